@@ -1,0 +1,102 @@
+//! From a 64-bit hash to (segment, place, fingerprint), and from a place to its alternate.
+//!
+//! | digit | bits of the hash | range |
+//! | --- | --- | --- |
+//! | segment | high 32, multiplied down | `0..segments` |
+//! | place | low 32, multiplied down | `0..places` |
+//! | fingerprint | top 32 of `hash * MIX`, multiplied down | `1..=2^bits - 1` |
+//!
+//! Multiplying down (Lemire's reduction) works for every range, so no size need be a power of two.
+//! All steps are 32 x 32 -> 64 multiplications but one, which is what vector units have.
+
+/// An odd constant (2^64 / golden ratio): multiplication by it spreads every bit upwards.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Its 32-bit counterpart, for fingerprints.
+const SPREAD: u64 = 0x9e37_79b1;
+
+const LOW_32: u64 = 0xffff_ffff;
+
+/// `value * range / 2^32` for a 32-bit `value`: uniform over `0..range`.
+#[inline(always)]
+pub(crate) const fn scale(value: u64, range: u64) -> u64 {
+    debug_assert!(value <= LOW_32 && range <= LOW_32);
+    (value * range) >> 32
+}
+
+/// The two candidate places of a key in its segment, and its fingerprint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    pub(crate) segment: u64,
+    pub(crate) first: u64,
+    pub(crate) second: u64,
+    pub(crate) fingerprint: u64,
+}
+
+/// The constants of one table's addressing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressing {
+    segments: u64,
+    places: u64,
+    max_fingerprint: u64,
+}
+
+impl Addressing {
+    pub(crate) fn new(segments: u32, places: u32, fingerprint_bits: u32) -> Self {
+        debug_assert!(segments > 0 && places > 0 && (1..=32).contains(&fingerprint_bits));
+        Self {
+            segments: segments.into(),
+            places: places.into(),
+            max_fingerprint: (1 << fingerprint_bits) - 1,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn probe(&self, hash: u64) -> Probe {
+        let segment = scale(hash >> 32, self.segments);
+        let first = scale(hash & LOW_32, self.places);
+        let fingerprint = scale(hash.wrapping_mul(MIX) >> 32, self.max_fingerprint) + 1;
+        Probe { segment, first, second: self.alternate(first, fingerprint), fingerprint }
+    }
+
+    /// The other place of a fingerprint that lies at `place`: `(H(fingerprint) - place) mod places`.
+    ///
+    /// It is its own inverse for every number of places, which the paper's exclusive-or (eq. 1, 2)
+    /// is only for powers of two.
+    #[inline(always)]
+    pub(crate) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
+        let target = scale(fingerprint.wrapping_mul(SPREAD) & LOW_32, self.places);
+        let difference = target.wrapping_sub(place);
+        // A mask, so that no compiler makes a branch of it that half of all keys mispredict.
+        let borrow = 0_u64.wrapping_sub(u64::from(target < place));
+        difference.wrapping_add(self.places & borrow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_alternate_is_an_involution(
+            segments: u32, places: u32, bits in 4_u32..=32, hash: u64
+        ) {
+            let addressing = Addressing::new(segments.max(1), places.max(1), bits);
+            let probe = addressing.probe(hash);
+            prop_assert!(probe.segment < u64::from(segments.max(1)));
+            prop_assert!(probe.first < u64::from(places.max(1)));
+            prop_assert!(probe.second < u64::from(places.max(1)));
+            prop_assert!((1..1_u64 << bits).contains(&probe.fingerprint));
+            prop_assert_eq!(addressing.alternate(probe.second, probe.fingerprint), probe.first);
+        }
+    }
+
+    /// Pinned: these values are part of the file format.
+    #[test]
+    fn known_answers() {
+        let addressing = Addressing::new(1000, 16_384, 12);
+        let probe = addressing.probe(0x0123_4567_89ab_cdef);
+        assert_eq!((probe.segment, probe.first, probe.second, probe.fingerprint), (4, 8810, 0, 0));
+    }
+}

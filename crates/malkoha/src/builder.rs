@@ -1,0 +1,227 @@
+//! Choosing a filter: from what is wanted to a geometry, with the price said beforehand.
+
+use std::fmt;
+
+use crate::error::BuildError;
+use crate::filter::CuckooFilter;
+use crate::geometry::{Geometry, Layout};
+use crate::key::random_seed;
+use crate::params;
+
+/// The seed of a filter that was given none: equal inputs then give equal bytes.
+pub(crate) const DEFAULT_SEED: u64 = 0;
+/// Evictions before an insert gives up (paper, section 2.2).
+const DEFAULT_MAX_KICKS: u32 = 500;
+/// Expected number of keys in the whole table that short fingerprints may leave without a place.
+const OVERFULL_TOLERANCE: f64 = 1e-3;
+
+/// Builds a [`CuckooFilter`]: a capacity, and either a false-positive rate or a geometry.
+///
+/// ```
+/// use malkoha::CuckooFilter;
+///
+/// let builder = CuckooFilter::builder().capacity(1_000_000).fpr(0.001);
+/// let plan = builder.plan()?; // costs nothing
+/// assert!(plan.fpr <= 0.001);
+/// println!("{plan}");
+/// let filter = builder.build()?;
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder {
+    capacity: u64,
+    fpr: Option<f64>,
+    fingerprint_bits: Option<u32>,
+    layout: Option<Layout>,
+    max_kicks: u32,
+    seed: u64,
+}
+
+/// What a builder chose, and what it will cost when the filter holds its capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Keys the filter is for.
+    pub capacity: u64,
+    /// The shape of the table.
+    pub geometry: Geometry,
+    /// Evictions before an insert gives up.
+    pub max_kicks: u32,
+    /// Seed of the hash.
+    pub seed: u64,
+    /// False-positive rate with `capacity` keys in (paper, eq. 5).
+    pub fpr: f64,
+    /// Share of the slots that `capacity` keys occupy.
+    pub load: f64,
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Bits of the table for each of `capacity` keys (paper, eq. 4).
+    pub bits_per_key: f64,
+    /// Expected number of keys without a place because their fingerprints are too short
+    /// (paper, eq. 3). Well below 1 in every geometry chosen from a false-positive rate.
+    pub expected_failures: f64,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            capacity: 0,
+            fpr: None,
+            fingerprint_bits: None,
+            layout: None,
+            max_kicks: DEFAULT_MAX_KICKS,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+impl Builder {
+    /// A builder of which nothing is decided yet; the same as [`CuckooFilter::builder`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of keys the filter must hold, 1 to 2^36. It need not be a power of two.
+    pub fn capacity(mut self, keys: u64) -> Self {
+        self.capacity = keys;
+        self
+    }
+
+    /// The highest false-positive rate with `capacity` keys in, above 0 and below 1.
+    pub fn fpr(mut self, rate: f64) -> Self {
+        self.fpr = Some(rate);
+        self
+    }
+
+    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate.
+    pub fn fingerprint_bits(mut self, bits: u32) -> Self {
+        self.fingerprint_bits = Some(bits);
+        self
+    }
+
+    /// Slots a bucket: 1, 2, 4 or 8. Short for the bucketed layout of that size.
+    pub fn bucket_size(self, slots: u32) -> Self {
+        self.layout(Layout::Bucketed { bucket_size: slots })
+    }
+
+    /// How fingerprints lie in memory. Without it, the builder takes the smallest that reaches the
+    /// false-positive rate.
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// Evictions before an insert gives up; 500 unless told.
+    pub fn max_kicks(mut self, kicks: u32) -> Self {
+        self.max_kicks = kicks;
+        self
+    }
+
+    /// The seed of the hash; 0 unless told, so that equal inputs give equal filters.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// A seed that nobody can guess: for keys that an attacker may choose.
+    pub fn random_seed(self) -> Self {
+        self.seed(random_seed())
+    }
+
+    /// What would be built, and what it would cost. Allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// If no filter of this library is like that; the message says what to change.
+    pub fn plan(&self) -> Result<Plan, BuildError> {
+        let geometry = match (self.fpr, self.fingerprint_bits) {
+            (Some(fpr), None) => self.smallest_for(fpr)?,
+            (None, Some(bits)) => {
+                let layout = self.layout.unwrap_or(Layout::Bucketed { bucket_size: 4 });
+                Geometry::for_capacity(self.capacity, layout, bits, 0)?
+            }
+            _ => return Err(BuildError::Precision),
+        };
+        Ok(self.priced(geometry))
+    }
+
+    /// Builds the filter, empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan), and if the system does not give the memory.
+    pub fn build(&self) -> Result<CuckooFilter, BuildError> {
+        CuckooFilter::from_plan(&self.plan()?)
+    }
+
+    /// The geometry that meets `fpr` in the fewest bytes.
+    fn smallest_for(&self, fpr: f64) -> Result<Geometry, BuildError> {
+        // Written so that a NaN is refused too.
+        if !(fpr > 0.0 && fpr < 1.0) {
+            return Err(BuildError::Fpr(fpr));
+        }
+        // On equal size the first wins.
+        let all = [4, 2, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
+        let one = self.layout.map(|layout| [layout]);
+        let layouts = one.as_ref().map_or(&all[..], |one| &one[..]);
+        let mut smallest: Option<(u64, Geometry)> = None;
+        let mut refusal = None;
+        for &layout in layouts {
+            match self.narrowest(layout, fpr) {
+                Ok(geometry) => {
+                    let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+                    if smallest.is_none_or(|(least, _)| bytes < least) {
+                        smallest = Some((bytes, geometry));
+                    }
+                }
+                Err(error) => refusal = refusal.or(Some(error)),
+            }
+        }
+        smallest.map(|(_, geometry)| geometry).ok_or_else(|| {
+            refusal.unwrap_or(BuildError::Fpr(fpr)) // there is always at least one layout
+        })
+    }
+
+    /// The geometry of `layout` with the shortest fingerprints that meet `fpr`.
+    fn narrowest(&self, layout: Layout, fpr: f64) -> Result<Geometry, BuildError> {
+        for bits in 4..=32 {
+            let geometry = Geometry::for_capacity(self.capacity, layout, bits, 0)?;
+            let plan = self.priced(geometry);
+            if plan.fpr <= fpr && plan.expected_failures < OVERFULL_TOLERANCE {
+                return Ok(geometry);
+            }
+        }
+        let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load());
+        Err(BuildError::FprTooSmall { asked: fpr, reachable })
+    }
+
+    fn priced(&self, geometry: Geometry) -> Plan {
+        let capacity = params::float(self.capacity);
+        let load = capacity / params::float(geometry.slots());
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        Plan {
+            capacity: self.capacity,
+            geometry,
+            max_kicks: self.max_kicks,
+            seed: self.seed,
+            fpr: geometry.fpr_at(load),
+            load,
+            bytes,
+            bits_per_key: params::float(bytes) * 8.0 / capacity,
+            expected_failures: geometry.expected_failures(self.capacity),
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { capacity, geometry, bits_per_key, load, fpr, bytes, .. } = self;
+        write!(
+            f,
+            "{capacity} keys in {bytes} bytes: {bits_per_key:.2} bits a key, \
+             fpr {fpr:.3e} at load {load:.3} ({}, {}-bit fingerprints)",
+            geometry.layout, geometry.fingerprint_bits
+        )
+    }
+}

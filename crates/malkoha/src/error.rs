@@ -1,0 +1,108 @@
+//! What can go wrong, and what to do about it.
+
+use std::fmt;
+
+/// A filter that cannot be built as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The capacity is 0 or above 2^36.
+    #[error("capacity {0} is out of range: ask for 1 to 68719476736 (2^36) keys")]
+    Capacity(u64),
+    /// The false-positive rate is not between 0 and 1.
+    #[error("false-positive rate {0} is out of range: ask for one above 0 and below 1")]
+    Fpr(f64),
+    /// No fingerprint of 32 bits or fewer reaches the false-positive rate.
+    #[error(
+        "a false-positive rate of {asked:e} needs more than 32 bits a fingerprint: \
+         ask for at least {reachable:.1e}, or keep the keys themselves"
+    )]
+    FprTooSmall {
+        /// What was asked for.
+        asked: f64,
+        /// The least that can be had.
+        reachable: f64,
+    },
+    /// The fingerprint size is outside 4 to 32 bits.
+    #[error("fingerprints of {0} bits are not supported: choose 4 to 32")]
+    FingerprintBits(u32),
+    /// The bucket size is not 1, 2, 4 or 8.
+    #[error("buckets of {0} slots are not supported: choose 1, 2, 4 or 8")]
+    BucketSize(u32),
+    /// The layout does not support the geometry that was asked for.
+    #[error("the {layout} layout does not support {what}")]
+    Layout {
+        /// The layout's name.
+        layout: &'static str,
+        /// What it cannot do, and what can.
+        what: &'static str,
+    },
+    /// The value size is outside 0 to 64 bits.
+    #[error("values of {0} bits are not supported: choose 0 to 64")]
+    ValueBits(u32),
+    /// Neither a false-positive rate nor a fingerprint size was given, or both were.
+    #[error("give either a false-positive rate or a fingerprint size, not both and not neither")]
+    Precision,
+    /// The table would not fit this machine's address space or memory.
+    #[error("a table of {bytes} bytes does not fit in memory: ask for fewer keys or a higher fpr")]
+    Memory {
+        /// The size of the table, saturating.
+        bytes: u64,
+    },
+}
+
+/// An insert that found no place. The filter is exactly as it was before.
+///
+/// Either the filter is full, or the key was inserted more often than its two buckets have slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Full {
+    /// The number of keys in the filter.
+    pub len: u64,
+    /// The number of keys it was built for.
+    pub capacity: u64,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { len, capacity } = self;
+        if len < capacity {
+            write!(
+                f,
+                "no free slot for the key, though the filter holds {len} of {capacity} keys: \
+                 the same key was inserted too often, or fingerprints are too short"
+            )
+        } else {
+            write!(
+                f,
+                "filter is full: it was built for {capacity} keys and holds {len}; \
+                 build a larger one"
+            )
+        }
+    }
+}
+
+impl std::error::Error for Full {}
+
+/// A batch of which some keys found no place. All the others are in the filter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} of the batch's keys were refused and the others inserted: {full}", refused.len())]
+#[non_exhaustive]
+pub struct BatchFull {
+    /// The positions in the batch of the keys that were refused, ascending.
+    pub refused: Vec<usize>,
+    /// The state of the filter after the batch.
+    pub full: Full,
+}
+
+/// A collection of keys that could not be made into a filter.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FromIterError {
+    /// No such filter can be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The keys did not fit, which happens when one key occurs very often.
+    #[error(transparent)]
+    Full(#[from] Full),
+}

@@ -1,0 +1,116 @@
+//! Little-endian words at any byte of a table. The one place that knows how slots become bytes.
+
+/// A machine integer that holds a whole bucket.
+pub(crate) trait Word:
+    Copy
+    + PartialEq
+    + std::ops::BitAnd<Output = Self>
+    + std::ops::BitOr<Output = Self>
+    + std::ops::BitXor<Output = Self>
+    + std::ops::Not<Output = Self>
+    + std::ops::Shl<u32, Output = Self>
+    + std::ops::Shr<u32, Output = Self>
+{
+    const BITS: u32;
+    const ZERO: Self;
+
+    fn load(bytes: &[u8], at: usize) -> Self;
+    fn store(self, bytes: &mut [u8], at: usize);
+    fn from_u64(low: u64) -> Self;
+    /// The low 64 bits.
+    fn low(self) -> u64;
+    fn wrapping_add(self, other: Self) -> Self;
+    fn wrapping_sub(self, other: Self) -> Self;
+    fn wrapping_mul(self, other: Self) -> Self;
+    fn trailing_zeros(self) -> u32;
+    fn count_ones(self) -> u32;
+
+    /// The lowest `bits` bits set, for `bits` up to `Self::BITS`.
+    #[inline(always)]
+    fn ones(bits: u32) -> Self {
+        if bits == 0 { Self::ZERO } else { !Self::ZERO >> (Self::BITS - bits) }
+    }
+}
+
+macro_rules! word {
+    ($type:ty) => {
+        impl Word for $type {
+            const BITS: u32 = <$type>::BITS;
+            const ZERO: Self = 0;
+
+            #[inline(always)]
+            fn load(bytes: &[u8], at: usize) -> Self {
+                const SIZE: usize = size_of::<$type>();
+                Self::from_le_bytes(*bytes[at..].first_chunk::<SIZE>().expect("tail bytes"))
+            }
+            #[inline(always)]
+            fn store(self, bytes: &mut [u8], at: usize) {
+                const SIZE: usize = size_of::<$type>();
+                *bytes[at..].first_chunk_mut::<SIZE>().expect("tail bytes") = self.to_le_bytes();
+            }
+            #[inline(always)]
+            fn from_u64(low: u64) -> Self {
+                low.into()
+            }
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, clippy::allow_attributes_without_reason)]
+            fn low(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn wrapping_add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn wrapping_sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn wrapping_mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn trailing_zeros(self) -> u32 {
+                self.trailing_zeros()
+            }
+            #[inline(always)]
+            fn count_ones(self) -> u32 {
+                self.count_ones()
+            }
+        }
+    };
+}
+word!(u64);
+word!(u128);
+
+/// The byte and the bit in it of bit `bit` of a segment that begins at byte `base`.
+#[inline(always)]
+pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
+    // A table lies in memory, so its byte offsets fit usize; & 7 fits everything.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    (base + (bit >> 3) as usize, (bit & 7) as u32)
+}
+
+/// `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.
+#[inline(always)]
+pub(crate) fn read(bytes: &[u8], base: usize, bit: u64, width: u32) -> u64 {
+    let (at, shift) = split(base, bit);
+    if width <= 57 {
+        (u64::load(bytes, at) >> shift) & u64::ones(width)
+    } else {
+        (u128::load(bytes, at) >> shift).low() & u64::ones(width)
+    }
+}
+
+/// Writes `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.
+#[inline(always)]
+pub(crate) fn write(bytes: &mut [u8], base: usize, bit: u64, width: u32, value: u64) {
+    let (at, shift) = split(base, bit);
+    if width <= 57 {
+        let rest = u64::load(bytes, at) & !(u64::ones(width) << shift);
+        (rest | (value << shift)).store(bytes, at);
+    } else {
+        let rest = u128::load(bytes, at) & !(u128::ones(width) << shift);
+        (rest | (u128::from(value) << shift)).store(bytes, at);
+    }
+}

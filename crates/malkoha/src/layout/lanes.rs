@@ -1,0 +1,225 @@
+//! The paper's buckets lane by lane: any width, with or without a value in each slot.
+//!
+//! Without values it lays out the same bytes as `Swar`, whose oracle it is in tests.
+
+use crate::addressing::{Addressing, Probe};
+use crate::geometry::Geometry;
+use crate::layout::bits::{read, split, write};
+use crate::layout::{TableLayout, Walk};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    addressing: Addressing,
+    segment_bytes: u64,
+    bucket_size: u64,
+    fingerprint_bits: u32,
+    value_bits: u32,
+}
+
+/// What a slot holds; empty if the fingerprint is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) fingerprint: u64,
+    pub(crate) value: u64,
+}
+
+impl Slot {
+    const EMPTY: Self = Self { fingerprint: 0, value: 0 };
+}
+
+impl Lanes {
+    pub(crate) fn new(geometry: &Geometry) -> Self {
+        let fingerprint_bits = geometry.fingerprint_bits;
+        Self {
+            addressing: Addressing::new(geometry.segments, geometry.places, fingerprint_bits),
+            segment_bytes: geometry.segment_bytes(),
+            bucket_size: geometry.layout.slots_per_place(),
+            fingerprint_bits,
+            value_bits: geometry.value_bits,
+        }
+    }
+
+    #[inline(always)]
+    fn bit(&self, place: u64, lane: u64) -> u64 {
+        (place * self.bucket_size + lane) * u64::from(self.fingerprint_bits + self.value_bits)
+    }
+
+    #[inline(always)]
+    fn fingerprint(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> u64 {
+        read(bytes, base, self.bit(place, lane), self.fingerprint_bits)
+    }
+
+    #[inline(always)]
+    pub(crate) fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
+        let fingerprint = self.fingerprint(bytes, base, place, lane);
+        let value = if self.value_bits == 0 {
+            0
+        } else {
+            let bit = self.bit(place, lane) + u64::from(self.fingerprint_bits);
+            read(bytes, base, bit, self.value_bits)
+        };
+        Slot { fingerprint, value }
+    }
+
+    #[inline(always)]
+    fn set(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64, slot: Slot) {
+        let bit = self.bit(place, lane);
+        write(bytes, base, bit, self.fingerprint_bits, slot.fingerprint);
+        if self.value_bits != 0 {
+            let bit = bit + u64::from(self.fingerprint_bits);
+            write(bytes, base, bit, self.value_bits, slot.value);
+        }
+    }
+
+    /// Enters `slot` at lane 0, shifts the others up and returns what left the last lane.
+    fn push(&self, bytes: &mut [u8], base: usize, place: u64, mut slot: Slot) -> Slot {
+        for lane in 0..self.bucket_size {
+            let out = self.slot(bytes, base, place, lane);
+            self.set(bytes, base, place, lane, slot);
+            slot = out;
+            if slot.fingerprint == 0 {
+                break;
+            }
+        }
+        slot
+    }
+
+    /// The lanes of `place` that hold `fingerprint`, as bits.
+    #[inline(always)]
+    fn matches(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
+        let mut found = 0;
+        for lane in 0..self.bucket_size {
+            let equal = self.fingerprint(bytes, base, place, lane) == fingerprint;
+            found |= u32::from(equal) << lane;
+        }
+        found
+    }
+
+    fn take(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64) {
+        for lane in lane + 1..self.bucket_size {
+            let next = self.slot(bytes, base, place, lane);
+            self.set(bytes, base, place, lane - 1, next);
+        }
+        self.set(bytes, base, place, self.bucket_size - 1, Slot::EMPTY);
+    }
+
+    /// The (place, lane) of every candidate slot that holds the fingerprint.
+    pub(crate) fn candidates(
+        self,
+        bytes: &[u8],
+        probe: Probe,
+    ) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let base = self.base(&probe);
+        let first = self.matches(bytes, base, probe.first, probe.fingerprint);
+        let second = if probe.first == probe.second {
+            0
+        } else {
+            self.matches(bytes, base, probe.second, probe.fingerprint)
+        };
+        let lanes =
+            move |found: u32| (0..self.bucket_size).filter(move |lane| found >> lane & 1 == 1);
+        lanes(first)
+            .map(move |lane| (probe.first, lane))
+            .chain(lanes(second).map(move |lane| (probe.second, lane)))
+    }
+
+    /// Empties one slot.
+    pub(crate) fn remove_slot(&self, bytes: &mut [u8], probe: &Probe, place: u64, lane: u64) {
+        self.take(bytes, self.base(probe), place, lane);
+    }
+
+    /// Replaces the value in one slot.
+    pub(crate) fn set_value(
+        &self,
+        bytes: &mut [u8],
+        probe: &Probe,
+        place: u64,
+        lane: u64,
+        value: u64,
+    ) {
+        let slot = Slot { fingerprint: probe.fingerprint, value };
+        self.set(bytes, self.base(probe), place, lane, slot);
+    }
+}
+
+impl TableLayout for Lanes {
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing.probe(hash)
+    }
+
+    #[inline(always)]
+    fn base(&self, probe: &Probe) -> usize {
+        split(0, (probe.segment * self.segment_bytes) << 3).0
+    }
+
+    #[inline(always)]
+    fn touched(&self, probe: &Probe) -> [usize; 2] {
+        let base = self.base(probe);
+        [probe.first, probe.second].map(|place| split(base, self.bit(place, 0)).0)
+    }
+
+    #[inline(always)]
+    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
+        let base = self.base(probe);
+        let first = self.matches(bytes, base, probe.first, probe.fingerprint);
+        let second = self.matches(bytes, base, probe.second, probe.fingerprint);
+        first | second != 0
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.matches(bytes, base, probe.first, probe.fingerprint).count_ones();
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.matches(bytes, base, probe.second, probe.fingerprint).count_ones()
+    }
+
+    #[inline]
+    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
+        let base = self.base(probe);
+        let slot = Slot { fingerprint: probe.fingerprint, value };
+        for place in [probe.first, probe.second] {
+            if self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0 {
+                self.push(bytes, base, place, slot);
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let found = self.candidates(bytes, *probe).next();
+        if let Some((place, lane)) = found {
+            self.remove_slot(bytes, probe, place, lane);
+        }
+        found.is_some()
+    }
+
+    #[inline]
+    fn kick(&self, bytes: &mut [u8], walk: &mut Walk) -> bool {
+        let entering = Slot { fingerprint: walk.fingerprint, value: walk.value };
+        let evicted = self.push(bytes, walk.base, walk.place, entering);
+        walk.place = self.addressing.alternate(walk.place, evicted.fingerprint);
+        walk.fingerprint = evicted.fingerprint;
+        walk.value = evicted.value;
+        evicted.fingerprint == 0
+    }
+
+    #[inline]
+    fn unkick(&self, bytes: &mut [u8], walk: &mut Walk) {
+        let place = self.addressing.alternate(walk.place, walk.fingerprint);
+        let mut slot = Slot { fingerprint: walk.fingerprint, value: walk.value };
+        for lane in (0..self.bucket_size).rev() {
+            let out = self.slot(bytes, walk.base, place, lane);
+            self.set(bytes, walk.base, place, lane, slot);
+            slot = out;
+        }
+        walk.place = place;
+        walk.fingerprint = slot.fingerprint;
+        walk.value = slot.value;
+    }
+}

@@ -1,0 +1,194 @@
+//! The paper's buckets where a whole bucket fits one machine word: all lanes at once.
+//!
+//! A bucket is a queue. A fingerprint enters at lane 0 and shifts the others up; what falls out of
+//! the last lane is 0 if there was room, and otherwise the oldest fingerprint, which must move.
+//! First-in first-out eviction needs half the kicks of random eviction, and no random numbers.
+
+use crate::addressing::{Addressing, Probe};
+use crate::geometry::{Geometry, Layout};
+use crate::layout::bits::{Word, split};
+use crate::layout::{TableLayout, Walk};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swar<W> {
+    addressing: Addressing,
+    segment_bytes: u64,
+    lane_bits: u32,
+    bucket_bits: u32,
+    /// A 1 in every lane; times a fingerprint, the fingerprint in every lane.
+    ones: W,
+    /// The highest bit of every lane.
+    highs: W,
+    /// All bits of the bucket.
+    mask: W,
+}
+
+impl<W: Word> Swar<W> {
+    /// `None` if a bucket of this geometry can straddle two words, or carries values.
+    pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
+        let Layout::Bucketed { bucket_size } = geometry.layout;
+        let lane_bits = geometry.fingerprint_bits;
+        let bucket_bits = lane_bits * bucket_size;
+        // A bucket begins at a multiple of gcd(8, bucket_bits) in its first byte.
+        let furthest_shift = 8 - (1 << bucket_bits.trailing_zeros().min(3));
+        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS {
+            return None;
+        }
+        let ones = (0..bucket_size)
+            .fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * lane_bits)));
+        Some(Self {
+            addressing: Addressing::new(geometry.segments, geometry.places, lane_bits),
+            segment_bytes: geometry.segment_bytes(),
+            lane_bits,
+            bucket_bits,
+            ones,
+            highs: ones << (lane_bits - 1),
+            mask: W::ones(bucket_bits),
+        })
+    }
+
+    #[inline(always)]
+    fn locate(&self, base: usize, place: u64) -> (usize, u32) {
+        split(base, place * u64::from(self.bucket_bits))
+    }
+
+    /// The bucket at `place`; bits above the bucket are arbitrary.
+    #[inline(always)]
+    fn load(&self, bytes: &[u8], base: usize, place: u64) -> W {
+        let (at, shift) = self.locate(base, place);
+        W::load(bytes, at) >> shift
+    }
+
+    #[inline(always)]
+    fn store(&self, bytes: &mut [u8], base: usize, place: u64, bucket: W) {
+        let (at, shift) = self.locate(base, place);
+        let rest = W::load(bytes, at) & !(self.mask << shift);
+        (rest | (bucket << shift)).store(bytes, at);
+    }
+
+    /// What is in the last lane.
+    #[inline(always)]
+    fn last(&self, bucket: W) -> u64 {
+        ((bucket & self.mask) >> (self.bucket_bits - self.lane_bits)).low()
+    }
+
+    /// The bucket after `fingerprint` has entered at lane 0.
+    #[inline(always)]
+    fn pushed(&self, bucket: W, fingerprint: u64) -> W {
+        ((bucket << self.lane_bits) | W::from_u64(fingerprint)) & self.mask
+    }
+
+    /// Nonzero if and only if some lane holds `fingerprint`; the lowest set bit is then the
+    /// highest bit of the lowest such lane.
+    #[inline(always)]
+    fn matches(&self, bucket: W, fingerprint: u64) -> W {
+        let difference = bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint));
+        difference.wrapping_sub(self.ones) & !difference & self.highs
+    }
+
+    /// How many lanes hold `fingerprint`: unlike `matches`, without borrows between lanes.
+    #[inline]
+    fn count_in(&self, bucket: W, fingerprint: u64) -> u32 {
+        let difference = (bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint))) & self.mask;
+        let lows = self.mask ^ self.highs;
+        let nonzero = ((difference & lows).wrapping_add(lows)) | difference;
+        (!nonzero & self.highs).count_ones()
+    }
+
+    #[inline]
+    fn remove_from(&self, bytes: &mut [u8], base: usize, place: u64, fingerprint: u64) -> bool {
+        let bucket = self.load(bytes, base, place);
+        let found = self.matches(bucket, fingerprint);
+        if found == W::ZERO {
+            return false;
+        }
+        let below = W::ones(found.trailing_zeros() + 1 - self.lane_bits);
+        let bucket = bucket & self.mask;
+        let closed = (bucket & below) | ((bucket >> self.lane_bits) & !below);
+        self.store(bytes, base, place, closed);
+        true
+    }
+}
+
+impl<W: Word> TableLayout for Swar<W> {
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing.probe(hash)
+    }
+
+    #[inline(always)]
+    fn base(&self, probe: &Probe) -> usize {
+        split(0, (probe.segment * self.segment_bytes) << 3).0
+    }
+
+    #[inline(always)]
+    fn touched(&self, probe: &Probe) -> [usize; 2] {
+        let base = self.base(probe);
+        [self.locate(base, probe.first).0, self.locate(base, probe.second).0]
+    }
+
+    #[inline(always)]
+    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
+        let base = self.base(probe);
+        let first = self.load(bytes, base, probe.first);
+        let second = self.load(bytes, base, probe.second);
+        // Both buckets always: a branch between them would be mispredicted half the time.
+        let matches =
+            self.matches(first, probe.fingerprint) | self.matches(second, probe.fingerprint);
+        matches != W::ZERO
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.count_in(self.load(bytes, base, probe.first), probe.fingerprint);
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
+    }
+
+    #[inline]
+    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        let first = self.load(bytes, base, probe.first);
+        let second = self.load(bytes, base, probe.second);
+        let (place, bucket) = if self.last(first) == 0 {
+            (probe.first, first)
+        } else if self.last(second) == 0 {
+            (probe.second, second)
+        } else {
+            return false;
+        };
+        self.store(bytes, base, place, self.pushed(bucket, probe.fingerprint));
+        true
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let base = self.base(probe);
+        self.remove_from(bytes, base, probe.first, probe.fingerprint)
+            || self.remove_from(bytes, base, probe.second, probe.fingerprint)
+    }
+
+    #[inline]
+    fn kick(&self, bytes: &mut [u8], walk: &mut Walk) -> bool {
+        let bucket = self.load(bytes, walk.base, walk.place);
+        let evicted = self.last(bucket);
+        self.store(bytes, walk.base, walk.place, self.pushed(bucket, walk.fingerprint));
+        walk.place = self.addressing.alternate(walk.place, evicted);
+        walk.fingerprint = evicted;
+        evicted == 0
+    }
+
+    #[inline]
+    fn unkick(&self, bytes: &mut [u8], walk: &mut Walk) {
+        let place = self.addressing.alternate(walk.place, walk.fingerprint);
+        let bucket = self.load(bytes, walk.base, place) & self.mask;
+        let entered = bucket.low() & u64::ones(self.lane_bits);
+        let oldest = W::from_u64(walk.fingerprint) << (self.bucket_bits - self.lane_bits);
+        self.store(bytes, walk.base, place, (bucket >> self.lane_bits) | oldest);
+        walk.place = place;
+        walk.fingerprint = entered;
+    }
+}

@@ -1,0 +1,20 @@
+//! A set that remembers in a few bits a key, and also forgets: cuckoo filters.
+#![warn(missing_docs)]
+
+mod addressing;
+mod arch;
+mod builder;
+mod error;
+mod filter;
+mod geometry;
+mod key;
+mod layout;
+pub mod params;
+mod table;
+
+pub use builder::{Builder, Plan};
+pub use error::{BatchFull, BuildError, FromIterError, Full};
+pub use filter::{CuckooFilter, FilterView};
+pub use geometry::{Geometry, Layout, MAX_CAPACITY};
+pub use key::{Key, KeyHasher};
+pub use table::Memory;

@@ -1,0 +1,132 @@
+//! Cuckoo filters (paper, sections 4 and 5).
+
+/// A count as a float. Exact up to 2^53; beyond that, relative error 2^-53, far below what any
+/// formula here means.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+pub(crate) const fn float(count: u64) -> f64 {
+    count as f64
+}
+
+/// Bits a key of a table of `slot_bits`-bit slots at this load factor: C = f / load
+/// (paper, eq. 4).
+#[must_use]
+pub fn cuckoo_bits_per_key(slot_bits: f64, load: f64) -> f64 {
+    slot_bits / load
+}
+
+/// The false-positive rate of a lookup that compares `probed_slots` slots, each occupied with
+/// probability `load`, with a fingerprint of `fingerprint_bits` bits:
+/// 1 - (1 - 2^-f)^(probed * load) (paper, eq. 5).
+///
+/// The paper's 2^f values are 2^f - 1 here, because the fingerprint 0 marks an empty slot; that is
+/// 7 % more at 4 bits and nothing to speak of at 12.
+#[must_use]
+pub fn cuckoo_fpr(fingerprint_bits: u32, probed_slots: u32, load: f64) -> f64 {
+    let values = f64::from(fingerprint_bits).exp2() - 1.0;
+    -(f64::from(probed_slots) * load * (-1.0 / values).ln_1p()).exp_m1()
+}
+
+/// The least fingerprint size for a false-positive rate with buckets of `bucket_size` slots, all
+/// of them taken as full: f >= log2(1/fpr) + log2(2b) (paper, eq. 6).
+#[must_use]
+pub fn cuckoo_fingerprint_bits(fpr: f64, bucket_size: u32) -> f64 {
+    super::information_bound(fpr) + f64::from(2 * bucket_size).log2()
+}
+
+/// Upper bound on the bits a key of a cuckoo filter: (log2(1/fpr) + log2(2b)) / load
+/// (paper, eq. 7).
+#[must_use]
+pub fn cuckoo_bits_bound(fpr: f64, bucket_size: u32, load: f64) -> f64 {
+    cuckoo_fingerprint_bits(fpr, bucket_size) / load
+}
+
+/// Bits a key of a cuckoo filter with semi-sorted buckets of four:
+/// (log2(1/fpr) + 2) / load (paper, section 5.2 and table 2).
+#[must_use]
+pub fn semi_sorted_bits_bound(fpr: f64, load: f64) -> f64 {
+    (super::information_bound(fpr) + 2.0) / load
+}
+
+/// How full a table of buckets of `bucket_size` slots can get before inserts start to fail, with
+/// long enough fingerprints: 50, 84, 95 and 98 % for 1, 2, 4 and 8 slots (paper, section 5.1).
+/// For other sizes, the value of the next smaller of these.
+#[must_use]
+pub const fn cuckoo_load_threshold(bucket_size: u32) -> f64 {
+    match bucket_size {
+        0 | 1 => 0.50,
+        2 | 3 => 0.84,
+        4..=7 => 0.95,
+        _ => 0.98,
+    }
+}
+
+/// The expected number of groups of 2b + 1 keys that share both buckets and the fingerprint, so
+/// that one of them has no place whatever is moved:
+/// C(n, 2b+1) * (2 / (2^f * m))^(2b) for n keys in m buckets of b slots (paper, eq. 3).
+///
+/// A lower bound on the expected number of failures. Well below 1, such failures are rare.
+#[must_use]
+pub fn expected_overfull_groups(
+    keys: u64,
+    buckets: u64,
+    bucket_size: u32,
+    fingerprint_bits: u32,
+) -> f64 {
+    let group = 2 * bucket_size + 1;
+    if keys < u64::from(group) {
+        return 0.0;
+    }
+    let binomial: f64 =
+        (0..group).map(|i| (float(keys - u64::from(i)) / f64::from(i + 1)).ln()).sum();
+    let same_places = (2.0 / (f64::from(fingerprint_bits).exp2() * float(buckets))).ln();
+    (binomial + f64::from(2 * bucket_size) * same_places).exp()
+}
+
+/// The least fingerprint size at which a table for `keys` keys, filled to `load`, is expected to
+/// hold fewer than `tolerance` groups that cannot be placed (paper, eq. 3; it grows as
+/// log(n) / b). `None` where 32 bits are not enough.
+#[must_use]
+pub fn min_fingerprint_bits(keys: u64, bucket_size: u32, load: f64, tolerance: f64) -> Option<u32> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive number of buckets, at most 2^64"
+    )]
+    let buckets = (float(keys) / load / f64::from(bucket_size)).ceil() as u64;
+    (1..=32)
+        .find(|&bits| expected_overfull_groups(keys, buckets.max(1), bucket_size, bits) < tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Paper, table 3: 12-bit fingerprints at 95 % of 2^27 slots: 12.6 bits an item, 0.19 %.
+    #[test]
+    fn the_papers_own_filter() {
+        assert!((cuckoo_bits_per_key(12.0, 0.952) - 12.60).abs() < 0.01);
+        assert!((cuckoo_fpr(12, 8, 0.952) - 0.00186).abs() < 0.00001);
+    }
+
+    /// Paper, section 1 and figure 4: below 3 % a (semi-sorted) cuckoo filter beats Bloom.
+    #[test]
+    fn the_crossing_with_bloom_is_at_three_percent() {
+        let bloom = super::super::bloom_bits_per_key;
+        assert!(semi_sorted_bits_bound(0.029, 0.955) < bloom(0.029));
+        assert!(semi_sorted_bits_bound(0.06, 0.955) > bloom(0.06));
+    }
+
+    /// Paper, section 4: six bits are enough for four billion keys in buckets of four.
+    #[test]
+    fn six_bits_are_enough_for_four_billion_keys() {
+        assert!(min_fingerprint_bits(4_000_000_000, 4, 0.95, 1.0).unwrap() <= 6);
+        let of_one = min_fingerprint_bits(4_000_000_000, 1, 0.5, 1.0).unwrap();
+        assert!(of_one > 12, "buckets of one need long fingerprints: {of_one}");
+    }
+
+    #[test]
+    fn a_group_needs_its_number_of_keys() {
+        assert_eq!(expected_overfull_groups(8, 1, 4, 4), 0.0);
+        assert!(expected_overfull_groups(9, 1, 4, 4) > 0.0);
+    }
+}

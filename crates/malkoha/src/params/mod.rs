@@ -1,0 +1,32 @@
+//! The arithmetic of sizing: what a given number of keys costs at a given false-positive rate.
+//!
+//! Every function is pure and names the equation it implements. "Paper" is Fan, Andersen,
+//! Kaminsky and Mitzenmacher, *Cuckoo Filter: Practically Better Than Bloom* (CoNEXT 2014);
+//! "thesis" is the chapter on Bloom and cuckoo filters whose equations are numbered 1.1 to 1.24.
+//!
+//! ```
+//! use malkoha::params;
+//!
+//! // One key in a thousand may answer wrongly: what does each structure need, in bits a key?
+//! let fpr = 0.001;
+//! assert!((params::information_bound(fpr) - 9.97).abs() < 0.01);
+//! assert!((params::bloom_bits_per_key(fpr) - 14.38).abs() < 0.01);
+//! assert!((params::cuckoo_bits_bound(fpr, 4, 0.95) - 13.65).abs() < 0.01);
+//! ```
+
+mod bloom;
+mod cuckoo;
+
+pub use bloom::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
+pub(crate) use cuckoo::float;
+pub use cuckoo::{
+    cuckoo_bits_bound, cuckoo_bits_per_key, cuckoo_fingerprint_bits, cuckoo_fpr,
+    cuckoo_load_threshold, expected_overfull_groups, min_fingerprint_bits, semi_sorted_bits_bound,
+};
+
+/// The fewest bits a key any filter with this false-positive rate can use: log2(1/fpr)
+/// (thesis, eq. 1.17).
+#[must_use]
+pub fn information_bound(fpr: f64) -> f64 {
+    -fpr.log2()
+}

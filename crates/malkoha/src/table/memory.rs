@@ -1,0 +1,76 @@
+//! Zeroed memory for a table: plain for small ones, anonymous pages with huge-page advice for
+//! large ones.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// From this size on, a table is mapped rather than allocated, and asks for huge pages.
+#[cfg(feature = "mmap")]
+const MAPPED_FROM: usize = 4 << 20;
+
+/// The memory of a filter that owns its table.
+pub struct Memory(Inner);
+
+enum Inner {
+    Heap(Box<[u8]>),
+    #[cfg(feature = "mmap")]
+    Mapped(memmap2::MmapMut),
+}
+
+/// `bytes` zero bytes, or `None` if the system does not give them.
+pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
+    let bytes = usize::try_from(bytes).ok()?;
+    #[cfg(feature = "mmap")]
+    if bytes >= MAPPED_FROM {
+        let map = memmap2::MmapMut::map_anon(bytes).ok()?;
+        // Advice only: where it is refused, the table has ordinary pages and works all the same.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        return Some(Memory(Inner::Mapped(map)));
+    }
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(bytes).ok()?;
+    vec.resize(bytes, 0);
+    Some(Memory(Inner::Heap(vec.into_boxed_slice())))
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Inner::Heap(bytes) => bytes,
+            #[cfg(feature = "mmap")]
+            Inner::Mapped(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Memory {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Inner::Heap(bytes) => bytes,
+            #[cfg(feature = "mmap")]
+            Inner::Mapped(bytes) => bytes,
+        }
+    }
+}
+
+impl Clone for Memory {
+    /// # Panics
+    ///
+    /// If the system has no memory for a second table.
+    fn clone(&self) -> Self {
+        let mut copy = zeroed(self.len() as u64).expect("memory for a copy of the table");
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({} bytes)", self.len())
+    }
+}
