@@ -97,9 +97,23 @@ impl CuckooFilter {
     ) -> Result<Self, FromIterError> {
         let hasher = KeyHasher::new(crate::builder::DEFAULT_SEED);
         let hashes: Vec<u64> = keys.into_iter().map(|key| key.hash_with(hasher)).collect();
-        let mut filter = Self::with_capacity((hashes.len() as u64).max(1), fpr)?;
-        filter.insert_hashes(&hashes).map_err(|refusal| refusal.full)?;
-        Ok(filter)
+        Self::builder().fpr(fpr).build_from_hashes(&hashes)
+    }
+
+    /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
+    /// segments of its own. The result does not depend on their number.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes_with_threads(
+        &mut self,
+        hashes: &[u64],
+        threads: usize,
+    ) -> Result<(), BatchFull> {
+        let mut refused = Vec::new();
+        self.insert_chunk(hashes, 0, threads, &mut refused);
+        self.all_but(refused)
     }
 
     pub(crate) fn from_plan(plan: &Plan) -> Result<Self, BuildError> {
@@ -149,7 +163,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut found = vec![false; keys.len()];
         self.hash_chunks(keys, |start, hashes| {
-            self.table.contains_batch(hashes, |i, answer| found[start + i] = answer);
+            self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
         });
         found
     }
@@ -160,8 +174,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     ///
     /// If the lengths differ.
     pub fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.table.contains_batch(hashes, |i, answer| found[i] = answer);
+        self.table.contains_batch(hashes, found);
     }
 
     /// How many copies of the key are in, at most `2 * bucket_size`; a false positive adds to it.
@@ -311,16 +324,21 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         self.insert_hash(hash).map(|()| true)
     }
 
-    /// Inserts all `keys`, in their order.
+    /// Inserts all `keys`: much faster than one by one in a large filter. Large batches are sorted
+    /// by segment first, at 16 bytes a key for a bounded number of keys at a time.
     ///
     /// # Errors
     ///
     /// If some were refused: the error names them, and all the others are in.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchFull> {
         let mut refused = Vec::new();
-        hash_chunks(self.hasher, keys, |start, hashes| {
-            self.insert_chunk(hashes, start, &mut refused);
-        });
+        let round = self.table.hashes_a_round();
+        let mut hashes = Vec::with_capacity(round.min(keys.len()));
+        for (number, keys) in keys.chunks(round).enumerate() {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| key.hash_with(self.hasher)));
+            self.insert_chunk(&hashes, number * round, 1, &mut refused);
+        }
         self.all_but(refused)
     }
 
@@ -331,7 +349,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
     /// As [`insert_many`](Self::insert_many).
     pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchFull> {
         let mut refused = Vec::new();
-        self.insert_chunk(hashes, 0, &mut refused);
+        self.insert_chunk(hashes, 0, 1, &mut refused);
         self.all_but(refused)
     }
 
@@ -392,18 +410,20 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         self.len = 0;
     }
 
-    fn insert_chunk(&mut self, hashes: &[u64], start: usize, refused: &mut Vec<usize>) {
-        let len = &mut self.len;
-        self.table.insert_batch(hashes, self.max_kicks, |i, inserted| {
-            if inserted {
-                *len += 1;
-            } else {
-                refused.push(start + i);
-            }
-        });
+    fn insert_chunk(
+        &mut self,
+        hashes: &[u64],
+        start: usize,
+        threads: usize,
+        refused: &mut Vec<usize>,
+    ) {
+        let before = refused.len();
+        self.table.insert_batch(hashes, self.max_kicks, threads, |i| refused.push(start + i));
+        self.len += (hashes.len() - (refused.len() - before)) as u64;
     }
 
-    fn all_but(&self, refused: Vec<usize>) -> Result<(), BatchFull> {
+    fn all_but(&self, mut refused: Vec<usize>) -> Result<(), BatchFull> {
+        refused.sort_unstable();
         if refused.is_empty() { Ok(()) } else { Err(BatchFull { refused, full: self.full() }) }
     }
 

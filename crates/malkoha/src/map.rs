@@ -135,7 +135,7 @@ impl CuckooMap {
     /// Looks up all `hashes` at once: calls `each(position of the hash, candidate value)`.
     /// Much faster than one by one in a large map, because the cache misses overlap.
     pub fn get_hashes(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
-        batch::in_chunks(&self.lanes, &mut &*self.bytes, hashes, |bytes, i, probe| {
+        batch::pipelined(&self.lanes, &mut &*self.bytes, hashes, 0, |bytes, i, probe| {
             for (_, slot) in self.lanes.found(bytes, probe) {
                 each(i, slot.value);
             }

@@ -260,6 +260,51 @@ fn from_an_iterator_of_any_length() {
     assert!(CuckooFilter::try_from_iter(vec!["same"; 100], 0.01).is_err());
 }
 
+/// Large batches are sorted by segment and filled by threads; small ones are not. All keep every
+/// key, and the number of threads changes nothing.
+#[test]
+fn building_from_a_slice_keeps_every_key() {
+    let keys: Vec<u64> = (0..1_500_000).collect();
+    for layout in [Layout::Bucketed { bucket_size: 4 }, Layout::SemiSorted, Layout::GapWindows] {
+        let builder = CuckooFilter::builder().layout(layout).fingerprint_bits(14);
+        let mut bytes = Vec::new();
+        for threads in [1, 2, 3, 64] {
+            let filter = builder.clone().threads(threads).build_from(&keys).unwrap();
+            assert_eq!(filter.len(), 1_500_000);
+            assert!(filter.contains_many(&keys).into_iter().all(|found| found));
+            let mut written = Vec::new();
+            filter.write_to(&mut written).unwrap();
+            assert!(bytes.is_empty() || bytes == written, "{threads} threads");
+            bytes = written;
+        }
+    }
+}
+
+/// The positions of refused keys are right also when the batch was sorted: all others are in.
+#[test]
+fn a_sorted_batch_names_what_it_refused() {
+    let mut filter = CuckooFilter::builder()
+        .capacity(1_000_000)
+        .fingerprint_bits(20)
+        .max_kicks(8)
+        .build()
+        .unwrap();
+    let keys: Vec<u32> = (0..1_100_000).chain([7; 20]).collect();
+    let refused = filter.insert_many(&keys).unwrap_err().refused;
+    assert!(refused.is_sorted() && refused.len() > 1_000);
+    assert_eq!(filter.len(), (keys.len() - refused.len()) as u64);
+    let mut refused = refused.into_iter().peekable();
+    let kept: Vec<u32> = keys
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| refused.next_if_eq(i).is_none())
+        .map(|(_, &key)| key)
+        .collect();
+    assert!(filter.contains_many(&kept).into_iter().all(|found| found));
+    assert!(filter.remove_many(&kept).into_iter().all(|removed| removed));
+    assert!(filter.is_empty());
+}
+
 #[test]
 fn try_extend_stops_at_the_first_refusal() {
     let mut filter = CuckooFilter::with_capacity(10, 0.01).unwrap();

@@ -172,15 +172,13 @@ fn seal(bytes: &mut [u8]) {
         .and_then(|n| n.checked_add(table_bytes))
         .and_then(|n| n.checked_add(HEADER))
         .is_some_and(|n| n == bytes.len());
-    if !fits || segments == 0 || table_bytes < 16 {
+    if !fits || segments == 0 {
         return;
     }
-    let segment_bytes = (table_bytes - 16) / segments;
+    let segment_bytes = table_bytes / segments;
     for segment in 0..segments {
         let start = HEADER + segment * segment_bytes;
-        let end =
-            if segment + 1 == segments { HEADER + table_bytes } else { start + segment_bytes };
-        let checksum = xxh3_64_with_seed(&bytes[start..end], segment as u64);
+        let checksum = xxh3_64_with_seed(&bytes[start..][..segment_bytes], segment as u64);
         let at = HEADER + table_bytes + segment * 8;
         bytes[at..at + 8].copy_from_slice(&checksum.to_le_bytes());
     }
@@ -223,7 +221,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
     let mut bytes = whole;
     bytes[48..52].copy_from_slice(&(1_u32 << 20).to_le_bytes());
     bytes[52..56].copy_from_slice(&(1_u32 << 20).to_le_bytes());
-    let table_bytes = (1_u64 << 20) * ((1 << 20) * 48 / 8) + 16;
+    let table_bytes = (1_u64 << 20) * ((1 << 20) * 48 / 8 + 16);
     bytes[56..64].copy_from_slice(&table_bytes.to_le_bytes());
     let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
     bytes[120..128].copy_from_slice(&checksum.to_le_bytes());

@@ -135,7 +135,7 @@ impl Header {
 
     /// Bytes of the whole file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        // No overflow: the geometry's check keeps the table below 2^63.
+        // No overflow: the geometry's check keeps the table below 2^60.
         HEADER_BYTES as u64 + self.table_bytes() + self.checksums_bytes()
     }
 }

@@ -17,7 +17,7 @@ use std::io;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::geometry::{Geometry, TAIL_BYTES};
+use crate::geometry::Geometry;
 
 /// Bytes a segment's checksum takes in the file.
 const CHECKSUM_BYTES: u64 = 8;
@@ -95,30 +95,20 @@ fn segment_checksum(segment: u64, bytes: &[u8]) -> u64 {
     xxh3_64_with_seed(bytes, segment)
 }
 
-/// The table's bytes, cut into what each checksum covers; the last piece has the tail as well.
-fn checked_pieces<'a>(
+/// The segments of a table, numbered.
+fn segments<'a>(
     table: &'a [u8],
     geometry: &Geometry,
 ) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
-    let segments = geometry.segments;
-    // The table is in memory, so a segment's size and its offset fit usize.
+    // The table is in memory, so a segment's size fits usize.
     let segment_bytes = usize::try_from(geometry.segment_bytes()).expect("in memory");
-    (0..segments).map(move |segment| {
-        let start = segment as usize * segment_bytes;
-        let end = if segment + 1 == segments { table.len() } else { start + segment_bytes };
-        (segment, &table[start..end])
-    })
+    (0..).zip(table.chunks_exact(segment_bytes))
 }
 
 /// Compares every segment with its checksum.
 fn check_segments(table: &[u8], checksums: &[u8], geometry: &Geometry) -> Result<(), ReadError> {
-    debug_assert_eq!(
-        table.len() as u64,
-        geometry.segment_bytes() * u64::from(geometry.segments) + TAIL_BYTES
-    );
-    for ((segment, bytes), stored) in
-        checked_pieces(table, geometry).zip(checksums.as_chunks::<8>().0)
-    {
+    debug_assert_eq!(Some(table.len() as u64), geometry.table_bytes());
+    for ((segment, bytes), stored) in segments(table, geometry).zip(checksums.as_chunks::<8>().0) {
         if segment_checksum(segment.into(), bytes) != u64::from_le_bytes(*stored) {
             let offset = HEADER_BYTES as u64 + u64::from(segment) * geometry.segment_bytes();
             return Err(ReadError::SegmentChecksum { segment, offset });

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 
 use crate::filter::CuckooFilter;
-use crate::format::{Header, Kind, checked_pieces, segment_checksum};
+use crate::format::{Header, Kind, segment_checksum, segments};
 use crate::geometry::Geometry;
 use crate::map::CuckooMap;
 
@@ -40,7 +40,7 @@ fn write(mut writer: impl Write, header: Header, table: &[u8]) -> io::Result<()>
 }
 
 fn checksums(table: &[u8], geometry: &Geometry) -> Vec<u8> {
-    checked_pieces(table, geometry)
+    segments(table, geometry)
         .flat_map(|(segment, bytes)| segment_checksum(segment.into(), bytes).to_le_bytes())
         .collect()
 }

@@ -16,8 +16,9 @@ const SEGMENT_SLOTS: u64 = 1 << 18;
 /// The most places that an insert may be told to look at: a bound on its time and memory.
 pub(crate) const MAX_KICKS_LIMIT: u32 = 65_535;
 
-/// Bytes after the last segment, so that a word may be loaded at any slot.
-pub(crate) const TAIL_BYTES: u64 = 16;
+/// Bytes after each segment's slots, so that a word may be loaded and stored at any slot without
+/// touching the next segment: segments are independent memory, also for threads.
+const TAIL_BYTES: u64 = 16;
 
 /// The shape of a table: `segments` equal segments of `places` places of slots.
 ///
@@ -98,15 +99,16 @@ impl Geometry {
         u64::from(self.places) * self.layout.slots_per_place() + overhang
     }
 
-    /// Bytes a segment, a multiple of 8.
+    /// Bytes a segment, a multiple of 8, its tail included.
     pub(crate) fn segment_bytes(&self) -> u64 {
         // No overflow: at most 2^35 slots of 96 bits.
-        self.layout.bits(self.segment_slots(), self.slot_bits()).div_ceil(64) * 8
+        self.layout.bits(self.segment_slots(), self.slot_bits()).div_ceil(64) * 8 + TAIL_BYTES
     }
 
-    /// Bytes of all segments and the tail; `None` where that overflows.
+    /// Bytes of all segments; `None` where that is 2^60 or more, so that bits can be counted too.
     pub(crate) fn table_bytes(&self) -> Option<u64> {
-        self.segment_bytes().checked_mul(self.segments.into())?.checked_add(TAIL_BYTES)
+        let bytes = self.segment_bytes().checked_mul(self.segments.into())?;
+        (bytes < 1 << 60).then_some(bytes)
     }
 
     /// The false-positive rate when this share of the slots is occupied: paper, eq. 5, with the

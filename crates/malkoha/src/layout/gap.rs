@@ -8,10 +8,10 @@
 //! start of the window that put it there. The bit is compared too, so it is not lost to accuracy;
 //! and it tells where the window began, so that the fingerprint can move on.
 
-use crate::addressing::{Addressing, Probe, spread};
+use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, read, split, write};
+use crate::layout::bits::{Word, load_at, read, split, write};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -33,8 +33,8 @@ pub(crate) struct GapWindows<W> {
     slot_bits: u32,
     /// The widest gap.
     gaps: u64,
-    /// All bits of the window's first slot.
-    mask: W,
+    /// The highest bit of a slot.
+    high: W,
 }
 
 /// An odd constant that is not the one of the alternate place: gaps and targets are independent.
@@ -51,7 +51,7 @@ impl<W: Word> GapWindows<W> {
             segment_bytes: geometry.segment_bytes(),
             slot_bits,
             gaps: gaps.into(),
-            mask: W::ones(slot_bits),
+            high: W::from_u64(1) << (slot_bits - 1),
         })
     }
 
@@ -59,13 +59,6 @@ impl<W: Word> GapWindows<W> {
     #[inline(always)]
     fn gap(&self, fingerprint: u64) -> u64 {
         1 + spread(fingerprint, GAP_SPREAD, self.gaps)
-    }
-
-    /// The bits from slot `start` on.
-    #[inline(always)]
-    fn window(&self, bytes: &[u8], base: usize, start: u64) -> W {
-        let (at, shift) = split(base, start * u64::from(self.slot_bits));
-        W::load(bytes, at) >> shift
     }
 
     #[inline(always)]
@@ -85,14 +78,6 @@ impl<W: Word> GapWindows<W> {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let gap = self.gap(fingerprint) as u32;
         gap * self.slot_bits
-    }
-
-    /// Whether the (start, end) slots of a window hold these.
-    #[inline(always)]
-    fn compare(&self, window: W, gap_bits: u32, start: u64, end: u64) -> (bool, bool) {
-        let start_differs = (window ^ W::from_u64(start)) & self.mask;
-        let end_differs = ((window >> gap_bits) ^ W::from_u64(end)) & self.mask;
-        (start_differs == W::ZERO, end_differs == W::ZERO)
     }
 
     /// The candidate slots of a key, and what it stores in each.
@@ -140,22 +125,32 @@ impl<W: Word> TableLayout for GapWindows<W> {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [probe.first, probe.second].map(|start| split(base, start * u64::from(self.slot_bits)).0)
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.slot_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let gap_bits = self.gap_bits(probe.fingerprint);
-        let stored = probe.fingerprint << 1;
-        let first = self.window(bytes, base, probe.first);
-        let second = self.window(bytes, base, probe.second);
-        // All four comparisons always: branches between them would be mispredicted.
-        let (a, b) = self.compare(first, gap_bits, stored, stored | 1);
-        let (c, d) = self.compare(second, gap_bits, stored, stored | 1);
-        a | b | c | d
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // The window as a word of two lanes, start and end. A lane of `difference` is zero where
+        // the window holds what the key would have stored there.
+        let gap_bits = self.gap_bits(aim.fingerprint);
+        let ones = W::from_u64(1) | (W::from_u64(1) << gap_bits);
+        let highs = ones.wrapping_mul(self.high);
+        // The start's content in both lanes, and the `end` bit in the second.
+        let start = W::from_u64(aim.fingerprint << 1);
+        let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
+        // SAFETY: an aim is the start of a window of this table, and behind the last window there
+        // are tail bytes for the rest of the word.
+        let (first, second): (W, W) =
+            unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        // The subtraction borrows from the start lane into the end lane only if the start lane
+        // and all bits between are zero, and then there is a match anyway.
+        let zero_lanes = |difference: W| difference.wrapping_sub(ones) & !difference;
+        // Both windows always: a branch between them would be mispredicted half the time.
+        (zero_lanes(first ^ key) | zero_lanes(second ^ key)) & highs != W::ZERO
     }
 
     #[inline]

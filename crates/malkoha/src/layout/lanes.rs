@@ -2,7 +2,7 @@
 //!
 //! Without values it lays out the same bytes as `Swar`, whose oracle it is in tests.
 
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::TableLayout;
 use crate::layout::bits::{read, split, write};
@@ -160,17 +160,22 @@ impl TableLayout for Lanes {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [probe.first, probe.second].map(|place| split(base, self.bit(place, 0)).0)
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let [first, second] = [probe.first, probe.second].map(|place| segment + self.bit(place, 0));
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let first = self.matches(bytes, base, probe.first, probe.fingerprint);
-        let second = self.matches(bytes, base, probe.second, probe.fingerprint);
-        first | second != 0
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let stride = u64::from(self.fingerprint_bits + self.value_bits);
+        // One bucket at a time: eight lanes of loads are few enough registers.
+        [aim.first, aim.second].into_iter().fold(false, |found, bucket| {
+            (0..self.bucket_size).fold(found, |found, lane| {
+                let fingerprint = read(bytes, 0, bucket + lane * stride, self.fingerprint_bits);
+                found | (fingerprint == aim.fingerprint)
+            })
+        })
     }
 
     #[inline]

@@ -12,11 +12,11 @@ mod swar;
 
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::{Lanes, Position};
-pub(crate) use search::{Search, insert};
+pub(crate) use search::{Search, insert, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 
-use crate::addressing::Probe;
+use crate::addressing::{Aim, Probe};
 
 /// One way to lay out a table.
 ///
@@ -29,10 +29,16 @@ pub(crate) trait TableLayout: Copy {
     fn probe(&self, hash: u64) -> Probe;
     /// The byte at which the probe's segment begins.
     fn base(&self, probe: &Probe) -> usize;
-    /// The bytes that a lookup loads, to prefetch.
-    fn touched(&self, probe: &Probe) -> [usize; 2];
+    /// Where a lookup loads.
+    fn aim(&self, probe: &Probe) -> Aim;
 
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool;
+    /// Whether the fingerprint is in one of its candidate slots. The one operation whose loads are
+    /// not checked: it is all that a lookup does.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool;
     /// Copies of the fingerprint in its candidate slots.
     fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
     /// Takes a free candidate slot if there is one.

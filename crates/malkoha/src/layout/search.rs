@@ -61,6 +61,18 @@ fn insert_with_moves<L: TableLayout>(
     true
 }
 
+/// Asks for the lines of the places next to a key's candidates: the first that its search will
+/// look at.
+pub(crate) fn prefetch_neighbours<L: TableLayout>(layout: &L, bytes: &[u8], probe: &Probe) {
+    let base = layout.base(probe);
+    for &place in layout.candidates(probe).as_ref() {
+        for choice in 0..layout.moves() {
+            let target = layout.target(bytes, base, place, choice);
+            prefetch(bytes, layout.byte(base, target) as u64);
+        }
+    }
+}
+
 impl Search {
     /// The number of the first node with room.
     fn find_room<L: TableLayout>(
@@ -78,8 +90,8 @@ impl Search {
         // The roots are known to be full.
         let mut looked_at = self.nodes.len();
         // A search of a small table meets the same places again and again; it ends all the same.
-        let everywhere = layout.places().saturating_mul(8);
-        let limit = looked_at + everywhere.min(limit.into()) as usize;
+        let everywhere = u32::try_from(layout.places() * 8).unwrap_or(u32::MAX);
+        let limit = looked_at + everywhere.min(limit) as usize;
         let mut expanded = 0;
         while expanded < self.nodes.len() && looked_at < limit {
             let parents = expanded..self.nodes.len().min(expanded + EXPANDED_AT_ONCE);
@@ -88,7 +100,7 @@ impl Search {
                 let place = self.nodes[parent].place.into();
                 for choice in 0..layout.moves() {
                     let target = layout.target(bytes, base, place, choice);
-                    prefetch(bytes, layout.byte(base, target));
+                    prefetch(bytes, layout.byte(base, target) as u64);
                     self.push(target, parent, choice);
                 }
             }

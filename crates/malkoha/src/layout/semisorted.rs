@@ -5,10 +5,10 @@
 //! sequences, and the number of that sequence takes 12 bits instead of 16. The lower bits of each
 //! follow as they are. Empty slots are fingerprint 0 and come first.
 
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, split};
+use crate::layout::bits::{Word, load_at, split};
 
 const LANES: usize = 4;
 /// Bits of the number of a nibble sequence.
@@ -106,7 +106,12 @@ impl<W: Word> SemiSorted<W> {
     #[inline(always)]
     fn load(&self, bytes: &[u8], base: usize, place: u64) -> Bucket {
         let (at, shift) = self.locate(base, place);
-        let word = W::load(bytes, at) >> shift;
+        self.decode(W::load(bytes, at) >> shift)
+    }
+
+    /// The fingerprints in a bucket's word; bits above the bucket are arbitrary.
+    #[inline(always)]
+    fn decode(&self, word: W) -> Bucket {
         // 12 bits index 4096 entries.
         let nibbles = NIBBLES[(word.low() & 0xfff) as usize];
         let low_mask = u64::ones(self.low_bits);
@@ -186,17 +191,20 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [self.locate(base, probe.first).0, self.locate(base, probe.second).0]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.bucket_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let first = self.load(bytes, base, probe.first);
-        let second = self.load(bytes, base, probe.second);
-        self.matches(first, probe.fingerprint) | self.matches(second, probe.fingerprint) != 0
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        let (first, second) = (self.decode(first), self.decode(second));
+        self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint) != 0
     }
 
     #[inline]

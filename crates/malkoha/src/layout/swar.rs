@@ -3,10 +3,10 @@
 //! The occupied lanes of a bucket come first, so it has room exactly if its last lane is empty. A
 //! fingerprint enters at lane 0 and shifts the others up; one that leaves shifts those above down.
 
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, split};
+use crate::layout::bits::{Word, load_at, split};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swar<W> {
@@ -141,19 +141,20 @@ impl<W: Word> TableLayout for Swar<W> {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [self.locate(base, probe.first).0, self.locate(base, probe.second).0]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.bucket_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let first = self.load(bytes, base, probe.first);
-        let second = self.load(bytes, base, probe.second);
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
         // Both buckets always: a branch between them would be mispredicted half the time.
-        let matches =
-            self.matches(first, probe.fingerprint) | self.matches(second, probe.fingerprint);
+        let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
         matches != W::ZERO
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 mod memory;
+mod partition;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
@@ -101,7 +102,26 @@ impl<B: Deref<Target = [u8]>> Table<B> {
 
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => layout.contains(&self.bytes, &layout.probe(hash)))
+        // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
+        // would make every lookup save and restore the registers that the widest needs.
+        match &self.kernel {
+            Kernel::Bucketed64(layout) => self.contains_in(layout, hash),
+            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
+            _ => self.contains_in_others(hash),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_in_others(&self, hash: u64) -> bool {
+        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
+    }
+
+    #[inline(always)]
+    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
+        let aim = layout.aim(&layout.probe(hash));
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
+        // made for that geometry, and the aim is the layout's.
+        unsafe { layout.contains(&self.bytes, &aim) }
     }
 
     #[inline]
@@ -109,11 +129,12 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         with_layout!(&self.kernel, layout => layout.count(&self.bytes, &layout.probe(hash)))
     }
 
-    /// Calls `answer(i, found)` for each hash, in order.
-    #[inline]
-    pub(crate) fn contains_batch(&self, hashes: &[u64], answer: impl FnMut(usize, bool)) {
+    /// Whether each hash's fingerprint is in the table.
+    pub(crate) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         with_layout!(&self.kernel, layout => {
-            batch::contains(layout, &self.bytes, hashes, answer);
+            // SAFETY: as in `contains_in`.
+            unsafe { batch::contains(layout, &self.bytes, hashes, found) }
         });
     }
 
@@ -143,17 +164,25 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         with_layout!(&self.kernel, layout => layout.remove(&mut self.bytes, &layout.probe(hash)))
     }
 
-    /// Calls `answer(i, inserted)` for each hash, in order.
-    #[inline]
+    /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.
+    pub(crate) fn hashes_a_round(&self) -> usize {
+        self.geometry.segments as usize * partition::HASHES_A_SEGMENT
+    }
+
+    /// Inserts all hashes; calls `refused(i)` for each that found no place. Uses up to `threads`
+    /// threads where there is work for them.
     pub(crate) fn insert_batch(
         &mut self,
         hashes: &[u64],
         max_kicks: u32,
-        answer: impl FnMut(usize, bool),
+        threads: usize,
+        mut refused: impl FnMut(usize),
     ) {
-        with_layout!(&self.kernel, layout => {
-            let (bytes, search) = (&mut self.bytes, &mut self.search);
-            batch::insert(layout, bytes, search, hashes, max_kicks, answer);
+        let plan = partition::Plan::new(&self.geometry, hashes.len(), threads);
+        let (bytes, search) = (&mut *self.bytes, &mut self.search);
+        with_layout!(&self.kernel, layout => match plan {
+            Some(plan) => partition::insert(layout, bytes, hashes, max_kicks, &plan, refused),
+            None => batch::insert(layout, bytes, search, hashes, (0, max_kicks), &mut refused),
         });
     }
 
