@@ -20,8 +20,16 @@ pub(crate) struct Seen {
 impl Seen {
     /// `template` has the seed. `first_capacity` lines fit before it grows.
     pub(crate) fn new(template: Builder, first_capacity: u64, fpr: f64) -> Result<Self> {
+        template.clone().capacity(first_capacity).fpr(fpr).plan()?;
         let mut seen = Self { filters: Vec::new(), template, first_capacity, fpr };
-        seen.filters.push(seen.filter_number(0).build()?);
+        let first = seen.filter_number(0).build().map_err(|error| match error {
+            // Told in terms of what was asked for, not of the first filter's share.
+            BuildError::FprTooSmall { reachable, .. } => {
+                BuildError::FprTooSmall { asked: fpr, reachable: reachable / share(0) }
+            }
+            error => error,
+        })?;
+        seen.filters.push(first);
         Ok(seen)
     }
 
@@ -80,8 +88,7 @@ impl Seen {
     fn filter_number(&self, number: usize) -> Builder {
         let doublings = u32::try_from(number).unwrap_or(u32::MAX).min(63);
         let capacity = self.first_capacity.saturating_mul(1 << doublings);
-        let share = 6.0 / (PI * f64::from(doublings + 1)).powi(2);
-        self.template.clone().capacity(capacity).fpr(self.fpr * share)
+        self.template.clone().capacity(capacity).fpr(self.fpr * share(doublings))
     }
 
     /// Distinct lines.
@@ -103,6 +110,11 @@ impl Seen {
     pub(crate) fn expected_fpr(&self) -> f64 {
         self.filters.iter().map(CuckooFilter::expected_fpr).sum()
     }
+}
+
+/// The share of the rate that the filter after this many doublings has.
+fn share(doublings: u32) -> f64 {
+    6.0 / (PI * f64::from(doublings + 1)).powi(2)
 }
 
 #[cfg(test)]

@@ -68,8 +68,8 @@ fn write_beside(
         // Less the process's umask, as for any new file.
         builder.permissions(Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(&directory)?;
-    write(&mut file, filter)?;
+    let file = builder.tempfile_in(&directory).map_err(without_path)?;
+    write(file.as_file(), filter)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
@@ -80,6 +80,15 @@ fn write_beside(
         directory.sync_all()?;
     }
     Ok(())
+}
+
+/// The error without the temporary file's name, which says nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason),
+        None => error,
+    }
 }
 
 fn write(out: impl Write, filter: &CuckooFilter) -> io::Result<()> {

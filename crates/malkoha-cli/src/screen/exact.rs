@@ -83,7 +83,10 @@ impl Index {
     fn new(lines: u64, list_bytes: u64) -> Result<Self> {
         let last_offset = list_bytes.saturating_sub(1);
         let offset_bits = (u64::BITS - last_offset.leading_zeros()).max(1);
-        let map = CuckooMap::with_capacity(lines.max(1), CANDIDATE_RATE, offset_bits)?;
+        // An eighth of the slots stays free beyond what is needed: half of the time to build an
+        // index goes into the last tenth of a full one.
+        let capacity = lines.max(1) + lines / 8;
+        let map = CuckooMap::with_capacity(capacity, CANDIDATE_RATE, offset_bits)?;
         Ok(Self { map, unplaced: HashMap::new() })
     }
 
