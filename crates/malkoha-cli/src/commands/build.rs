@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use malkoha::{Builder, CuckooFilter};
@@ -27,6 +27,9 @@ Examples:
   malkoha build -o seen.mlk urls.txt
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
   zcat urls.gz | malkoha build -o seen.mlk";
+
+/// How many tables are tried.
+const ATTEMPTS: u64 = 5;
 
 const DEFAULT_FPR: f64 = 0.001;
 
@@ -113,12 +116,21 @@ fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<Cuck
     if let Some(capacity) = capacity.filter(|&capacity| capacity < lines) {
         bail!("the input has {lines} lines to put in, more than --capacity {capacity}: raise it");
     }
-    let mut filter = builder.clone().capacity(capacity.unwrap_or(lines).max(1)).build()?;
-    filter.insert_hashes(hashes).context(
-        "cannot place all lines: leave out --copies, raise --capacity or the fingerprint bits, \
-         or try another --seed",
-    )?;
-    Ok(filter)
+    let wanted = capacity.unwrap_or(lines).max(1);
+    let mut refused = 0;
+    for attempt in 0..ATTEMPTS {
+        // A small table can be unlucky with its lines. Some more room helps, if anything does.
+        let room = wanted.saturating_add((wanted / 16 + 2) * attempt);
+        let mut filter = builder.clone().capacity(room).build()?;
+        match filter.insert_hashes(hashes) {
+            Ok(()) => return Ok(filter),
+            Err(error) => refused = error.refused.len(),
+        }
+    }
+    bail!(
+        "{refused} of {lines} lines found no place: leave out --copies, or raise the capacity or \
+         the fingerprint bits"
+    );
 }
 
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {

@@ -117,6 +117,16 @@ fn copies_are_removed_one_by_one() {
 }
 
 #[test]
+fn more_copies_than_slots_are_an_error() {
+    let dir = Dir::with("lines", "a\n".repeat(9));
+    dir.run("build --copies --bucket-size 4 -o f.mlk lines").complains(
+        "1 of 9 lines found no place: leave out --copies, or raise the capacity or the \
+         fingerprint bits",
+    );
+    assert_eq!(dir.names(), ["lines"]);
+}
+
+#[test]
 fn unique_adds_no_second_copy() {
     let dir = built();
     let before = dir.read("f.mlk");

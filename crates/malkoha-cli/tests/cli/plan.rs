@@ -28,8 +28,8 @@ fn the_first_marked_row_is_what_build_takes() {
     let dir = Dir::with("lines", lines);
     let plan = dir.run("plan --keys 50_000 --fpr 1e-4 --json").succeeds().json();
     let built = dir.run("build --fpr 1e-4 -o f.mlk --json lines").succeeds().json();
-    let first = plan["structures"].as_array().unwrap().iter();
-    let first = first.filter(|s| s["built_by_malkoha"] == true).next().unwrap();
+    let structures = plan["structures"].as_array().unwrap();
+    let first = structures.iter().find(|s| s["built_by_malkoha"] == true).unwrap();
     assert_eq!(first["bytes"], built["table_bytes"]);
 }
 
