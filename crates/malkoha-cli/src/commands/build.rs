@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{Builder, CuckooFilter};
+use malkoha::{Builder, CuckooFilter, KeyHasher, Layout};
 use serde_json::json;
 
 use super::distinct::Hashes;
@@ -52,9 +52,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BITS")]
     fingerprint_bits: Option<u32>,
 
-    /// Slots a bucket: 1, 2, 4 or 8 [default: 4, or the smallest file]
+    /// Slots a bucket of the bucketed layout: 1, 2, 4 or 8
     #[arg(long, value_name = "SLOTS")]
     bucket_size: Option<u32>,
+
+    /// How fingerprints lie in memory [default: the smallest for the rate, or bucketed]
+    #[arg(long, conflicts_with = "bucket_size")]
+    layout: Option<LayoutName>,
 
     /// Room for this many lines, so that some can be added later
     #[arg(long, value_name = "LINES", value_parser = cli::count)]
@@ -76,6 +80,24 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// The layouts by the names that `malkoha info` gives them.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LayoutName {
+    Bucketed,
+    SemiSorted,
+    GapWindows,
+}
+
+impl LayoutName {
+    fn layout(self) -> Layout {
+        match self {
+            Self::Bucketed => Layout::Bucketed { bucket_size: 4 },
+            Self::SemiSorted => Layout::SemiSorted,
+            Self::GapWindows => Layout::GapWindows,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
     refuse_to_overwrite_input(arguments, &inputs)?;
@@ -85,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
     let quiet = arguments.input.quiet;
     let progress = Progress::new("Reading", inputs.total_bytes(), quiet);
-    let hasher = malkoha::KeyHasher::new(plan.seed);
+    let hasher = KeyHasher::new(plan.seed);
     let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, arguments.copies, &progress)?;
     drop(progress);
 
@@ -104,9 +126,10 @@ impl Arguments {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),
         };
-        match self.bucket_size {
-            Some(slots) => builder.bucket_size(slots),
-            None => builder,
+        match (self.layout, self.bucket_size) {
+            (Some(name), _) => builder.layout(name.layout()),
+            (None, Some(slots)) => builder.bucket_size(slots),
+            (None, None) => builder,
         }
     }
 }

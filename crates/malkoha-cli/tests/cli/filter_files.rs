@@ -72,6 +72,16 @@ fn the_geometry_can_be_chosen() {
 }
 
 #[test]
+fn the_layout_can_be_chosen() {
+    let dir = Dir::with("lines", BUILT);
+    for layout in ["bucketed", "semi-sorted", "gap-windows"] {
+        dir.run(&format!("build -q -o f.mlk --layout {layout} lines")).prints("");
+        assert_eq!(dir.run("info --json f.mlk").json()["layout"], layout);
+        dir.run("check f.mlk lines").prints(BUILT);
+    }
+}
+
+#[test]
 fn an_empty_input_is_an_empty_filter() {
     let dir = Dir::with("empty", "");
     dir.run("build -q -o f.mlk empty").prints("");

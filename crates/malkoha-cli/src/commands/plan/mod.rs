@@ -67,10 +67,13 @@ fn record(keys: u64, fpr: f64, rows: &[Row]) -> serde_json::Value {
     json!({ "keys": keys, "fpr": fpr, "structures": rows })
 }
 
+/// Columns of the first column.
+const WIDTH: usize = 46;
+
 fn table(keys: u64, fpr: f64, rows: &[Row]) -> String {
     let mut text = format!("{} keys, false-positive rate {fpr:e}\n\n", HumanCount(keys));
     let header = format!(
-        "  {:<40} {:>8} {:>12} {:>9}  {}",
+        "  {:<WIDTH$} {:>8} {:>12} {:>9}  {}",
         "structure", "bits/key", "size", "fpr", "deletes"
     );
     text.push_str(&header);
@@ -80,7 +83,7 @@ fn table(keys: u64, fpr: f64, rows: &[Row]) -> String {
         let size = HumanBytes(row.bytes).to_string();
         write!(
             text,
-            "\n{mark} {:<40} {:>8.2} {size:>12} {:>9.2e}  {deletes}",
+            "\n{mark} {:<WIDTH$} {:>8.2} {size:>12} {:>9.2e}  {deletes}",
             row.structure, row.bits_per_key, row.fpr
         )
         .expect("text takes whatever is written");

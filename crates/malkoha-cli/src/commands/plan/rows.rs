@@ -1,7 +1,7 @@
 //! The structures that are compared, and what each costs.
 
 use anyhow::Result;
-use malkoha::{BuildError, CuckooFilter, Plan, params};
+use malkoha::{BuildError, CuckooFilter, Layout, Plan, params};
 
 use super::blocked_bloom::blocked_bloom_bits_per_key;
 
@@ -20,34 +20,34 @@ pub(super) struct Row {
 /// each (the design of Abseil's and Rust's tables).
 const HASH_SET_SLOT_BYTES: u64 = 9;
 
+/// What this program can build.
+const LAYOUTS: [Layout; 5] = [
+    Layout::GapWindows,
+    Layout::SemiSorted,
+    Layout::Bucketed { bucket_size: 4 },
+    Layout::Bucketed { bucket_size: 2 },
+    Layout::Bucketed { bucket_size: 8 },
+];
+
 /// All structures, this program's first among equals, in the order of the table.
 pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
     let builder = CuckooFilter::builder().capacity(keys).fpr(fpr);
     let chosen = builder.plan()?;
     let mut rows = vec![
-        formula("information bound", keys, fpr, params::information_bound(fpr), false),
+        formula("information bound", keys, fpr, params::information_bound(fpr)),
         built(&chosen),
     ];
-    for bucket_size in [2, 4, 8] {
-        match builder.clone().bucket_size(bucket_size).plan() {
-            Ok(plan) if plan.geometry.layout == chosen.geometry.layout => {}
+    for layout in LAYOUTS.into_iter().filter(|&layout| layout != chosen.geometry.layout) {
+        match builder.clone().layout(layout).plan() {
             Ok(plan) => rows.push(built(&plan)),
-            // Longer buckets need longer fingerprints, which may be too long.
+            // Layouts that compare more slots need longer fingerprints, which may be too long.
             Err(BuildError::FprTooSmall { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let semi_sorted = params::semi_sorted_bits_bound(fpr, params::cuckoo_load_threshold(4));
     rows.extend([
-        formula("cuckoo, semi-sorted buckets of 4", keys, fpr, semi_sorted, true),
-        formula("Bloom", keys, fpr, params::bloom_bits_per_key(fpr), false),
-        formula(
-            "Bloom, blocks of one cache line",
-            keys,
-            fpr,
-            blocked_bloom_bits_per_key(fpr),
-            false,
-        ),
+        formula("Bloom", keys, fpr, params::bloom_bits_per_key(fpr)),
+        formula("Bloom, blocks of one cache line", keys, fpr, blocked_bloom_bits_per_key(fpr)),
         sorted_hashes(keys),
         hash_set(keys),
     ]);
@@ -66,14 +66,14 @@ fn built(plan: &Plan) -> Row {
     }
 }
 
-fn formula(structure: &str, keys: u64, fpr: f64, bits_per_key: f64, deletes: bool) -> Row {
+fn formula(structure: &str, keys: u64, fpr: f64, bits_per_key: f64) -> Row {
     let bytes = whole((bits_per_key * float(keys) / 8.0).ceil());
-    Row { structure: structure.into(), bits_per_key, bytes, fpr, deletes, built: false }
+    Row { structure: structure.into(), bits_per_key, bytes, fpr, deletes: false, built: false }
 }
 
 fn sorted_hashes(keys: u64) -> Row {
     let fpr = float(keys) / 64_f64.exp2();
-    formula("sorted 8-byte hashes", keys, fpr, 64.0, false)
+    formula("sorted 8-byte hashes", keys, fpr, 64.0)
 }
 
 fn hash_set(keys: u64) -> Row {
