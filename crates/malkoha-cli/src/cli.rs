@@ -56,6 +56,14 @@ pub(crate) struct InputArgs {
     pub(crate) quiet: bool,
 }
 
+/// How lines are printed.
+#[derive(Args, Debug)]
+pub(crate) struct PrintArgs {
+    /// Write what is found at once, not when there is much of it: for input that trickles in
+    #[arg(long)]
+    pub(crate) line_buffered: bool,
+}
+
 impl InputArgs {
     pub(crate) fn inputs(&self) -> Inputs {
         Inputs::new(self.paths.clone(), self.separator())
@@ -80,6 +88,9 @@ pub(crate) struct SelectArgs {
     /// Print the count as a JSON record
     #[arg(long, requires = "count")]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 /// The seed of the hash.

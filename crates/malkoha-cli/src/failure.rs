@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::output::tell;
+
 /// What a command that went well has to say by its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -34,7 +36,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("malkoha: {}", one_line(&format!("{error:#}")));
+    tell(&format!("malkoha: {}", one_line(&format!("{error:#}"))));
     ExitCode::from(FAILED)
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         .filter(|(i, part)| *i == 0 || part.trim_start().starts_with("tip:"))
         .map(|(_, part)| one_line(part))
         .collect();
-    eprintln!("malkoha: {} (see malkoha --help)", parts.join("; "));
+    tell(&format!("malkoha: {} (see malkoha --help)", parts.join("; ")));
     ExitCode::from(FAILED)
 }
 

@@ -12,7 +12,7 @@ use super::distinct::Hashes;
 use crate::cli::{self, InputArgs, SeedArgs};
 use crate::failure::Outcome;
 use crate::input::{Inputs, is_stdin, name};
-use crate::output::{Overwrite, replace};
+use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
 
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, arguments.copies, &progress)?;
     drop(progress);
 
-    let filter = fill(&builder.seed(plan.seed), arguments.capacity, &hashes)?;
+    let filter = fill(&builder, arguments.capacity, &hashes)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
     summarise(arguments, lines, &filter)?;
@@ -183,14 +183,14 @@ fn summarise(arguments: &Arguments, lines: u64, filter: &CuckooFilter) -> Result
         }));
     }
     if !arguments.input.quiet {
-        eprintln!(
+        tell(&format!(
             "{}: {} of {} lines in {}, fpr {:.2e}",
             arguments.output.display(),
             HumanCount(filter.len()),
             HumanCount(lines),
             HumanBytes(filter.size_in_bytes()),
             filter.expected_fpr(),
-        );
+        ));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::filter_file::Editable;
 use crate::cli::InputArgs;
 use crate::failure::Outcome;
 use crate::input::name;
-use crate::output::{Overwrite, replace};
+use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
 
@@ -128,13 +128,13 @@ impl EditArgs {
             return print_record(&json!({ "lines": lines, done: count, "keys": keys }));
         }
         if !self.input.quiet {
-            eprintln!(
+            tell(&format!(
                 "{}: {done} {} of {} lines, holds {}",
                 self.filter.display(),
                 HumanCount(count),
                 HumanCount(lines),
                 HumanCount(keys),
-            );
+            ));
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use indicatif::{HumanBytes, HumanCount};
 use malkoha::CuckooFilter;
 use serde_json::json;
 
-use crate::cli::{self, InputArgs, SeedArgs};
+use crate::cli::{self, InputArgs, PrintArgs, SeedArgs};
 use crate::failure::Outcome;
-use crate::output::LineWriter;
+use crate::output::{LineWriter, tell};
 use crate::progress::Progress;
 use crate::seen::Seen;
 
@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     seed: SeedArgs,
 
+    #[command(flatten)]
+    print: PrintArgs,
+
     /// Print the other lines, which occurred before
     #[arg(long)]
     repeated: bool,
@@ -61,16 +64,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let template = arguments.seed.apply(CuckooFilter::builder());
     let mut seen = Seen::new(template, arguments.capacity, arguments.fpr)?;
     if let Some(limit) = seen.limit().filter(|_| !arguments.input.quiet) {
-        eprintln!(
+        tell(&format!(
             "malkoha: note: with --fpr {:e} there is room for {} distinct lines at most; \
              a higher --capacity makes room for more",
             arguments.fpr,
             HumanCount(limit),
-        );
+        ));
     }
     let hasher = seen.hasher();
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
-    let mut out = LineWriter::stdout(inputs.separator());
+    let mut out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered);
     let (mut hashes, mut new) = (Vec::new(), Vec::new());
     let (mut lines, mut printed) = (0_u64, 0_u64);
     inputs.for_each_batch(&progress, |batch| {
@@ -97,15 +100,15 @@ impl Arguments {
         if self.json {
             let record =
                 json!({ "lines": lines, "distinct": distinct, "bytes": bytes, "fpr": fpr });
-            eprintln!("{record}");
+            tell(&record.to_string());
         } else if self.stats {
-            eprintln!(
+            tell(&format!(
                 "{} lines, {} distinct, {} ({:.1} bits a distinct line), fpr {fpr:.2e}",
                 HumanCount(lines),
                 HumanCount(distinct),
                 HumanBytes(bytes),
                 seen.bits_per_line(),
-            );
+            ));
         }
     }
 }

@@ -8,14 +8,15 @@ const BUFFER: usize = 1 << 18;
 pub(crate) struct LineWriter {
     out: BufWriter<StdoutLock<'static>>,
     separator: u8,
-    /// Somebody watches: what is found is shown at once.
+    /// Somebody waits: what is found is written at once.
     prompt: bool,
 }
 
 impl LineWriter {
-    pub(crate) fn stdout(separator: u8) -> Self {
+    /// `prompt` as on a terminal, where it always is.
+    pub(crate) fn stdout(separator: u8, prompt: bool) -> Self {
         let stdout = io::stdout();
-        let prompt = stdout.is_terminal();
+        let prompt = prompt || stdout.is_terminal();
         Self { out: BufWriter::with_capacity(BUFFER, stdout.lock()), separator, prompt }
     }
 

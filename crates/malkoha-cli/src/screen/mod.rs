@@ -27,7 +27,7 @@ pub(crate) fn print_selected(
     select: &SelectArgs,
     progress: &Progress,
 ) -> Result<Outcome> {
-    let mut out = LineWriter::stdout(inputs.separator());
+    let mut out = LineWriter::stdout(inputs.separator(), select.print.line_buffered);
     let mut found = Vec::new();
     let (mut lines, mut selected) = (0_u64, 0_u64);
     inputs.for_each_batch(progress, |batch| {

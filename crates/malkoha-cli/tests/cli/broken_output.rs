@@ -70,6 +70,15 @@ fn a_file_that_cannot_be_written_whole_is_not_there_at_all() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn messages_that_nobody_can_read_are_no_panic() {
+    let dir = Dir::with("lines", "a\n");
+    dir.shell("$MALKOHA build -o f.mlk lines 2> /dev/full").prints("");
+    assert_eq!(dir.shell("$MALKOHA check none 2> /dev/full").code, Some(2));
+    assert_eq!(dir.shell("$MALKOHA --nothing 2> /dev/full").code, Some(2));
+}
+
 #[test]
 fn files_that_are_no_filters_are_not_overwritten() {
     let dir = Dir::with("lines", "a\n").and("precious", "text\n").and("empty", "");

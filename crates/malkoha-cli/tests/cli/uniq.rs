@@ -1,7 +1,9 @@
 //! `malkoha uniq`, with a hash set as its oracle.
 
 use std::collections::HashSet;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::Stdio;
 
 use crate::harness::Dir;
 
@@ -43,6 +45,22 @@ fn grows_with_the_stream() {
     assert!(record["fpr"].as_f64().unwrap() < 1e-6, "{record}");
     let bits = record["bytes"].as_f64().unwrap() * 8.0 / seen.len() as f64;
     assert!(bits < 60.0, "{bits} bits a line");
+}
+
+#[test]
+fn lines_come_out_while_the_input_is_open() {
+    let dir = Dir::new();
+    let mut command = dir.command("uniq --line-buffered");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in ["a", "b"] {
+        writeln!(input, "{line}").unwrap();
+        assert_eq!(output.next().unwrap().unwrap(), line);
+    }
+    drop(input);
+    assert!(output.next().is_none());
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]
