@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+
 use crate::output::tell;
 
 /// What a command that went well has to say by its exit code.
@@ -31,6 +33,9 @@ impl From<Outcome> for ExitCode {
 
 const FAILED: u8 = 2;
 
+/// Context of every error in writing results.
+pub(crate) const CANNOT_WRITE: &str = "cannot write to standard output";
+
 /// Reports an error. A reader that has read enough (`| head`) is none.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
@@ -43,9 +48,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// Reports what the argument parser found: help and version as they are, errors in one line.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // A broken pipe here is as quiet as anywhere else.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => report(&anyhow::Error::new(error).context(CANNOT_WRITE)),
+        };
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        tell(error.render().to_string().trim_end());
+        return ExitCode::from(FAILED);
     }
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
 use crate::cli::Cli;
-use crate::failure::Outcome;
+use crate::failure::{CANNOT_WRITE, Outcome};
 
 const AFTER_COMPLETIONS: &str = "\
 Examples:
@@ -59,6 +59,6 @@ pub(crate) fn man(Man { command }: &Man) -> Result<Outcome> {
 }
 
 fn print(mut bytes: &[u8]) -> Result<Outcome> {
-    io::copy(&mut bytes, &mut io::stdout()).context("cannot write to standard output")?;
+    io::copy(&mut bytes, &mut io::stdout()).context(CANNOT_WRITE)?;
     Ok(Outcome::Found)
 }

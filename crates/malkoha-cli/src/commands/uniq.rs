@@ -7,7 +7,7 @@ use malkoha::CuckooFilter;
 use serde_json::json;
 
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs};
-use crate::failure::Outcome;
+use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, tell};
 use crate::progress::Progress;
 use crate::seen::Seen;
@@ -84,11 +84,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         lines += batch.len() as u64;
         for (line, _) in batch.iter().zip(&new).filter(|&(_, &new)| new != arguments.repeated) {
             printed += 1;
-            out.write(line).context("cannot write to standard output")?;
+            out.write(line).context(CANNOT_WRITE)?;
         }
-        out.end_batch().context("cannot write to standard output")
+        out.end_batch().context(CANNOT_WRITE)
     })?;
-    out.finish().context("cannot write to standard output")?;
+    out.finish().context(CANNOT_WRITE)?;
     drop(progress);
     arguments.report(lines, &seen);
     Ok(Outcome::found_if(printed > 0))

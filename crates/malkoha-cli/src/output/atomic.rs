@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use malkoha::{CuckooFilter, FilterView, ReadError};
 
+use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 
 /// Bytes of a file that say what it is.
@@ -27,7 +28,7 @@ pub(crate) enum Overwrite {
 /// permissions. A device or pipe is written to as it is.
 pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &CuckooFilter) -> Result<()> {
     if is_stdin(path) {
-        return write(io::stdout().lock(), filter).context("cannot write to standard output");
+        return write(io::stdout().lock(), filter).context(CANNOT_WRITE);
     }
     let failed = || format!("cannot write {}", name(path));
     match fs::metadata(path) {

@@ -9,7 +9,7 @@ pub(crate) use approximate::{Approximate, filter_of};
 pub(crate) use exact::Exact;
 
 use crate::cli::SelectArgs;
-use crate::failure::Outcome;
+use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::input::Inputs;
 use crate::output::LineWriter;
 use crate::progress::Progress;
@@ -51,8 +51,6 @@ pub(crate) fn print_selected(
     }
     Ok(Outcome::found_if(selected > 0))
 }
-
-const CANNOT_WRITE: &str = "cannot write to standard output";
 
 /// Prints one result as a line.
 pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {

@@ -43,6 +43,7 @@ fn a_full_disk_is_an_error() {
         "completions bash",
         "man",
         "build -q -o - lines",
+        "--help",
     ] {
         dir.shell(&format!("$MALKOHA {command} > /dev/full")).complains(full);
     }

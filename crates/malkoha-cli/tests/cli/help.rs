@@ -38,3 +38,10 @@ fn help_texts_are_as_reviewed() {
 fn the_version_is_the_packages() {
     Dir::new().run("--version").prints(concat!("malkoha ", env!("CARGO_PKG_VERSION"), "\n"));
 }
+
+#[test]
+fn no_command_is_answered_with_the_commands() {
+    let run = Dir::new().run("");
+    assert_eq!((run.code, run.stdout.len()), (Some(2), 0));
+    assert!(run.stderr.starts_with("Screen lines") && run.stderr.contains("\n  verify "));
+}
