@@ -279,7 +279,7 @@ pub(crate) fn narrowest(
     if !(fpr > 0.0 && fpr < 1.0) {
         return Err(BuildError::Fpr(fpr));
     }
-    for bits in 4..=32 {
+    for bits in layout.least_fingerprint_bits()..=32 {
         let geometry = Geometry::for_capacity(capacity, layout, bits, value_bits)?;
         let load = params::float(capacity) / params::float(geometry.slots());
         if geometry.fpr_at(load) <= fpr && geometry.expected_failures(capacity) < OVERFULL_TOLERANCE

@@ -137,6 +137,14 @@ impl Layout {
         }
     }
 
+    /// The smallest fingerprint that the layout supports.
+    pub(crate) const fn least_fingerprint_bits(self) -> u32 {
+        match self {
+            Self::Bucketed { .. } | Self::GapWindows => 4,
+            Self::SemiSorted => 5,
+        }
+    }
+
     pub(super) fn check(self, fingerprint_bits: u32, value_bits: u32) -> Result<(), BuildError> {
         let no = |what| Err(BuildError::Layout { layout: self.name(), what });
         match self {
@@ -145,7 +153,7 @@ impl Layout {
             Self::SemiSorted | Self::GapWindows if value_bits > 0 => {
                 no("values: choose the bucketed layout")
             }
-            Self::SemiSorted if fingerprint_bits < 5 => {
+            Self::SemiSorted if fingerprint_bits < self.least_fingerprint_bits() => {
                 no("fingerprints of 4 bits: choose 5 to 32")
             }
             Self::SemiSorted | Self::GapWindows => Ok(()),
