@@ -1,0 +1,135 @@
+//! The work that every contender is given: filled, asked and emptied, in runs whose order turns
+//! round, with every answer checked.
+
+mod fill;
+mod find;
+mod limits;
+mod remove;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::keys::Keys;
+use crate::measure::alternating;
+use crate::results::{Measure, Results};
+use crate::subject::{Contender, Subject};
+
+/// How much work.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Keys that each filter is filled with.
+    pub keys: u64,
+    /// Times that everything is repeated.
+    pub runs: u32,
+    /// Queries of each kind, which is also the sample of the false-positive rate.
+    pub lookups: u64,
+    /// Keys handed over at a time.
+    pub batch: usize,
+    /// Threads for a parallel build, besides the build on one; at most one: none.
+    pub threads: usize,
+    /// Seed of the keys.
+    pub seed: u64,
+}
+
+/// A filter with the keys in that it accepted.
+struct Filled {
+    subject: Box<dyn Subject>,
+    accepted: u64,
+}
+
+struct Workload<'a> {
+    settings: Settings,
+    contenders: &'a [Contender],
+    keys: Keys,
+    /// The keys of the batch in hand, and the answers to them.
+    batch: Vec<u64>,
+    answers: Vec<bool>,
+    /// All keys, for those who build from a slice; made when first needed.
+    all: Vec<u64>,
+    results: Results,
+    progress: ProgressBar,
+}
+
+/// Gives all contenders the work, in one process, alternating.
+///
+/// # Errors
+///
+/// If a filter cannot be built, or memory for the limit's tables is not to be had. Wrong answers
+/// are no error here: they are in the results, as [faults](Measure::is_fault).
+pub fn run(settings: Settings, contenders: &[Contender]) -> Result<Results> {
+    let mut workload = Workload {
+        settings,
+        contenders,
+        keys: Keys::new(settings.seed),
+        batch: vec![0; settings.batch],
+        answers: vec![false; settings.batch],
+        all: Vec::new(),
+        results: Results::new(
+            settings.keys,
+            contenders.iter().map(|contender| contender.name.clone()).collect(),
+        ),
+        progress: progress(settings, contenders.len()),
+    };
+    workload.all_runs()?;
+    workload.progress.finish_and_clear();
+    Ok(workload.results)
+}
+
+fn progress(settings: Settings, contenders: usize) -> ProgressBar {
+    // Filling, three mixes of queries, and emptying.
+    let steps = u64::from(settings.runs) * (contenders as u64 * 5);
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {wide_msg}");
+    // Drawn on stderr, and only if that is a terminal.
+    ProgressBar::new(steps).with_style(style.expect("a valid template"))
+}
+
+impl Workload<'_> {
+    fn all_runs(&mut self) -> Result<()> {
+        let mut limits = Vec::new();
+        for run in 0..self.settings.runs {
+            let order = alternating(self.contenders.len(), run);
+            let mut filled: Vec<Option<Filled>> = self.contenders.iter().map(|_| None).collect();
+            for &contender in &order {
+                self.step(contender, "filling");
+                filled[contender] = Some(self.fill(contender, run)?);
+            }
+            let mut filled: Vec<Filled> = filled.into_iter().flatten().collect();
+            if run == 0 {
+                limits = self.limit_tables(&filled)?;
+            }
+            self.look_up(&filled, &limits, &order, run);
+            for &contender in order.iter().rev() {
+                self.step(contender, "emptying");
+                self.empty(contender, &mut filled[contender]);
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, contender: usize, what: &str) {
+        let name = &self.contenders[contender].name;
+        self.progress.set_message(format!("{} keys, {name}: {what}", self.settings.keys));
+        self.progress.inc(1);
+    }
+
+    /// Hands `from..to` over in batches of at most `size`: the batch's keys and its number.
+    fn members(
+        &mut self,
+        from: u64,
+        to: u64,
+        size: usize,
+        mut each: impl FnMut(&mut [u64], &mut [bool], u64),
+    ) {
+        let size = size.min(self.batch.len()) as u64;
+        for (number, first) in (0..).zip((from..to).step_by(usize::try_from(size).unwrap_or(1))) {
+            let length = usize::try_from(size.min(to - first)).unwrap_or(0);
+            let batch = &mut self.batch[..length];
+            self.keys.members(first, batch);
+            each(batch, &mut self.answers[..length], number);
+        }
+    }
+
+    fn fault(&mut self, contender: usize, measure: Measure, count: u64) {
+        self.results.record(contender, measure, count as f64);
+    }
+}
