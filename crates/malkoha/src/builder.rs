@@ -11,7 +11,7 @@ use crate::params;
 /// The seed of a filter that was given none: equal inputs then give equal bytes.
 pub(crate) const DEFAULT_SEED: u64 = 0;
 /// Evictions before an insert gives up (paper, section 2.2).
-const DEFAULT_MAX_KICKS: u32 = 500;
+pub(crate) const DEFAULT_MAX_KICKS: u32 = 500;
 /// Expected number of keys in the whole table that short fingerprints may leave without a place.
 const OVERFULL_TOLERANCE: f64 = 1e-3;
 
@@ -157,10 +157,6 @@ impl Builder {
 
     /// The geometry that meets `fpr` in the fewest bytes.
     fn smallest_for(&self, fpr: f64) -> Result<Geometry, BuildError> {
-        // Written so that a NaN is refused too.
-        if !(fpr > 0.0 && fpr < 1.0) {
-            return Err(BuildError::Fpr(fpr));
-        }
         // On equal size the first wins.
         let all = [4, 2, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
         let one = self.layout.map(|layout| [layout]);
@@ -168,7 +164,7 @@ impl Builder {
         let mut smallest: Option<(u64, Geometry)> = None;
         let mut refusal = None;
         for &layout in layouts {
-            match self.narrowest(layout, fpr) {
+            match narrowest(self.capacity, layout, 0, fpr) {
                 Ok(geometry) => {
                     let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
                     if smallest.is_none_or(|(least, _)| bytes < least) {
@@ -181,19 +177,6 @@ impl Builder {
         smallest.map(|(_, geometry)| geometry).ok_or_else(|| {
             refusal.unwrap_or(BuildError::Fpr(fpr)) // there is always at least one layout
         })
-    }
-
-    /// The geometry of `layout` with the shortest fingerprints that meet `fpr`.
-    fn narrowest(&self, layout: Layout, fpr: f64) -> Result<Geometry, BuildError> {
-        for bits in 4..=32 {
-            let geometry = Geometry::for_capacity(self.capacity, layout, bits, 0)?;
-            let plan = self.priced(geometry);
-            if plan.fpr <= fpr && plan.expected_failures < OVERFULL_TOLERANCE {
-                return Ok(geometry);
-            }
-        }
-        let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load());
-        Err(BuildError::FprTooSmall { asked: fpr, reachable })
     }
 
     fn priced(&self, geometry: Geometry) -> Plan {
@@ -212,6 +195,29 @@ impl Builder {
             expected_failures: geometry.expected_failures(self.capacity),
         }
     }
+}
+
+/// The geometry of `layout` with the shortest fingerprints that meet `fpr`.
+pub(crate) fn narrowest(
+    capacity: u64,
+    layout: Layout,
+    value_bits: u32,
+    fpr: f64,
+) -> Result<Geometry, BuildError> {
+    // Written so that a NaN is refused too.
+    if !(fpr > 0.0 && fpr < 1.0) {
+        return Err(BuildError::Fpr(fpr));
+    }
+    for bits in 4..=32 {
+        let geometry = Geometry::for_capacity(capacity, layout, bits, value_bits)?;
+        let load = params::float(capacity) / params::float(geometry.slots());
+        if geometry.fpr_at(load) <= fpr && geometry.expected_failures(capacity) < OVERFULL_TOLERANCE
+        {
+            return Ok(geometry);
+        }
+    }
+    let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load());
+    Err(BuildError::FprTooSmall { asked: fpr, reachable })
 }
 
 impl fmt::Display for Plan {

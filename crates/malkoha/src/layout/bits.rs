@@ -87,7 +87,6 @@ word!(u128);
 #[inline(always)]
 pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
     // A table lies in memory, so its byte offsets fit usize; & 7 fits everything.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
     (base + (bit >> 3) as usize, (bit & 7) as u32)
 }
 

@@ -19,8 +19,16 @@ pub(crate) struct Lanes {
 /// What a slot holds; empty if the fingerprint is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    pub(crate) fingerprint: u64,
+    fingerprint: u64,
     pub(crate) value: u64,
+}
+
+/// Where a slot lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    base: usize,
+    place: u64,
+    lane: u64,
 }
 
 impl Slot {
@@ -50,7 +58,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    pub(crate) fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
+    fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
         let fingerprint = self.fingerprint(bytes, base, place, lane);
         let value = if self.value_bits == 0 {
             0
@@ -95,50 +103,47 @@ impl Lanes {
         found
     }
 
-    fn take(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64) {
-        for lane in lane + 1..self.bucket_size {
-            let next = self.slot(bytes, base, place, lane);
-            self.set(bytes, base, place, lane - 1, next);
-        }
-        self.set(bytes, base, place, self.bucket_size - 1, Slot::EMPTY);
-    }
-
-    /// The (place, lane) of every candidate slot that holds the fingerprint.
-    pub(crate) fn candidates(
-        self,
-        bytes: &[u8],
-        probe: Probe,
-    ) -> impl Iterator<Item = (u64, u64)> + use<> {
-        let base = self.base(&probe);
+    /// The candidate slots that hold the probe's fingerprint.
+    #[inline(always)]
+    pub(crate) fn candidates<'a>(
+        &self,
+        bytes: &'a [u8],
+        probe: &Probe,
+    ) -> impl Iterator<Item = (Position, Slot)> + use<'a> {
+        let (lanes, base) = (*self, self.base(probe));
         let first = self.matches(bytes, base, probe.first, probe.fingerprint);
         let second = if probe.first == probe.second {
             0
         } else {
             self.matches(bytes, base, probe.second, probe.fingerprint)
         };
-        let lanes =
-            move |found: u32| (0..self.bucket_size).filter(move |lane| found >> lane & 1 == 1);
-        lanes(first)
-            .map(move |lane| (probe.first, lane))
-            .chain(lanes(second).map(move |lane| (probe.second, lane)))
+        let places = [probe.first, probe.second];
+        // At most 8 lanes a bucket: the second bucket's bits lie above the first's.
+        let mut found = first | second << 8;
+        std::iter::from_fn(move || {
+            if found == 0 {
+                return None;
+            }
+            let bit = found.trailing_zeros();
+            found &= found - 1;
+            let (place, lane) = (places[(bit >> 3) as usize], u64::from(bit & 7));
+            Some((Position { base, place, lane }, lanes.slot(bytes, base, place, lane)))
+        })
     }
 
     /// Empties one slot.
-    pub(crate) fn remove_slot(&self, bytes: &mut [u8], probe: &Probe, place: u64, lane: u64) {
-        self.take(bytes, self.base(probe), place, lane);
+    pub(crate) fn remove_at(&self, bytes: &mut [u8], at: Position) {
+        for lane in at.lane + 1..self.bucket_size {
+            let next = self.slot(bytes, at.base, at.place, lane);
+            self.set(bytes, at.base, at.place, lane - 1, next);
+        }
+        self.set(bytes, at.base, at.place, self.bucket_size - 1, Slot::EMPTY);
     }
 
     /// Replaces the value in one slot.
-    pub(crate) fn set_value(
-        &self,
-        bytes: &mut [u8],
-        probe: &Probe,
-        place: u64,
-        lane: u64,
-        value: u64,
-    ) {
-        let slot = Slot { fingerprint: probe.fingerprint, value };
-        self.set(bytes, self.base(probe), place, lane, slot);
+    pub(crate) fn set_value(&self, bytes: &mut [u8], at: Position, value: u64) {
+        let fingerprint = self.fingerprint(bytes, at.base, at.place, at.lane);
+        self.set(bytes, at.base, at.place, at.lane, Slot { fingerprint, value });
     }
 }
 
@@ -192,9 +197,9 @@ impl TableLayout for Lanes {
 
     #[inline]
     fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let found = self.candidates(bytes, *probe).next();
-        if let Some((place, lane)) = found {
-            self.remove_slot(bytes, probe, place, lane);
+        let found = self.candidates(bytes, probe).next();
+        if let Some((position, _)) = found {
+            self.remove_at(bytes, position);
         }
         found.is_some()
     }

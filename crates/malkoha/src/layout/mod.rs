@@ -7,7 +7,7 @@ pub(crate) mod bits;
 mod lanes;
 mod swar;
 
-pub(crate) use lanes::Lanes;
+pub(crate) use lanes::{Lanes, Position};
 pub(crate) use swar::Swar;
 
 use crate::addressing::Probe;

@@ -8,11 +8,11 @@ use crate::arch::prefetch;
 use crate::layout::{self, TableLayout};
 
 /// Keys whose lines are in flight together: 256 lines, which level 1 and 2 caches hold with ease.
-pub(crate) const CHUNK: usize = 128;
+const CHUNK: usize = 128;
 
 /// Computes and prefetches a chunk's probes, then hands each to `step` with its position.
 #[inline(always)]
-fn in_chunks<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
+pub(crate) fn in_chunks<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     layout: &L,
     bytes: &mut M,
     hashes: &[u64],

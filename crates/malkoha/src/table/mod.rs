@@ -1,6 +1,6 @@
 //! A table: bytes, and the layout that makes sense of them. Knows hashes, but no keys.
 
-mod batch;
+pub(crate) mod batch;
 mod memory;
 
 pub use memory::Memory;
@@ -77,8 +77,10 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         &self.geometry
     }
 
-    pub(crate) fn kernel(&self) -> Kernel {
-        self.kernel
+    /// The owner of the bytes.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn owner(&self) -> &B {
+        &self.bytes
     }
 
     #[inline]
@@ -154,9 +156,5 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
 
     pub(crate) fn clear(&mut self) {
         self.bytes.fill(0);
-    }
-
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
     }
 }
