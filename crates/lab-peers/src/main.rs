@@ -1,0 +1,69 @@
+//! `lab-peers`: the lab's benchmark with other people's filters beside ours, in one process.
+
+mod cuckoo;
+mod growing;
+mod looped;
+mod others;
+mod rivals;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use lab::args::BenchArgs;
+use lab::report;
+use lab::subject::Contender;
+
+/// Fill, query and empty our filters and those of other crates, and print the ratios.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(flatten)]
+    bench: BenchArgs,
+    /// Only these rivals
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Not these rivals
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    skip: Vec<String>,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let mut contenders: Vec<Contender> = cli.bench.ours().collect();
+    let ours: Vec<usize> = (0..contenders.len()).collect();
+    contenders.extend(chosen(rivals::all(), &cli.only, &cli.skip)?);
+    let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
+    cli.bench.run(&contenders, |results| {
+        let compared = ours.iter().map(|&our| report::against(results, our, &rivals).to_string());
+        report::gains(results, &ours).to_string() + &compared.collect::<String>()
+    })
+}
+
+fn chosen(all: Vec<Contender>, only: &[String], skip: &[String]) -> Result<Vec<Contender>> {
+    let names: Vec<String> = all.iter().map(|rival| rival.name.clone()).collect();
+    for name in only.iter().chain(skip) {
+        ensure!(names.contains(name), "no rival {name:?}; there are: {}", names.join(", "));
+    }
+    let wanted = |rival: &Contender| {
+        (only.is_empty() || only.contains(&rival.name)) && !skip.contains(&rival.name)
+    };
+    Ok(all.into_iter().filter(wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rivals_are_chosen_by_name() {
+        let name = |name: &str| vec![name.to_owned()];
+        let names = |chosen: Vec<Contender>| -> Vec<String> {
+            chosen.into_iter().map(|rival| rival.name).collect()
+        };
+        let everyone = names(chosen(rivals::all(), &[], &[]).unwrap());
+        let without = names(chosen(rivals::all(), &[], &name("qfilter")).unwrap());
+        assert_eq!(without.len() + 1, everyone.len());
+        assert_eq!(names(chosen(rivals::all(), &name("qfilter"), &[]).unwrap()), ["qfilter"]);
+        let Err(error) = chosen(rivals::all(), &name("quotient"), &[]) else { panic!("accepted") };
+        assert!(error.to_string().contains("qfilter"), "{error}");
+    }
+}
