@@ -33,8 +33,9 @@ fn main() -> Result<()> {
     contenders.extend(chosen(rivals::all(), &cli.only, &cli.skip)?);
     let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
     cli.bench.run(&contenders, |results| {
-        let compared = ours.iter().map(|&our| report::against(results, our, &rivals).to_string());
-        report::gains(results, &ours).to_string() + &compared.collect::<String>()
+        let pairs = ours.iter().flat_map(|&our| rivals.iter().map(move |&rival| (our, rival)));
+        let compared = report::against(results, "Ours against the rivals", pairs);
+        format!("{}{compared}", report::gains(results, &ours))
     })
 }
 

@@ -116,6 +116,46 @@ impl BenchArgs {
     }
 }
 
+/// Options of the limit's measurement.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// Bytes of each table; unless told, those of 12-bit filters of the usual numbers of keys
+    #[arg(long, value_delimiter = ',', value_parser = parse_count,
+          default_value = "158k,15.8M,201M")]
+    pub bytes: Vec<u64>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Steps of each kind of access
+    #[arg(long, value_parser = parse_count, default_value = "4M")]
+    pub steps: u64,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
+    pub output: OutputArgs,
+}
+
+/// Options of the fills to the first failure.
+#[derive(Args, Clone, Debug)]
+pub struct FillArgs {
+    /// Keys that each filter is built for
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "1M,10M")]
+    pub keys: Vec<u64>,
+    /// Our layouts, as in `bench`
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
+    pub layouts: Vec<Ours>,
+    /// Sets of keys that are tried
+    #[arg(long, default_value_t = 20)]
+    pub seeds: u64,
+}
+
+/// Options of the table of sizes.
+#[derive(Args, Clone, Debug)]
+pub struct SpaceArgs {
+    /// Keys that the filters are for
+    #[arg(long, value_parser = parse_count, default_value = "127.78M")]
+    pub keys: u64,
+}
+
 /// A count such as `20000`, `100k`, `127.78M` or `1.2e8`.
 ///
 /// # Errors

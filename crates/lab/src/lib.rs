@@ -5,6 +5,7 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
+pub mod fill;
 pub mod keys;
 pub mod limit;
 pub mod machine;
@@ -12,5 +13,6 @@ pub mod measure;
 pub mod ours;
 pub mod report;
 pub mod results;
+pub mod space;
 pub mod subject;
 pub mod workload;

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::BenchArgs;
-use lab::report;
+use lab::args::{BenchArgs, FillArgs, LimitArgs, SpaceArgs};
+use lab::{fill, limit, report, space};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -16,11 +16,20 @@ struct Cli {
 enum Command {
     /// Fill, query and empty our filters, beside what the memory allows
     Bench(BenchArgs),
+    /// How many random lines a second the memory can deliver, plain and prefetched
+    Limit(LimitArgs),
+    /// Fill our filters to the first insert that fails, with many sets of keys
+    Fill(FillArgs),
+    /// Bits a key for several false-positive rates, beside the bound and Bloom filters
+    Space(SpaceArgs),
 }
 
 fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Bench(args) => bench(&args),
+        Command::Limit(args) => limit::report(&args),
+        Command::Fill(args) => fill::report(&args),
+        Command::Space(args) => space::report(&args),
     }
 }
 
@@ -28,9 +37,8 @@ fn bench(args: &BenchArgs) -> Result<()> {
     let contenders: Vec<_> = args.ours().collect();
     let all: Vec<usize> = (0..contenders.len()).collect();
     args.run(&contenders, |results| {
-        // The first layout that was named is what the others are measured against.
-        let compared = all.iter().skip(1).map(|&other| report::against(results, other, &[0]));
-        let compared: String = compared.map(|grid| grid.to_string()).collect();
-        report::gains(results, &all).to_string() + &compared
+        let pairs = all.iter().skip(1).map(|&other| (other, 0));
+        let compared = report::against(results, "Our layouts against the first", pairs);
+        format!("{}{compared}", report::gains(results, &all))
     })
 }

@@ -4,10 +4,12 @@
 //! a plain loop and with prefetches, is the limit that no filter of that kind can pass.
 
 mod kernels;
+mod measure;
 mod table;
 
 use std::fmt;
 
+pub use measure::report;
 pub use table::Table;
 
 /// Which lines a step loads.

@@ -1,10 +1,15 @@
 //! The memory that the limit is measured on.
 
+use std::hint::black_box;
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use memmap2::{Advice, MmapMut};
 
 use super::kernels::{self, LINE_WORDS};
 use super::{Access, Lines};
+use crate::keys::Keys;
+use crate::measure::{rate, timed};
 
 /// Memory of a filter's size, every page of it written to.
 pub struct Table {
@@ -37,6 +42,28 @@ impl Table {
         self.lines * 64
     }
 
+    /// Million steps a second of `access`, over `steps` keys from `first` on, made in `batch`
+    /// outside the time. An eighth more goes ahead to warm the caches.
+    pub fn rate(
+        &self,
+        access: Access,
+        keys: Keys,
+        first: u64,
+        steps: u64,
+        batch: &mut [u64],
+    ) -> f64 {
+        let (mut warm_up, mut time) = (Duration::ZERO, Duration::ZERO);
+        for (time, steps) in [(&mut warm_up, steps / 8), (&mut time, steps)] {
+            for start in (first..first + steps).step_by(batch.len()) {
+                let left = usize::try_from(first + steps - start).unwrap_or(usize::MAX);
+                let length = left.min(batch.len());
+                keys.members(start, &mut batch[..length]);
+                black_box(timed(time, || self.run(access, &batch[..length])));
+            }
+        }
+        rate(steps, time)
+    }
+
     /// Does one step of `access` for each of the random `keys`; the sum of what was loaded.
     #[must_use]
     pub fn run(&self, access: Access, keys: &[u64]) -> u64 {
@@ -58,7 +85,6 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Keys;
 
     /// Each step loads the lines it says, however the loads are issued: the sum is known.
     #[test]

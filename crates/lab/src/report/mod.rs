@@ -8,4 +8,4 @@ mod text;
 pub use files::{Report, read_csv};
 pub use ratios::{against, gains};
 pub use tables::tables;
-pub use text::Grid;
+pub use text::{Grid, number};

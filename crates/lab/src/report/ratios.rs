@@ -24,40 +24,45 @@ fn best<'a>(results: &'a Results, contender: usize, ways: &[Measure]) -> &'a [f6
 
 /// What two filters are compared in: the best of these ways of each.
 fn comparisons() -> Vec<(String, Vec<Measure>)> {
-    let mut lines = vec![
-        ("bits a key".to_owned(), vec![Measure::BitsPerKey]),
-        ("insert, one by one".into(), vec![Measure::Insert(How::Single)]),
-        ("insert, one by one, last tenth".into(), vec![Measure::last_tenth(How::Single)]),
-        (
-            "fill, fastest way".into(),
-            vec![Measure::Insert(How::Single), Measure::Insert(How::Many), Measure::Build(1)],
-        ),
+    let fills = [Measure::Insert(How::Single), Measure::Insert(How::Many), Measure::Build(1)];
+    let mut columns = vec![
+        ("bits/key".to_owned(), vec![Measure::BitsPerKey]),
+        ("insert".into(), vec![Measure::Insert(How::Single)]),
+        ("last 1/10".into(), vec![Measure::last_tenth(How::Single)]),
+        ("fill*".into(), fills.to_vec()),
     ];
-    for Present(percent) in Present::ALL {
-        let find = |how| Measure::Find(how, Present(percent));
-        lines.push((format!("lookup one by one, {percent} %"), vec![find(How::Single)]));
-        lines.push((format!("lookup not inlined, {percent} %"), vec![find(How::Call)]));
-        let ways = [How::Single, How::Call, How::Many].map(find).to_vec();
-        lines.push((format!("lookup, fastest way, {percent} %"), ways));
+    let ways: [(&str, &[How]); 3] = [
+        ("find", &[How::Single]),
+        ("call", &[How::Call]),
+        ("find*", &[How::Single, How::Call, How::Many]),
+    ];
+    for (name, ways) in ways {
+        for present in Present::ALL {
+            let ways = ways.iter().map(|&how| Measure::Find(how, present)).collect();
+            columns.push((format!("{name} {}%", present.0), ways));
+        }
     }
-    lines.push(("remove, one by one".into(), vec![Measure::Remove(How::Single)]));
-    let ways = [How::Single, How::Many].map(Measure::Remove).to_vec();
-    lines.push(("remove, fastest way".into(), ways));
-    lines
+    columns.push(("remove".into(), vec![Measure::Remove(How::Single)]));
+    columns.push(("remove*".into(), [How::Single, How::Many].map(Measure::Remove).to_vec()));
+    columns
 }
 
-/// One contender's figures divided by those of the others.
+/// One contender's figures divided by another's, a line for each pair of (top, bottom).
 #[must_use]
-pub fn against(results: &Results, contender: usize, others: &[usize]) -> Grid {
-    let title = format!("{} divided by the others", results.names[contender]);
-    let heads = others.iter().map(|&other| results.names[other].clone());
+pub fn against(
+    results: &Results,
+    title: &str,
+    pairs: impl IntoIterator<Item = (usize, usize)>,
+) -> Grid {
+    let comparisons = comparisons();
+    let heads = comparisons.iter().map(|(name, _)| name.clone());
+    let title = format!("{title} (* fastest way of each)");
     let mut grid = Grid::new(title, [String::new()].into_iter().chain(heads));
-    if others.is_empty() {
-        return grid;
-    }
-    for (name, ways) in comparisons() {
-        let top = best(results, contender, &ways);
-        let cells = others.iter().map(|&other| number(ratio(top, best(results, other, &ways))));
+    for (top, bottom) in pairs {
+        let cells = comparisons
+            .iter()
+            .map(|(_, ways)| number(ratio(best(results, top, ways), best(results, bottom, ways))));
+        let name = format!("{} / {}", results.names[top], results.names[bottom]);
         grid.row([name].into_iter().chain(cells));
     }
     grid
@@ -119,9 +124,10 @@ mod tests {
         results.record(0, find(How::Single), 10.0);
         results.record(0, find(How::Many), 30.0);
         results.record(1, find(How::Single), 15.0);
-        let text = against(&results, 0, &[1]).to_string();
-        let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
-        assert!(line("lookup, fastest way, 0 %").ends_with(" 2.00"), "{text}");
-        assert!(line("lookup one by one, 0 %").ends_with(" 0.67"), "{text}");
+        let text = against(&results, "T", [(0, 1)]).to_string();
+        // Of what was measured: find at 0 %, and the fastest way to.
+        let (head, line) = text.trim_end().rsplit_once('\n').unwrap();
+        assert!(head.trim_end().ends_with("find 0%  find* 0%"), "{text}");
+        assert_eq!(line.split_whitespace().collect::<Vec<_>>()[3..], ["0.67", "2.00"], "{text}");
     }
 }

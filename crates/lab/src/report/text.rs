@@ -55,7 +55,8 @@ impl fmt::Display for Grid {
 }
 
 /// A value to three or four digits; nothing for nothing.
-pub(super) fn number(value: Option<f64>) -> String {
+#[must_use]
+pub fn number(value: Option<f64>) -> String {
     match value {
         None => String::new(),
         Some(value) if value.abs() >= 99.95 => format!("{value:.0}"),

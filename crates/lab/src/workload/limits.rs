@@ -1,13 +1,9 @@
 //! The memory's limit, taken between the lookups on tables of the contenders' sizes.
 
-use std::hint::black_box;
-use std::time::Duration;
-
 use anyhow::Result;
 
 use super::{Filled, Workload};
 use crate::limit::{Access, Table};
-use crate::measure::{rate, timed};
 use crate::results::Measure;
 
 /// Sizes that differ by less than this share one table.
@@ -48,20 +44,9 @@ impl Workload<'_> {
         for limit in limits {
             for access in Access::of_lookups() {
                 let first = u64::from(run) * steps;
-                let rate = self.access_rate(&limit.table, access, first, steps);
+                let rate = limit.table.rate(access, self.keys, first, steps, &mut self.batch);
                 self.results.record(limit.name, Measure::Limit(access), rate);
             }
         }
-    }
-
-    fn access_rate(&mut self, table: &Table, access: Access, first: u64, steps: u64) -> f64 {
-        let mut time = Duration::ZERO;
-        self.members(first, first + steps / 8, usize::MAX, |batch, _, _| {
-            black_box(table.run(access, batch));
-        });
-        self.members(first, first + steps, usize::MAX, |batch, _, _| {
-            black_box(timed(&mut time, || table.run(access, batch)));
-        });
-        rate(steps, time)
     }
 }
