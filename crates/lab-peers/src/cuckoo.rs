@@ -25,10 +25,13 @@ impl<H: Hasher + Default> Rival for cuckoofilter::CuckooFilter<H> {
 
 pub(crate) type Atomic = atomic_cuckoo_filter::CuckooFilter<FxHasher>;
 
-/// With fingerprints of 16 bits: those of 8 have 2.3 % false positives, and there are none between.
-pub(crate) fn atomic(keys: usize) -> Result<Atomic> {
+/// It has fingerprints of 8, 16 and 32 bits and nothing between.
+pub(crate) fn atomic(keys: usize, fpr: f64) -> Result<Atomic> {
     let builder = atomic_cuckoo_filter::CuckooFilterBuilder::<FxHasher>::default();
-    builder.capacity(keys).fingerprint_size(16).build().map_err(|error| anyhow!("{error}"))
+    // Paper, eq. 6, at the load that such a table is filled to.
+    let reaches = |bits: &usize| 8.0 * 0.95 / f64::from(1 << bits) <= fpr;
+    let bits = [8, 16].into_iter().find(reaches).unwrap_or(32);
+    builder.capacity(keys).fingerprint_size(bits).build().map_err(|error| anyhow!("{error}"))
 }
 
 impl Rival for Atomic {
@@ -83,9 +86,8 @@ impl Rival for BloomLib {
     }
 }
 
-/// The rate for which it takes 12 bits a fingerprint, as ours.
-pub(crate) fn sketches(keys: usize) -> Result<sketches::cuckoo_filter::CuckooFilter> {
-    sketches::cuckoo_filter::CuckooFilter::new(keys, 0.002).map_err(|error| anyhow!("{error}"))
+pub(crate) fn sketches(keys: usize, fpr: f64) -> Result<sketches::cuckoo_filter::CuckooFilter> {
+    sketches::cuckoo_filter::CuckooFilter::new(keys, fpr).map_err(|error| anyhow!("{error}"))
 }
 
 impl Rival for sketches::cuckoo_filter::CuckooFilter {

@@ -7,14 +7,13 @@ use rustc_hash::FxHasher;
 use scalable_cuckoo_filter::{DefaultRng, ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 
 use crate::looped::Rival;
-use crate::rivals::FPR;
 
 pub(crate) type Scalable = ScalableCuckooFilter<u64, FxHasher, DefaultRng>;
 
-pub(crate) fn scalable(keys: usize) -> Scalable {
+pub(crate) fn scalable(keys: usize, fpr: f64) -> Scalable {
     ScalableCuckooFilterBuilder::new()
         .initial_capacity(keys)
-        .false_positive_probability(FPR)
+        .false_positive_probability(fpr)
         .hasher(FxHasher::default())
         .finish()
 }
@@ -37,8 +36,8 @@ impl Rival for Scalable {
 
 pub(crate) type Autoscale = autoscale_cuckoo_filter::CuckooFilter<u64>;
 
-pub(crate) fn autoscale(keys: usize) -> Autoscale {
-    Autoscale::new(keys, FPR)
+pub(crate) fn autoscale(keys: usize, fpr: f64) -> Autoscale {
+    Autoscale::new(keys, fpr)
 }
 
 impl Rival for Autoscale {
@@ -82,8 +81,8 @@ impl Rival for ExpandableCuckooFilter {
     }
 }
 
-pub(crate) fn growable_bloom(keys: usize) -> Result<GrowableBloom> {
-    Ok(GrowableBloom::new(FPR, keys))
+pub(crate) fn growable_bloom(keys: usize, fpr: f64) -> Result<GrowableBloom> {
+    Ok(GrowableBloom::new(fpr, keys))
 }
 
 impl Rival for GrowableBloom {

@@ -5,12 +5,14 @@ mod growing;
 mod looped;
 mod others;
 mod rivals;
+mod space;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
 use lab::args::BenchArgs;
 use lab::report;
 use lab::subject::Contender;
+use rivals::FPR;
 
 /// Fill, query and empty our filters and those of other crates, and print the ratios.
 #[derive(Parser)]
@@ -24,13 +26,21 @@ struct Cli {
     /// Not these rivals
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     skip: Vec<String>,
+    /// Instead of speeds: bits a key for several false-positive rates
+    #[arg(long)]
+    space: bool,
 }
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
+    if cli.space {
+        return space::report(&cli.bench.keys, |rate| {
+            chosen(rivals::all(rate), &cli.only, &cli.skip)
+        });
+    }
     let mut contenders: Vec<Contender> = cli.bench.ours().collect();
     let ours: Vec<usize> = (0..contenders.len()).collect();
-    contenders.extend(chosen(rivals::all(), &cli.only, &cli.skip)?);
+    contenders.extend(chosen(rivals::all(FPR), &cli.only, &cli.skip)?);
     let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
     cli.bench.run(&contenders, |results| {
         let pairs = ours.iter().flat_map(|&our| rivals.iter().map(move |&rival| (our, rival)));
@@ -60,11 +70,13 @@ mod tests {
         let names = |chosen: Vec<Contender>| -> Vec<String> {
             chosen.into_iter().map(|rival| rival.name).collect()
         };
-        let everyone = names(chosen(rivals::all(), &[], &[]).unwrap());
-        let without = names(chosen(rivals::all(), &[], &name("qfilter")).unwrap());
+        let everyone = names(chosen(rivals::all(FPR), &[], &[]).unwrap());
+        let without = names(chosen(rivals::all(FPR), &[], &name("qfilter")).unwrap());
         assert_eq!(without.len() + 1, everyone.len());
-        assert_eq!(names(chosen(rivals::all(), &name("qfilter"), &[]).unwrap()), ["qfilter"]);
-        let Err(error) = chosen(rivals::all(), &name("quotient"), &[]) else { panic!("accepted") };
+        assert_eq!(names(chosen(rivals::all(FPR), &name("qfilter"), &[]).unwrap()), ["qfilter"]);
+        let Err(error) = chosen(rivals::all(FPR), &name("quotient"), &[]) else {
+            panic!("accepted")
+        };
         assert!(error.to_string().contains("qfilter"), "{error}");
     }
 }

@@ -13,9 +13,8 @@ fn hash(key: u64) -> u64 {
     FixedState::default().hash_one(key)
 }
 
-pub(crate) fn qfilter(keys: usize) -> Result<qfilter::Filter> {
-    // One less than 2^-9 would cost a bit a key more.
-    qfilter::Filter::new(keys as u64, 2_f64.powi(-9)).map_err(|error| anyhow!("{error:?}"))
+pub(crate) fn qfilter(keys: usize, fpr: f64) -> Result<qfilter::Filter> {
+    qfilter::Filter::new(keys as u64, fpr).map_err(|error| anyhow!("{error:?}"))
 }
 
 impl Rival for qfilter::Filter {
@@ -37,8 +36,8 @@ impl Rival for qfilter::Filter {
 
 pub(crate) type FastBloom = fastbloom::BloomFilter<FixedState>;
 
-pub(crate) fn fastbloom(keys: usize) -> FastBloom {
-    let builder = fastbloom::BloomFilter::with_false_pos(FPR);
+pub(crate) fn fastbloom(keys: usize, fpr: f64) -> FastBloom {
+    let builder = fastbloom::BloomFilter::with_false_pos(fpr);
     builder.hasher(FixedState::default()).expected_items(keys)
 }
 
@@ -60,9 +59,13 @@ impl Rival for FastBloom {
     }
 }
 
-/// As many bits a key as our 12-bit fingerprints take, rounded up as it takes whole ones only.
-pub(crate) fn blocked_bloom(keys: usize) -> sbbf_rs_safe::Filter {
-    sbbf_rs_safe::Filter::new(13, keys)
+/// Takes whole bits a key and no rate. The bits are those that the Parquet format's description
+/// states for these rates, rounded up; for the rate that speeds are measured at, as many as our
+/// 12-bit fingerprints take.
+pub(crate) fn blocked_bloom(keys: usize, fpr: f64) -> sbbf_rs_safe::Filter {
+    let known = [(0.03, 9), (0.01, 11), (FPR, 13), (0.001, 17)];
+    let bits = known.iter().find(|(rate, _)| *rate <= fpr).map_or(27, |(_, bits)| *bits);
+    sbbf_rs_safe::Filter::new(bits, keys)
 }
 
 impl Rival for sbbf_rs_safe::Filter {
