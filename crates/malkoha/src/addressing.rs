@@ -23,6 +23,12 @@ pub(crate) const fn scale(value: u64, range: u64) -> u64 {
     (value * range) >> 32
 }
 
+/// A value in `0..range` that depends on all of a fingerprint's bits.
+#[inline(always)]
+pub(crate) const fn spread(fingerprint: u64, factor: u64, range: u64) -> u64 {
+    scale(fingerprint.wrapping_mul(factor) & LOW_32, range)
+}
+
 /// The two candidate places of a key in its segment, and its fingerprint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
@@ -50,6 +56,12 @@ impl Addressing {
         }
     }
 
+    /// Places a segment.
+    #[inline(always)]
+    pub(crate) fn places(&self) -> u64 {
+        self.places
+    }
+
     #[inline(always)]
     pub(crate) fn probe(&self, hash: u64) -> Probe {
         let segment = scale(hash >> 32, self.segments);
@@ -64,7 +76,7 @@ impl Addressing {
     /// is only for powers of two.
     #[inline(always)]
     pub(crate) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
-        let target = scale(fingerprint.wrapping_mul(SPREAD) & LOW_32, self.places);
+        let target = spread(fingerprint, SPREAD, self.places);
         let difference = target.wrapping_sub(place);
         // A mask, so that no compiler makes a branch of it that half of all keys mispredict.
         let borrow = 0_u64.wrapping_sub(u64::from(target < place));

@@ -4,14 +4,15 @@ use std::fmt;
 
 use crate::error::BuildError;
 use crate::filter::CuckooFilter;
-use crate::geometry::{Geometry, Layout};
+use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
 use crate::key::random_seed;
 use crate::params;
 
 /// The seed of a filter that was given none: equal inputs then give equal bytes.
 pub(crate) const DEFAULT_SEED: u64 = 0;
-/// Evictions before an insert gives up (paper, section 2.2).
-pub(crate) const DEFAULT_MAX_KICKS: u32 = 500;
+/// The paper's 500 (section 2.2) are steps of a random walk, each of which waits for memory. The
+/// places of a breadth-first search are cheap, and this many fill a table further.
+pub(crate) const DEFAULT_MAX_KICKS: u32 = 8_000;
 /// Expected number of keys in the whole table that short fingerprints may leave without a place.
 const OVERFULL_TOLERANCE: f64 = 1e-3;
 
@@ -46,7 +47,7 @@ pub struct Plan {
     pub capacity: u64,
     /// The shape of the table.
     pub geometry: Geometry,
-    /// Evictions before an insert gives up.
+    /// Evictions that an insert considers before it gives up.
     pub max_kicks: u32,
     /// Seed of the hash.
     pub seed: u64,
@@ -112,7 +113,8 @@ impl Builder {
         self
     }
 
-    /// Evictions before an insert gives up; 500 unless told.
+    /// Evictions that an insert considers before it gives up, at most 65535; 8000 unless told,
+    /// which takes some 50 microseconds and is reached only when a filter is full.
     pub fn max_kicks(mut self, kicks: u32) -> Self {
         self.max_kicks = kicks;
         self
@@ -135,6 +137,9 @@ impl Builder {
     ///
     /// If no filter of this library is like that; the message says what to change.
     pub fn plan(&self) -> Result<Plan, BuildError> {
+        if self.max_kicks > MAX_KICKS_LIMIT {
+            return Err(BuildError::MaxKicks(self.max_kicks));
+        }
         let geometry = match (self.fpr, self.fingerprint_bits) {
             (Some(fpr), None) => self.smallest_for(fpr)?,
             (None, Some(bits)) => {
@@ -216,7 +221,7 @@ pub(crate) fn narrowest(
             return Ok(geometry);
         }
     }
-    let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load());
+    let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load(32));
     Err(BuildError::FprTooSmall { asked: fpr, reachable })
 }
 

@@ -16,7 +16,8 @@ use crate::table::{Memory, Table};
 /// * It never loses a key: an insert that finds no place is an error, and changes nothing.
 ///
 /// A lookup touches two places of the table, whatever its size: O(1). So does a removal. An insert
-/// does too, and may move other fingerprints, at most `max_kicks` of them.
+/// does too; where both are full it looks for the shortest chain of moves that makes room, among
+/// at most `max_kicks` other places.
 ///
 /// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change;
 /// a byte slice ([`FilterView`]) or a mapped file ([`MappedFilter`](crate::MappedFilter)), which
@@ -232,7 +233,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.hasher
     }
 
-    /// Evictions before an insert gives up.
+    /// Evictions that an insert considers before it gives up.
     #[must_use]
     pub const fn max_kicks(&self) -> u32 {
         self.max_kicks
@@ -276,7 +277,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
-        if self.table.insert(hash, 0, self.max_kicks) {
+        if self.table.insert(hash, self.max_kicks) {
             self.len += 1;
             Ok(())
         } else {

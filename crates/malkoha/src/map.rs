@@ -5,7 +5,7 @@ use crate::error::{BuildError, Full};
 use crate::filter::Parts;
 use crate::geometry::{Geometry, Layout};
 use crate::key::{Key, KeyHasher};
-use crate::layout::{self, Lanes, TableLayout};
+use crate::layout::{self, Lanes, Search, TableLayout};
 use crate::params;
 use crate::table::{Memory, batch, zeroed};
 
@@ -32,6 +32,7 @@ use crate::table::{Memory, batch, zeroed};
 pub struct CuckooMap {
     bytes: Memory,
     lanes: Lanes,
+    search: Search,
     parts: Parts,
 }
 
@@ -71,7 +72,7 @@ impl CuckooMap {
     /// `bytes` has exactly the bytes of the geometry's table.
     pub(crate) fn from_parts(bytes: Memory, parts: &Parts) -> Self {
         assert_eq!(Some(bytes.len() as u64), parts.geometry.table_bytes(), "table length");
-        Self { bytes, lanes: Lanes::new(&parts.geometry), parts: *parts }
+        Self { bytes, lanes: Lanes::new(&parts.geometry), search: Search::default(), parts: *parts }
     }
 
     pub(crate) fn parts(&self) -> Parts {
@@ -109,7 +110,8 @@ impl CuckooMap {
     pub fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), Full> {
         self.check_value(value);
         let probe = self.lanes.probe(hash);
-        if layout::insert(&self.lanes, &mut self.bytes, &probe, value, self.parts.max_kicks) {
+        let (bytes, search) = (&mut self.bytes, &mut self.search);
+        if layout::insert(&self.lanes, bytes, search, &probe, value, self.parts.max_kicks) {
             self.parts.len += 1;
             Ok(())
         } else {
@@ -127,14 +129,14 @@ impl CuckooMap {
     #[inline]
     pub fn get_hash(&self, hash: u64) -> impl Iterator<Item = u64> {
         let probe = self.lanes.probe(hash);
-        self.lanes.candidates(&self.bytes, &probe).map(|(_, slot)| slot.value)
+        self.lanes.found(&self.bytes, &probe).map(|(_, slot)| slot.value)
     }
 
     /// Looks up all `hashes` at once: calls `each(position of the hash, candidate value)`.
     /// Much faster than one by one in a large map, because the cache misses overlap.
     pub fn get_hashes(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
         batch::in_chunks(&self.lanes, &mut &*self.bytes, hashes, |bytes, i, probe| {
-            for (_, slot) in self.lanes.candidates(bytes, probe) {
+            for (_, slot) in self.lanes.found(bytes, probe) {
                 each(i, slot.value);
             }
         });
@@ -185,7 +187,7 @@ impl CuckooMap {
 
     fn position(&self, probe: &crate::addressing::Probe, value: u64) -> Option<layout::Position> {
         self.lanes
-            .candidates(&self.bytes, probe)
+            .found(&self.bytes, probe)
             .find(|(_, slot)| slot.value == value)
             .map(|(position, _)| position)
     }

@@ -196,6 +196,19 @@ geometry_tests! {
     b8_f13: Layout::Bucketed { bucket_size: 8 }, 13;
     b8_f16: Layout::Bucketed { bucket_size: 8 }, 16;
     b8_f27: Layout::Bucketed { bucket_size: 8 }, 27;
+    semi_sorted_f5: Layout::SemiSorted, 5;
+    semi_sorted_f8: Layout::SemiSorted, 8;
+    semi_sorted_f13: Layout::SemiSorted, 13;
+    semi_sorted_f17: Layout::SemiSorted, 17;
+    semi_sorted_f18: Layout::SemiSorted, 18;
+    semi_sorted_f32: Layout::SemiSorted, 32;
+    gap_windows_f6: Layout::GapWindows, 6;
+    gap_windows_f8: Layout::GapWindows, 8;
+    gap_windows_f11: Layout::GapWindows, 11;
+    gap_windows_f16: Layout::GapWindows, 16;
+    gap_windows_f19: Layout::GapWindows, 19;
+    gap_windows_f28: Layout::GapWindows, 28;
+    gap_windows_f32: Layout::GapWindows, 32;
 }
 
 /// A key whose two buckets coincide is in once, not twice.
@@ -318,6 +331,7 @@ fn wrong_wishes_are_refused_with_a_remedy() {
         refused(new().capacity(1).fingerprint_bits(8).bucket_size(3)),
         BuildError::BucketSize(3)
     );
+    assert_eq!(refused(new().capacity(1).fpr(0.1).max_kicks(65_536)), BuildError::MaxKicks(65_536));
     assert_eq!(refused(new().capacity(1)), BuildError::Precision);
     assert_eq!(refused(new().capacity(1).fpr(0.1).fingerprint_bits(8)), BuildError::Precision);
 }

@@ -67,7 +67,8 @@ proptest! {
     }
 }
 
-/// 100,000 keys; candidates of absent keys: 1,000,000 lookups at an expected 0.9e-3 or so,
+/// 100,000 keys; candidates of present keys beyond their own: about 90, tolerance 4.5 sigma.
+/// Candidates of absent keys: 1,000,000 lookups at an expected 0.9e-3 or so,
 /// sigma 3.3 %, tolerance 4.5 sigma and the formula's own 4 %.
 #[test]
 fn candidates_are_few() {
@@ -82,7 +83,7 @@ fn candidates_are_few() {
         assert!(map.get(&key).any(|value| value == key * 3));
         present += map.get(&key).count();
     }
-    assert!(present as f64 <= 100_000.0 * (1.0 + 1.3 * fpr), "{present}");
+    assert!(present as f64 <= 100_000.0 * (1.0 + 1.5 * fpr), "{present}");
     let absent = (0..1_000_000_u64).map(|key| map.get(&(key + (1 << 40))).count()).sum::<usize>();
     let measured = absent as f64 / 1e6;
     assert!((measured / fpr - 1.0).abs() < 0.19, "{measured} {fpr}");

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::filter::Parts;
 use crate::format::{CHECKSUM_BYTES, ReadError};
-use crate::geometry::{Geometry, Layout, MAX_CAPACITY};
+use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 
 pub(crate) const HEADER_BYTES: usize = 128;
@@ -63,6 +63,8 @@ impl Header {
         let Parts { geometry, seed, max_kicks, capacity, len } = self.parts;
         let (layout, bucket_size) = match geometry.layout {
             Layout::Bucketed { bucket_size } => (1, bucket_size),
+            Layout::SemiSorted => (2, 4),
+            Layout::GapWindows => (3, 0),
         };
         let mut bytes = [0; HEADER_BYTES];
         let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
@@ -115,6 +117,8 @@ impl Header {
         };
         let capacity = parts.capacity;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
+        let max_kicks = parts.max_kicks;
+        check(max_kicks <= MAX_KICKS_LIMIT, "max kicks", offset::MAX_KICKS, max_kicks)?;
         check(parts.len <= parts.geometry.slots(), "len", offset::LEN, parts.len)?;
         Ok(Self { kind, parts })
     }
@@ -138,9 +142,11 @@ impl Header {
 
 fn geometry(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Geometry, ReadError> {
     let bucket_size = u32::from(bytes[offset::BUCKET_SIZE]);
-    let layout = match bytes[offset::LAYOUT] {
-        1 => Layout::Bucketed { bucket_size },
-        other => return impossible("layout", offset::LAYOUT, other),
+    let layout = match (bytes[offset::LAYOUT], bucket_size) {
+        (1, bucket_size) => Layout::Bucketed { bucket_size },
+        (2, 4) => Layout::SemiSorted,
+        (3, 0) => Layout::GapWindows,
+        (other, _) => return impossible("layout", offset::LAYOUT, other),
     };
     let geometry = Geometry {
         layout,

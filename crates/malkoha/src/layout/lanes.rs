@@ -4,8 +4,8 @@
 
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
+use crate::layout::TableLayout;
 use crate::layout::bits::{read, split, write};
-use crate::layout::{TableLayout, Walk};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -79,17 +79,16 @@ impl Lanes {
         }
     }
 
-    /// Enters `slot` at lane 0, shifts the others up and returns what left the last lane.
-    fn push(&self, bytes: &mut [u8], base: usize, place: u64, mut slot: Slot) -> Slot {
+    /// Enters `slot` at lane 0 of a bucket with room and shifts the others up.
+    fn push(&self, bytes: &mut [u8], base: usize, place: u64, mut slot: Slot) {
         for lane in 0..self.bucket_size {
             let out = self.slot(bytes, base, place, lane);
             self.set(bytes, base, place, lane, slot);
-            slot = out;
-            if slot.fingerprint == 0 {
+            if out.fingerprint == 0 {
                 break;
             }
+            slot = out;
         }
-        slot
     }
 
     /// The lanes of `place` that hold `fingerprint`, as bits.
@@ -105,7 +104,7 @@ impl Lanes {
 
     /// The candidate slots that hold the probe's fingerprint.
     #[inline(always)]
-    pub(crate) fn candidates<'a>(
+    pub(crate) fn found<'a>(
         &self,
         bytes: &'a [u8],
         probe: &Probe,
@@ -148,6 +147,8 @@ impl Lanes {
 }
 
 impl TableLayout for Lanes {
+    type Candidates = [u64; 2];
+
     #[inline(always)]
     fn probe(&self, hash: u64) -> Probe {
         self.addressing.probe(hash)
@@ -197,34 +198,61 @@ impl TableLayout for Lanes {
 
     #[inline]
     fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let found = self.candidates(bytes, probe).next();
+        let found = self.found(bytes, probe).next();
         if let Some((position, _)) = found {
             self.remove_at(bytes, position);
         }
         found.is_some()
     }
 
-    #[inline]
-    fn kick(&self, bytes: &mut [u8], walk: &mut Walk) -> bool {
-        let entering = Slot { fingerprint: walk.fingerprint, value: walk.value };
-        let evicted = self.push(bytes, walk.base, walk.place, entering);
-        walk.place = self.addressing.alternate(walk.place, evicted.fingerprint);
-        walk.fingerprint = evicted.fingerprint;
-        walk.value = evicted.value;
-        evicted.fingerprint == 0
+    fn candidates(&self, probe: &Probe) -> [u64; 2] {
+        [probe.first, probe.second]
     }
 
     #[inline]
-    fn unkick(&self, bytes: &mut [u8], walk: &mut Walk) {
-        let place = self.addressing.alternate(walk.place, walk.fingerprint);
-        let mut slot = Slot { fingerprint: walk.fingerprint, value: walk.value };
-        for lane in (0..self.bucket_size).rev() {
-            let out = self.slot(bytes, walk.base, place, lane);
-            self.set(bytes, walk.base, place, lane, slot);
-            slot = out;
-        }
-        walk.place = place;
-        walk.fingerprint = slot.fingerprint;
-        walk.value = slot.value;
+    fn places(&self) -> u64 {
+        self.addressing.places()
+    }
+
+    #[inline]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        split(base, self.bit(place, 0)).0
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
+    }
+
+    #[inline]
+    fn moves(&self) -> usize {
+        // At most 8 lanes.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let lanes = self.bucket_size as usize;
+        lanes
+    }
+
+    #[inline]
+    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
+        let fingerprint = self.fingerprint(bytes, base, place, choice as u64);
+        self.addressing.alternate(place, fingerprint)
+    }
+
+    fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
+        let from = Position { base, place, lane: choice as u64 };
+        let slot = self.slot(bytes, base, place, from.lane);
+        self.remove_at(bytes, from);
+        self.push(bytes, base, to, slot);
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64) {
+        let slot = Slot { fingerprint: probe.fingerprint, value };
+        self.push(bytes, self.base(probe), self.candidates(probe)[candidate], slot);
+    }
+
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
+        let lanes = (0..self.addressing.places())
+            .flat_map(|place| (0..self.bucket_size).map(move |lane| (place, lane)));
+        lanes.map(|(p, lane)| u64::from(self.fingerprint(bytes, base, p, lane) != 0)).sum()
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
-use crate::layout::{self, TableLayout};
+use crate::layout::{self, Search, TableLayout};
 
 /// Keys whose lines are in flight together: 256 lines, which level 1 and 2 caches hold with ease.
 const CHUNK: usize = 128;
@@ -48,12 +48,13 @@ pub(crate) fn contains<L: TableLayout>(
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
+    search: &mut Search,
     hashes: &[u64],
     max_kicks: u32,
     mut answer: impl FnMut(usize, bool),
 ) {
     in_chunks(layout, bytes, hashes, |bytes, i, probe| {
-        answer(i, layout::insert(layout, bytes, probe, 0, max_kicks));
+        answer(i, layout::insert(layout, bytes, search, probe, 0, max_kicks));
     });
 }
 
