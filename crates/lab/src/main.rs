@@ -29,7 +29,10 @@ fn main() -> Result<()> {
         Command::Bench(args) => bench(&args),
         Command::Limit(args) => limit::report(&args),
         Command::Fill(args) => fill::report(&args),
-        Command::Space(args) => space::report(&args),
+        Command::Space(args) => {
+            space::report(&args);
+            Ok(())
+        }
     }
 }
 

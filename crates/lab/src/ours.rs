@@ -7,15 +7,17 @@ use crate::subject::{Contender, How, Operation, Subject};
 
 /// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
 /// positives (more where so few would not let it fill). A new layout is one line more.
-const LAYOUTS: [(&str, Layout, u32); 4] = [
+const LAYOUTS: [(&str, Layout, u32); 6] = [
     ("bucketed", Layout::Bucketed { bucket_size: 4 }, 12),
+    ("semi-sorted", Layout::SemiSorted, 12),
+    ("gap-windows", Layout::GapWindows, 11),
     ("bucketed1", Layout::Bucketed { bucket_size: 1 }, 18),
     ("bucketed2", Layout::Bucketed { bucket_size: 2 }, 11),
     ("bucketed8", Layout::Bucketed { bucket_size: 8 }, 13),
 ];
 
 /// The layouts that are measured unless told otherwise.
-pub const DEFAULT_LAYOUTS: &str = "bucketed";
+pub const DEFAULT_LAYOUTS: &str = "bucketed,semi-sorted,gap-windows";
 
 /// A layout and the size of its fingerprints.
 #[derive(Clone, Debug, PartialEq)]

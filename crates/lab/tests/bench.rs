@@ -16,7 +16,7 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.csv");
     let csv = path.to_str().unwrap();
-    let layouts = "bucketed,bucketed2:16";
+    let layouts = "bucketed,semi-sorted,gap-windows,bucketed2:16";
     let (good, text) = lab(&[
         "bench",
         "--quick",
@@ -37,7 +37,7 @@ fn a_quick_bench_verifies_and_writes_its_results() {
         let row = rows.iter().find(|row| row.contender == contender && row.measure == measure);
         row.unwrap_or_else(|| panic!("no {measure} of {contender} in {rows:#?}")).median
     };
-    for contender in ["bucketed:12", "bucketed2:16"] {
+    for contender in ["bucketed:12", "semi-sorted:12", "gap-windows:11", "bucketed2:16"] {
         for fault in ["refused", "lost", "disagreements", "not removed"] {
             assert_eq!(value(contender, fault), 0.0, "{fault}");
         }
