@@ -40,12 +40,14 @@ pub(crate) fn report(sizes: &[u64], make: impl Fn(f64) -> Result<Vec<Contender>>
 fn cell(rival: &Contender, keys: u64, rate: f64) -> String {
     let Ok(mut subject) = (rival.make)(keys) else { return String::new() };
     let stream = Keys::new(1);
-    let accepted = batches(keys, |first, batch| {
+    let mut refused = Vec::new();
+    batches(keys, |first, batch| {
         stream.members(first, batch);
-        subject.insert(How::Single, batch)
+        subject.insert(How::Single, batch, &mut refused);
+        0
     });
     let measured = false_positives(&*subject, stream, keys) as f64 / SAMPLE as f64;
-    if accepted < keys || measured > rate * MET {
+    if !refused.is_empty() || measured > rate * MET {
         return String::new();
     }
     let bits = subject.bytes() as f64 * 8.0 / keys as f64;

@@ -94,12 +94,12 @@ impl Subject for CuckooFilter {
         }
     }
 
-    fn insert(&mut self, how: How, keys: &[u64]) -> u64 {
+    fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
         if how == How::Single {
-            return keys.iter().map(|key| u64::from(CuckooFilter::insert(self, key).is_ok())).sum();
+            refused.extend(keys.iter().filter(|key| CuckooFilter::insert(self, *key).is_err()));
+        } else if let Err(error) = self.insert_many(keys) {
+            refused.extend(error.refused.iter().map(|&position| keys[position]));
         }
-        let refused = self.insert_many(keys).map_or_else(|error| error.refused.len(), |()| 0);
-        (keys.len() - refused) as u64
     }
 
     fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {

@@ -34,8 +34,8 @@ pub enum Operation {
 pub trait Subject {
     /// Whether the filter offers this.
     fn can(&self, operation: Operation, how: How) -> bool;
-    /// Inserts the keys; answers how many were accepted.
-    fn insert(&mut self, how: How, keys: &[u64]) -> u64;
+    /// Inserts the keys; adds those that it refuses to `refused`.
+    fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>);
     /// Looks the keys up; answers how many were found. `found` is as long as `keys`, for filters
     /// that answer into a slice.
     fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64;

@@ -44,11 +44,11 @@ impl Workload<'_> {
     ) -> Filled {
         let keys = self.settings.keys;
         let start = |part: u8| keys * u64::from(part) / u64::from(PARTS);
-        let mut accepted = 0;
+        let mut refused = Vec::new();
         let mut times = [Duration::ZERO; PARTS as usize];
         for (part, time) in (0..PARTS).zip(&mut times) {
             self.members(start(part), start(part + 1), usize::MAX, |batch, _, _| {
-                accepted += timed(time, || subject.insert(how, batch));
+                timed(time, || subject.insert(how, batch, &mut refused));
             });
         }
         self.results.record(contender, Measure::Insert(how), rate(keys, times.iter().sum()));
@@ -58,8 +58,8 @@ impl Workload<'_> {
             let measure = Measure::InsertPart(how, from, to);
             self.results.record(contender, measure, rate(start(to) - start(from), time));
         }
-        self.results.record(contender, Measure::Refused, (keys - accepted) as f64);
-        Filled { subject, accepted }
+        self.fault(contender, Measure::Refused, refused.len() as u64);
+        Filled { subject, accepted: keys - refused.len() as u64, refused }
     }
 
     fn record_build(&mut self, contender: usize, build: &Build, threads: usize) -> Result<Filled> {
@@ -71,10 +71,13 @@ impl Workload<'_> {
         }
         let accepted = self.settings.keys;
         self.results.record(contender, Measure::Build(threads), rate(accepted, time));
-        Ok(Filled { subject, accepted })
+        Ok(Filled { subject, accepted, refused: Vec::new() })
     }
 
-    /// Asks for every key that was inserted. Once is enough: later runs do the same again.
+    /// Asks for every key that was accepted. Once is enough: later runs do the same again.
+    ///
+    /// A refused key that is found nevertheless is no substitute for another that is not: some
+    /// filters keep the new key and throw an old one out.
     fn check_members(&mut self, contender: usize, filled: &Filled, run: u32) {
         if run > 0 {
             return;
@@ -84,7 +87,9 @@ impl Workload<'_> {
         self.members(0, self.settings.keys, usize::MAX, |batch, answers, _| {
             found += filled.subject.find(how, batch, answers);
         });
-        self.fault(contender, Measure::Lost, filled.accepted.saturating_sub(found));
+        let mut answers = vec![false; filled.refused.len()];
+        found -= filled.subject.find(how, &filled.refused, &mut answers);
+        self.fault(contender, Measure::Lost, filled.accepted - found);
     }
 
     fn record_space(&mut self, contender: usize, filled: &Filled) {

@@ -35,6 +35,7 @@ pub struct Settings {
 struct Filled {
     subject: Box<dyn Subject>,
     accepted: u64,
+    refused: Vec<u64>,
 }
 
 struct Workload<'a> {
@@ -131,5 +132,72 @@ impl Workload<'_> {
 
     fn fault(&mut self, contender: usize, measure: Measure, count: u64) {
         self.results.record(contender, measure, count as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::keys::Present;
+    use crate::subject::{How, Operation};
+
+    /// Has room for 900 keys; beyond, it says no, keeps the new key and throws an old one out.
+    #[derive(Default)]
+    struct Lossy(HashSet<u64>);
+
+    impl Subject for Lossy {
+        fn can(&self, _: Operation, how: How) -> bool {
+            how == How::Single
+        }
+        fn insert(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+            for &key in keys {
+                if self.0.len() == 900 {
+                    let old = *self.0.iter().next().unwrap();
+                    self.0.remove(&old);
+                    refused.push(key);
+                }
+                self.0.insert(key);
+            }
+        }
+        fn find(&self, _: How, keys: &[u64], _: &mut [bool]) -> u64 {
+            keys.iter().filter(|key| self.0.contains(key)).count() as u64
+        }
+        fn remove(&mut self, _: How, keys: &[u64], _: &mut [bool]) -> u64 {
+            keys.iter().filter(|key| self.0.remove(key)).count() as u64
+        }
+        fn hash(&self, _: &mut [u64]) {}
+        fn bytes(&self) -> u64 {
+            9000
+        }
+        fn load(&self) -> Option<f64> {
+            None
+        }
+        fn expected_fpr(&self) -> Option<f64> {
+            None
+        }
+    }
+
+    #[test]
+    fn what_a_filter_loses_is_counted_although_it_says_no() {
+        let contender = Contender {
+            name: "lossy".into(),
+            ours: false,
+            make: Box::new(|_| Ok(Box::new(Lossy::default()))),
+            build: None,
+        };
+        let settings =
+            Settings { keys: 1000, runs: 2, lookups: 500, batch: 64, threads: 1, seed: 3 };
+        let results = run(settings, &[contender]).unwrap();
+        assert_eq!(results.runs(0, Measure::Refused), [100.0, 100.0]);
+        // At least one accepted key made room for the first that was refused.
+        let lost = results.runs(0, Measure::Lost)[0];
+        assert!((1.0..=100.0).contains(&lost), "{lost}");
+        assert_eq!(results.median(0, Measure::Fpr), Some(0.0));
+        assert_eq!(results.median(0, Measure::BitsPerKey), Some(80.0));
+        assert!(results.median(0, Measure::Find(How::Single, Present(50))).is_some());
+        assert_eq!(results.median(0, Measure::Find(How::Many, Present(50))), None);
+        assert!(results.limit(0, true).is_some() && results.limit(0, false).is_some());
     }
 }
