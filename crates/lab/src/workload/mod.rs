@@ -143,9 +143,8 @@ mod tests {
     use crate::keys::Present;
     use crate::subject::{How, Operation};
 
-    /// Has room for 900 keys; beyond, it says no, keeps the new key and throws an old one out.
-    #[derive(Default)]
-    struct Lossy(HashSet<u64>);
+    /// Has room for so many keys; beyond, it says no, keeps the new key and throws an old one out.
+    struct Lossy(HashSet<u64>, usize);
 
     impl Subject for Lossy {
         fn can(&self, _: Operation, how: How) -> bool {
@@ -153,7 +152,7 @@ mod tests {
         }
         fn insert(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
             for &key in keys {
-                if self.0.len() == 900 {
+                if self.0.len() == self.1 {
                     let old = *self.0.iter().next().unwrap();
                     self.0.remove(&old);
                     refused.push(key);
@@ -184,7 +183,7 @@ mod tests {
         let contender = Contender {
             name: "lossy".into(),
             ours: false,
-            make: Box::new(|_| Ok(Box::new(Lossy::default()))),
+            make: Box::new(|_| Ok(Box::new(Lossy(HashSet::new(), 900)))),
             build: None,
         };
         let settings =
@@ -199,5 +198,24 @@ mod tests {
         assert!(results.median(0, Measure::Find(How::Single, Present(50))).is_some());
         assert_eq!(results.median(0, Measure::Find(How::Many, Present(50))), None);
         assert!(results.limit(0, true).is_some() && results.limit(0, false).is_some());
+    }
+
+    #[test]
+    fn a_filter_that_builds_is_timed_on_one_thread_and_on_more() {
+        let contender = Contender {
+            name: "exact".into(),
+            ours: false,
+            make: Box::new(|_| Ok(Box::new(Lossy(HashSet::new(), 1000)))),
+            build: Some(Box::new(|keys, _| {
+                Ok(Box::new(Lossy(keys.iter().copied().collect(), 1000)))
+            })),
+        };
+        let settings =
+            Settings { keys: 1000, runs: 1, lookups: 500, batch: 64, threads: 2, seed: 3 };
+        let results = run(settings, &[contender]).unwrap();
+        assert!(results.median(0, Measure::Build(1)).is_some_and(|rate| rate > 0.0));
+        assert!(results.median(0, Measure::Build(2)).is_some_and(|rate| rate > 0.0));
+        let faults = results.measures(0).filter(|measure| measure.is_fault());
+        assert!(faults.flat_map(|measure| results.runs(0, measure)).all(|&count| count == 0.0));
     }
 }
