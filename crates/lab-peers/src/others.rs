@@ -59,9 +59,8 @@ impl Rival for FastBloom {
     }
 }
 
-/// Takes whole bits a key and no rate. The bits are those that the Parquet format's description
-/// states for these rates, rounded up; for the rate that speeds are measured at, as many as our
-/// 12-bit fingerprints take.
+/// Takes whole bits a key and no rate. These bits were measured to reach the rates beside them; for
+/// the rate that speeds are measured at, as many bits as our 12-bit fingerprints take.
 pub(crate) fn blocked_bloom(keys: usize, fpr: f64) -> sbbf_rs_safe::Filter {
     let known = [(0.03, 9), (0.01, 11), (FPR, 13), (0.001, 17)];
     let bits = known.iter().find(|(rate, _)| *rate <= fpr).map_or(27, |(_, bits)| *bits);
