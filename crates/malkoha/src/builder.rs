@@ -100,7 +100,8 @@ impl Builder {
         self
     }
 
-    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate.
+    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate. The layout is then the
+    /// paper's, with buckets of 4, unless another is chosen.
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits);
         self
@@ -222,8 +223,9 @@ impl Builder {
 
     /// The geometry that meets `fpr` in the fewest bytes.
     fn smallest_for(&self, fpr: f64) -> Result<Geometry, BuildError> {
-        // On equal size the first wins.
-        let all = [4, 2, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
+        // On equal size the first wins. Semi-sorted tables are as small as gap windows, but slower.
+        let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
+        let all = [Layout::GapWindows, bucketed(4), bucketed(2), bucketed(8)];
         let one = self.layout.map(|layout| [layout]);
         let layouts = one.as_ref().map_or(&all[..], |one| &one[..]);
         let mut smallest: Option<(u64, Geometry)> = None;

@@ -292,8 +292,7 @@ mod tests {
     /// Paper, section 5.2: 3876 outcomes, which 12 bits number.
     #[test]
     fn every_sequence_has_its_number() {
-        for code in 0..SEQUENCES {
-            let nibbles = NIBBLES[code];
+        for (code, nibbles) in NIBBLES[..SEQUENCES].iter().enumerate() {
             let lanes = [0, 4, 8, 12].map(|shift| (nibbles >> shift & 15) as usize);
             assert!(lanes.is_sorted());
             let number: u16 = (0..LANES).map(|k| CHOOSE[k][lanes[k]]).sum();
