@@ -6,7 +6,7 @@ use malkoha::params::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
 use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
-use crate::double_hash::Positions;
+use crate::double_hash::{Positions, looked_at};
 use crate::error::{BuildError, Full, ReadError};
 use crate::filter::Filter;
 use crate::format::{Header, Kind, read_header, read_words, write_words};
@@ -136,6 +136,14 @@ impl BloomFilter {
         }
         same
     }
+
+    #[inline(always)]
+    fn prefetch_positions(&self, hash: u64, count: u32) {
+        let mut positions = Positions::new(hash, self.bits);
+        for _ in 0..count {
+            prefetch(&self.words, index(positions.next() >> 6));
+        }
+    }
 }
 
 impl Filter for BloomFilter {
@@ -156,10 +164,12 @@ impl Filter for BloomFilter {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        let mut positions = Positions::new(hash, self.bits);
-        for _ in 0..self.hashes {
-            prefetch(&self.words, index(positions.next() >> 6));
-        }
+        self.prefetch_positions(hash, looked_at(self.hashes));
+    }
+
+    #[inline]
+    fn prefetch_update_hash(&self, hash: u64) {
+        self.prefetch_positions(hash, self.hashes);
     }
 
     fn hasher(&self) -> KeyHasher {

@@ -7,7 +7,7 @@ use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
 use crate::bloom::{best_capacity, check_positions, positions_for, positions_of};
-use crate::double_hash::Positions;
+use crate::double_hash::{Positions, looked_at};
 use crate::error::{BuildError, Full, ReadError};
 use crate::filter::{Filter, RemovableFilter};
 use crate::format::{Header, Kind, read_header, read_words, write_words};
@@ -161,6 +161,14 @@ impl CountingBloomFilter {
             self.words[at] >> shift & SATURATED
         })
     }
+
+    #[inline(always)]
+    fn prefetch_positions(&self, hash: u64, count: u32) {
+        let mut positions = Positions::new(hash, self.counters);
+        for _ in 0..count {
+            prefetch(&self.words, split(positions.next()).0);
+        }
+    }
 }
 
 /// The word of a counter, and its lowest bit in it.
@@ -205,10 +213,12 @@ impl Filter for CountingBloomFilter {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        let mut positions = Positions::new(hash, self.counters);
-        for _ in 0..self.hashes {
-            prefetch(&self.words, split(positions.next()).0);
-        }
+        self.prefetch_positions(hash, looked_at(self.hashes));
+    }
+
+    #[inline]
+    fn prefetch_update_hash(&self, hash: u64) {
+        self.prefetch_positions(hash, self.hashes);
     }
 
     fn hasher(&self) -> KeyHasher {

@@ -29,6 +29,16 @@ impl Positions {
     }
 }
 
+/// Positions that lookups ask for ahead of time: a key that is not in meets a 0 after two on
+/// average, and asking for all of them costs such a lookup more than it gains.
+const LOOKED_AT: u32 = 3;
+
+/// How many of a key's positions to prefetch for a lookup.
+#[inline(always)]
+pub(crate) fn looked_at(hashes: u32) -> u32 {
+    hashes.min(LOOKED_AT)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

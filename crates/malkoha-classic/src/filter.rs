@@ -29,8 +29,14 @@ pub trait Filter: Clone + Debug + Sized {
     #[must_use]
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Asks for the memory that a lookup or an insert of this hash will touch. A hint.
+    /// Asks for the memory that a lookup of this hash will probably touch. A hint.
     fn prefetch_hash(&self, hash: u64);
+
+    /// Asks for the memory that an insert or a removal of this hash will touch. A hint.
+    #[inline]
+    fn prefetch_update_hash(&self, hash: u64) {
+        self.prefetch_hash(hash);
+    }
 
     /// The hash that this filter uses.
     #[must_use]
@@ -132,10 +138,10 @@ pub trait Filter: Clone + Debug + Sized {
     #[inline]
     fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchFull> {
         let mut refused = Vec::new();
-        start(hashes, |hash| self.prefetch_hash(hash));
+        start(hashes, |hash| self.prefetch_update_hash(hash));
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_DISTANCE) {
-                self.prefetch_hash(ahead);
+                self.prefetch_update_hash(ahead);
             }
             if self.insert_hash(hash).is_err() {
                 refused.push(i);
@@ -207,10 +213,10 @@ pub trait RemovableFilter: Filter {
     #[inline]
     fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
         assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
-        start(hashes, |hash| self.prefetch_hash(hash));
+        start(hashes, |hash| self.prefetch_update_hash(hash));
         for (i, (&hash, removed)) in hashes.iter().zip(removed).enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_DISTANCE) {
-                self.prefetch_hash(ahead);
+                self.prefetch_update_hash(ahead);
             }
             *removed = self.remove_hash(hash);
         }

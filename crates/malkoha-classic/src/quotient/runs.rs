@@ -24,54 +24,67 @@ impl Table {
         self.blocks.clear();
     }
 
-    /// How many runs of quotients up to `quotient` start after its slot. The slot is not empty.
+    /// Where the run of a quotient starts, or would start if it has none: at or after its slot, so
+    /// perhaps beyond the last slot. The slot is not empty.
     ///
-    /// Counted back to the cluster's start: occupied quotients less run starts.
+    /// Counted from the cluster's start: of the runs that start from the quotient's slot on, those
+    /// of smaller quotients come first.
     #[inline(always)]
-    fn runs_after(&self, quotient: u64) -> u32 {
-        let [occupied, continuation, shifted] = self.blocks.metadata(quotient);
-        let up_to = u64::MAX >> (63 - slot(quotient));
+    fn run_start(&self, quotient: u64, [occupied, continuation, shifted]: [u64; 3]) -> u64 {
+        let own = slot(quotient);
+        let (up_to, from) = (u64::MAX >> (63 - own), u64::MAX << own);
         let unshifted = !shifted & up_to;
         if unshifted != 0 {
-            let cluster = up_to & (u64::MAX << (63 - unshifted.leading_zeros()));
-            return (occupied & cluster).count_ones() - (!continuation & cluster).count_ones();
-        }
-        self.runs_after_from_far(quotient, occupied & up_to, !continuation & up_to)
-    }
-
-    /// [`runs_after`](Self::runs_after) of a cluster that starts in an earlier block.
-    fn runs_after_from_far(&self, quotient: u64, occupied: u64, starts: u64) -> u32 {
-        // Run starts never outnumber occupied quotients in the whole, but they may in a block.
-        let mut surplus = i64::from(occupied.count_ones()) - i64::from(starts.count_ones());
-        let mut position = quotient;
-        loop {
-            position = position.wrapping_sub(64);
-            let [occupied, continuation, shifted] = self.blocks.metadata(position);
-            let from = if shifted == u64::MAX {
-                u64::MAX
-            } else {
-                u64::MAX << (63 - (!shifted).leading_zeros())
-            };
-            surplus += i64::from((occupied & from).count_ones());
-            surplus -= i64::from((!continuation & from).count_ones());
-            if shifted != u64::MAX {
-                return u32::try_from(surplus).expect("runs start at or after their quotients");
+            let cluster = u64::MAX << (63 - unshifted.leading_zeros());
+            let quotients_below = (occupied & cluster & up_to >> 1).count_ones();
+            let starts_below = (!continuation & cluster & up_to >> 1).count_ones();
+            let (n, starts) = (quotients_below - starts_below, !continuation & from);
+            if n < starts.count_ones() {
+                return quotient - u64::from(own) + u64::from(select(starts, n));
             }
         }
+        self.far_run_start(quotient)
     }
 
-    /// The position of the `n`-th slot after `position`, counted from 1, that continues no run: it
-    /// starts one or is empty.
+    /// [`run_start`](Self::run_start) where the cluster's start, or the run's, is in another block.
+    #[inline(never)]
+    fn far_run_start(&self, quotient: u64) -> u64 {
+        let mut below = u64::MAX >> (63 - slot(quotient)) >> 1;
+        let mut position = quotient;
+        // Occupied quotients less run starts: never negative in the whole, but in a block perhaps.
+        let mut n = 0;
+        let mut own = 1 << slot(quotient);
+        loop {
+            let [occupied, continuation, shifted] = self.blocks.metadata(position);
+            let unshifted = !shifted & (below | own);
+            let cluster = if unshifted == 0 {
+                u64::MAX
+            } else {
+                u64::MAX << (63 - unshifted.leading_zeros())
+            };
+            n += i64::from((occupied & cluster & below).count_ones());
+            n -= i64::from((!continuation & cluster & below).count_ones());
+            if unshifted != 0 {
+                break;
+            }
+            (below, own) = (u64::MAX, 0);
+            position = position.wrapping_sub(64);
+        }
+        let n = u32::try_from(n).expect("runs start at or after their quotients");
+        self.nth_start(quotient, n)
+    }
+
+    /// The position of slot number `n`, counted from 0 and from `position` on, that continues no
+    /// run: it starts one or is empty.
     #[inline(always)]
     fn nth_start(&self, position: u64, n: u32) -> u64 {
         let mut left = n;
         let mut block = position & !63;
-        let after = !self.blocks.bits(Bit::Continuation, block);
-        let mut starts = after & u64::MAX << slot(position) << 1;
+        let mut starts = !self.blocks.bits(Bit::Continuation, block) & u64::MAX << slot(position);
         loop {
             let count = starts.count_ones();
-            if left <= count {
-                return block + u64::from(select(starts, left - 1));
+            if left < count {
+                return block + u64::from(select(starts, left));
             }
             left -= count;
             block += 64;
@@ -79,31 +92,31 @@ impl Table {
         }
     }
 
-    /// The start of the run of an occupied quotient; at or after it, so perhaps beyond the slots.
-    #[inline(always)]
-    fn run_start(&self, quotient: u64) -> u64 {
-        match self.runs_after(quotient) {
-            0 => quotient,
-            n => self.nth_start(quotient, n),
-        }
-    }
-
     #[inline(always)]
     pub(super) fn contains(&self, quotient: u64, remainder: u64) -> bool {
-        if !self.blocks.get(Bit::Occupied, quotient) {
+        let metadata = self.blocks.metadata(quotient);
+        if metadata[0] >> slot(quotient) & 1 == 0 {
             return false;
         }
-        let position = self.first_not_below(self.run_start(quotient), remainder);
-        position.is_some_and(|position| self.blocks.remainder(position) == remainder)
+        let mut position = self.run_start(quotient, metadata);
+        loop {
+            let found = self.blocks.remainder(position);
+            position += 1;
+            if found >= remainder {
+                return found == remainder;
+            }
+            if !self.blocks.get(Bit::Continuation, position) {
+                return false;
+            }
+        }
     }
 
     pub(super) fn count(&self, quotient: u64, remainder: u64) -> u64 {
         if !self.blocks.get(Bit::Occupied, quotient) {
             return 0;
         }
-        let Some(mut position) = self.first_not_below(self.run_start(quotient), remainder) else {
-            return 0;
-        };
+        let start = self.run_start(quotient, self.blocks.metadata(quotient));
+        let Some(mut position) = self.first_not_below(start, remainder) else { return 0 };
         let mut copies = 0;
         while self.blocks.remainder(position) == remainder {
             copies += 1;
@@ -147,22 +160,21 @@ impl Table {
     /// Inserts a remainder. At least two slots are empty.
     #[inline]
     pub(super) fn insert(&mut self, quotient: u64, remainder: u64) {
-        let [occupied, continuation, shifted] = self.blocks.metadata(quotient);
+        let metadata @ [occupied, continuation, shifted] = self.blocks.metadata(quotient);
         let bit = 1 << slot(quotient);
         if (occupied | continuation | shifted) & bit == 0 {
             self.blocks.set(Bit::Occupied, quotient, true);
             self.blocks.set_remainder(quotient, remainder);
             return;
         }
-        let after = self.runs_after(quotient);
+        let start = self.run_start(quotient, metadata);
         let (position, starts_run, demotes) = if occupied & bit == 0 {
             // The new run begins where the run before it ends.
-            (self.nth_start(quotient, after + 1), true, false)
+            (start, true, false)
         } else {
-            let start = if after == 0 { quotient } else { self.nth_start(quotient, after) };
             match self.first_not_below(start, remainder) {
                 Some(position) => (position, position == start, position == start),
-                None => (self.nth_start(start, 1), false, false),
+                None => (self.nth_start(start + 1, 0), false, false),
             }
         };
         self.blocks.set(Bit::Occupied, quotient, true);
@@ -181,7 +193,7 @@ impl Table {
         if !self.blocks.get(Bit::Occupied, quotient) {
             return false;
         }
-        let start = self.run_start(quotient);
+        let start = self.run_start(quotient, self.blocks.metadata(quotient));
         let Some(position) = self.first_not_below(start, remainder) else { return false };
         if self.blocks.remainder(position) != remainder {
             return false;
@@ -219,34 +231,40 @@ impl Table {
     /// Corrects the shifted bits of the runs that start in `from..end`, after all in it moved down
     /// by one slot: those that came home to their quotient's slot are not shifted any more. The
     /// first of them is the run of `quotient` or, if not `own_first`, that of the next quotient.
+    ///
+    /// A run is at home where its start and its quotient are in one slot, and as many quotients as
+    /// runs lie between `quotient` and there.
     fn settle(&mut self, quotient: u64, own_first: bool, from: u64, end: u64) {
-        let mut start = from;
-        if self.blocks.get(Bit::Continuation, from) {
-            start = self.nth_start(from, 1);
+        if own_first && from == quotient && from < end {
+            self.blocks.set(Bit::Shifted, from, false);
         }
-        let mut run_quotient = quotient;
-        let mut known = own_first;
-        while start < end {
-            if !known {
-                run_quotient = self.next_occupied(run_quotient);
-            }
-            if start == run_quotient {
-                self.blocks.set(Bit::Shifted, start, false);
-            }
-            known = false;
-            start = self.nth_start(start, 1);
-        }
-    }
-
-    /// The first occupied quotient after `quotient`. There is one.
-    #[inline(always)]
-    fn next_occupied(&self, quotient: u64) -> u64 {
+        let others = from + u64::from(own_first);
         let mut block = quotient & !63;
-        let mut occupied = self.blocks.bits(Bit::Occupied, block) & u64::MAX << slot(quotient) << 1;
-        while occupied == 0 {
+        let mut waiting = 0;
+        while block < end {
+            let [occupied, continuation, _] = self.blocks.metadata(block);
+            let quotients = occupied & part(block, quotient + 1, end);
+            let starts = !continuation & part(block, others, end);
+            let mut candidates = quotients & starts;
+            while candidates != 0 {
+                let candidate = candidates.trailing_zeros();
+                let up_to = u64::MAX >> (63 - candidate);
+                if waiting + (quotients & up_to).count_ones() == (starts & up_to).count_ones() {
+                    self.blocks.set(Bit::Shifted, block + u64::from(candidate), false);
+                }
+                candidates &= candidates - 1;
+            }
+            waiting = waiting + quotients.count_ones() - starts.count_ones();
             block += 64;
-            occupied = self.blocks.bits(Bit::Occupied, block);
         }
-        block + u64::from(occupied.trailing_zeros())
     }
+}
+
+/// The bits of the block that starts at `block` for positions in `from..end`.
+#[inline(always)]
+const fn part(block: u64, from: u64, end: u64) -> u64 {
+    let (from, end) = (from.saturating_sub(block), end.saturating_sub(block));
+    let above = if from < 64 { u64::MAX << from } else { 0 };
+    let below = if end < 64 { !(u64::MAX << end) } else { u64::MAX };
+    above & below
 }
