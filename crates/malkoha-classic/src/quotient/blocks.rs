@@ -10,6 +10,8 @@ use crate::words::{index, ones, read, write, zeroed};
 
 /// Words of metadata at a block's start.
 const METADATA: usize = 3;
+/// Words of a cache line.
+const LINE_WORDS: usize = 8;
 
 /// A metadata bit of a slot; the number is that of its word in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +24,12 @@ pub(super) enum Bit {
     Shifted = 2,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Blocks {
+    /// The table, and before it `start` words that put it on a cache line's boundary: the metadata
+    /// of a block would else lie in two lines more often.
     words: Vec<u64>,
+    start: usize,
     remainder_bits: u32,
     block_words: usize,
     position_mask: u64,
@@ -62,13 +67,18 @@ impl Blocks {
     }
 
     /// `words` has `words_for` words.
-    pub(super) fn from_words(quotient_bits: u32, remainder_bits: u32, words: Vec<u64>) -> Self {
+    pub(super) fn from_words(quotient_bits: u32, remainder_bits: u32, mut words: Vec<u64>) -> Self {
+        let len = words.len();
+        words.reserve_exact(LINE_WORDS - 1);
+        let start = words.as_ptr().align_offset(LINE_WORDS * 8).min(LINE_WORDS - 1);
+        words.resize(len + start, 0);
+        words.rotate_right(start);
         let block_words = METADATA + remainder_bits as usize;
-        Self { words, remainder_bits, block_words, position_mask: ones(quotient_bits) }
+        Self { words, start, remainder_bits, block_words, position_mask: ones(quotient_bits) }
     }
 
     pub(super) fn words(&self) -> &[u64] {
-        &self.words
+        &self.words[self.start..]
     }
 
     pub(super) fn clear(&mut self) {
@@ -87,7 +97,7 @@ impl Blocks {
 
     #[inline(always)]
     fn base(&self, position: u64) -> usize {
-        index((position & self.position_mask) >> 6) * self.block_words
+        self.start + index((position & self.position_mask) >> 6) * self.block_words
     }
 
     /// The metadata words of the block that a position lies in: occupied, continuation, shifted.
@@ -126,11 +136,12 @@ impl Blocks {
         write(&mut self.words[at..], bit, self.remainder_bits, remainder);
     }
 
+    /// Asks for a slot's metadata and remainder.
     #[inline(always)]
     pub(super) fn prefetch(&self, position: u64) {
         let base = self.base(position);
-        prefetch(&self.words, base);
         let bit = index(u64::from(slot(position) * self.remainder_bits));
+        prefetch(&self.words, base);
         prefetch(&self.words, base + METADATA + bit / 64);
     }
 
@@ -167,6 +178,14 @@ impl Blocks {
         }
     }
 
+    /// Removes what is in a slot. Whether the slot's number is an occupied quotient stays.
+    #[inline(always)]
+    pub(super) fn empty(&mut self, position: u64) {
+        self.set(Bit::Continuation, position, false);
+        self.set(Bit::Shifted, position, false);
+        self.set_remainder(position, 0);
+    }
+
     /// Moves the remainders of `from + 1..=to` one slot down, and their continuation and shifted
     /// bits with them. The slot at `to` is empty then.
     #[inline]
@@ -201,6 +220,21 @@ impl Blocks {
         }
     }
 }
+
+impl Clone for Blocks {
+    fn clone(&self) -> Self {
+        let quotient_bits = self.slots().trailing_zeros();
+        Self::from_words(quotient_bits, self.remainder_bits, self.words().to_vec())
+    }
+}
+
+impl PartialEq for Blocks {
+    fn eq(&self, other: &Self) -> bool {
+        (self.remainder_bits, self.words()) == (other.remainder_bits, other.words())
+    }
+}
+
+impl Eq for Blocks {}
 
 /// Moves the bits `start..end - by` of packed `words` up by `by` bits (below 64). The lowest `by`
 /// bits are arbitrary then.
