@@ -1,9 +1,12 @@
-//! What only the processor can do. All `unsafe` for speed is in this room.
+//! What only the processor can do: prefetching, and one function compiled for several instruction
+//! sets.
 
 /// Asks for the cache line of `bytes[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]
-pub(crate) fn prefetch(bytes: &[u8], at: usize) {
-    let address = bytes.as_ptr().wrapping_add(at);
+pub(crate) fn prefetch(bytes: &[u8], at: u64) {
+    // An address outside the table would be a wasted hint, no more.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let address = bytes.as_ptr().wrapping_add(at as usize);
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -25,4 +28,74 @@ pub(crate) fn prefetch(bytes: &[u8], at: usize) {
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = address;
+}
+
+/// Compiles one body for every instruction set in which it measures better, and picks at run time,
+/// once a call. The body is plain Rust, so the portable build is the oracle of the others.
+macro_rules! vectorized {
+    (
+        $(#[$doc:meta])*
+        $visible:vis unsafe fn $name:ident<$layout:ident: $bound:path>(
+            $($argument:ident: $type:ty),* $(,)?
+        ) $body:block
+    ) => {
+        $(#[$doc])*
+        #[inline]
+        $visible unsafe fn $name<$layout: $bound>($($argument: $type),*) {
+            #[inline(always)]
+            unsafe fn body<$layout: $bound>($($argument: $type),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+                unsafe fn avx512<$layout: $bound>($($argument: $type),*) {
+                    // SAFETY: the caller's promise is this function's caller's promise.
+                    unsafe { body($($argument),*) }
+                }
+                #[target_feature(enable = "avx2,bmi1,bmi2")]
+                unsafe fn avx2<$layout: $bound>($($argument: $type),*) {
+                    // SAFETY: as above.
+                    unsafe { body($($argument),*) }
+                }
+                match $crate::arch::instruction_set() {
+                    // SAFETY: the processor has the instructions.
+                    $crate::arch::InstructionSet::Avx512 => return unsafe { avx512($($argument),*) },
+                    // SAFETY: the processor has the instructions.
+                    $crate::arch::InstructionSet::Avx2 => return unsafe { avx2($($argument),*) },
+                    $crate::arch::InstructionSet::Portable => {}
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { body($($argument),*) }
+        }
+    };
+}
+pub(crate) use vectorized;
+
+/// The instruction sets that `vectorized` compiles for on this architecture.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstructionSet {
+    Avx512,
+    Avx2,
+    Portable,
+}
+
+/// The best that this processor has. Detected once; later calls load a cached word.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn instruction_set() -> InstructionSet {
+    let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+    if bmi
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+    {
+        InstructionSet::Avx512
+    } else if bmi && is_x86_feature_detected!("avx2") {
+        InstructionSet::Avx2
+    } else {
+        InstructionSet::Portable
+    }
 }

@@ -40,6 +40,9 @@ pub enum BuildError {
     /// The value size is outside 0 to 64 bits.
     #[error("values of {0} bits are not supported: choose 0 to 64")]
     ValueBits(u32),
+    /// More evictions are asked for than an insert may consider.
+    #[error("{0} kicks are too many: choose at most 65535")]
+    MaxKicks(u32),
     /// Neither a false-positive rate nor a fingerprint size was given, or both were.
     #[error("give either a false-positive rate or a fingerprint size, not both and not neither")]
     Precision,

@@ -16,7 +16,8 @@ use crate::table::{Memory, Table};
 /// * It never loses a key: an insert that finds no place is an error, and changes nothing.
 ///
 /// A lookup touches two places of the table, whatever its size: O(1). So does a removal. An insert
-/// does too, and may move other fingerprints, at most `max_kicks` of them.
+/// does too; where both are full it looks for the shortest chain of moves that makes room, among
+/// at most `max_kicks` other places.
 ///
 /// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change;
 /// a byte slice ([`FilterView`]) or a mapped file ([`MappedFilter`](crate::MappedFilter)), which
@@ -96,9 +97,23 @@ impl CuckooFilter {
     ) -> Result<Self, FromIterError> {
         let hasher = KeyHasher::new(crate::builder::DEFAULT_SEED);
         let hashes: Vec<u64> = keys.into_iter().map(|key| key.hash_with(hasher)).collect();
-        let mut filter = Self::with_capacity((hashes.len() as u64).max(1), fpr)?;
-        filter.insert_hashes(&hashes).map_err(|refusal| refusal.full)?;
-        Ok(filter)
+        Self::builder().fpr(fpr).build_from_hashes(&hashes)
+    }
+
+    /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
+    /// segments of its own. The result does not depend on their number.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes_with_threads(
+        &mut self,
+        hashes: &[u64],
+        threads: usize,
+    ) -> Result<(), BatchFull> {
+        let mut refused = Vec::new();
+        self.insert_chunk(hashes, 0, threads, &mut refused);
+        self.all_but(refused)
     }
 
     pub(crate) fn from_plan(plan: &Plan) -> Result<Self, BuildError> {
@@ -148,7 +163,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut found = vec![false; keys.len()];
         self.hash_chunks(keys, |start, hashes| {
-            self.table.contains_batch(hashes, |i, answer| found[start + i] = answer);
+            self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
         });
         found
     }
@@ -159,8 +174,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     ///
     /// If the lengths differ.
     pub fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.table.contains_batch(hashes, |i, answer| found[i] = answer);
+        self.table.contains_batch(hashes, found);
     }
 
     /// How many copies of the key are in, at most `2 * bucket_size`; a false positive adds to it.
@@ -232,7 +246,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.hasher
     }
 
-    /// Evictions before an insert gives up.
+    /// Evictions that an insert considers before it gives up.
     #[must_use]
     pub const fn max_kicks(&self) -> u32 {
         self.max_kicks
@@ -276,7 +290,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
-        if self.table.insert(hash, 0, self.max_kicks) {
+        if self.table.insert(hash, self.max_kicks) {
             self.len += 1;
             Ok(())
         } else {
@@ -310,16 +324,21 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         self.insert_hash(hash).map(|()| true)
     }
 
-    /// Inserts all `keys`, in their order.
+    /// Inserts all `keys`: much faster than one by one in a large filter. Large batches are sorted
+    /// by segment first, at 16 bytes a key for a bounded number of keys at a time.
     ///
     /// # Errors
     ///
     /// If some were refused: the error names them, and all the others are in.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchFull> {
         let mut refused = Vec::new();
-        hash_chunks(self.hasher, keys, |start, hashes| {
-            self.insert_chunk(hashes, start, &mut refused);
-        });
+        let round = self.table.hashes_a_round();
+        let mut hashes = Vec::with_capacity(round.min(keys.len()));
+        for (number, keys) in keys.chunks(round).enumerate() {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| key.hash_with(self.hasher)));
+            self.insert_chunk(&hashes, number * round, 1, &mut refused);
+        }
         self.all_but(refused)
     }
 
@@ -330,7 +349,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
     /// As [`insert_many`](Self::insert_many).
     pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchFull> {
         let mut refused = Vec::new();
-        self.insert_chunk(hashes, 0, &mut refused);
+        self.insert_chunk(hashes, 0, 1, &mut refused);
         self.all_but(refused)
     }
 
@@ -391,18 +410,20 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         self.len = 0;
     }
 
-    fn insert_chunk(&mut self, hashes: &[u64], start: usize, refused: &mut Vec<usize>) {
-        let len = &mut self.len;
-        self.table.insert_batch(hashes, self.max_kicks, |i, inserted| {
-            if inserted {
-                *len += 1;
-            } else {
-                refused.push(start + i);
-            }
-        });
+    fn insert_chunk(
+        &mut self,
+        hashes: &[u64],
+        start: usize,
+        threads: usize,
+        refused: &mut Vec<usize>,
+    ) {
+        let before = refused.len();
+        self.table.insert_batch(hashes, self.max_kicks, threads, |i| refused.push(start + i));
+        self.len += (hashes.len() - (refused.len() - before)) as u64;
     }
 
-    fn all_but(&self, refused: Vec<usize>) -> Result<(), BatchFull> {
+    fn all_but(&self, mut refused: Vec<usize>) -> Result<(), BatchFull> {
+        refused.sort_unstable();
         if refused.is_empty() { Ok(()) } else { Err(BatchFull { refused, full: self.full() }) }
     }
 

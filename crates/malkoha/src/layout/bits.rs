@@ -15,6 +15,10 @@ pub(crate) trait Word:
     const ZERO: Self;
 
     fn load(bytes: &[u8], at: usize) -> Self;
+    /// # Safety
+    ///
+    /// `bytes` has a whole word from `at` on.
+    unsafe fn load_unchecked(bytes: &[u8], at: usize) -> Self;
     fn store(self, bytes: &mut [u8], at: usize);
     fn from_u64(low: u64) -> Self;
     /// The low 64 bits.
@@ -42,6 +46,14 @@ macro_rules! word {
             fn load(bytes: &[u8], at: usize) -> Self {
                 const SIZE: usize = size_of::<$type>();
                 Self::from_le_bytes(*bytes[at..].first_chunk::<SIZE>().expect("tail bytes"))
+            }
+            #[inline(always)]
+            unsafe fn load_unchecked(bytes: &[u8], at: usize) -> Self {
+                const SIZE: usize = size_of::<$type>();
+                debug_assert!(at + SIZE <= bytes.len());
+                // SAFETY: the caller promises that the word lies in `bytes`; bytes are aligned.
+                let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; SIZE]>().read() };
+                Self::from_le_bytes(word)
             }
             #[inline(always)]
             fn store(self, bytes: &mut [u8], at: usize) {
@@ -87,8 +99,19 @@ word!(u128);
 #[inline(always)]
 pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
     // A table lies in memory, so its byte offsets fit usize; & 7 fits everything.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
     (base + (bit >> 3) as usize, (bit & 7) as u32)
+}
+
+/// The word from bit `bit` of the table on.
+///
+/// # Safety
+///
+/// `bytes` has a whole word from the byte of that bit on.
+#[inline(always)]
+pub(crate) unsafe fn load_at<W: Word>(bytes: &[u8], bit: u64) -> W {
+    let (at, shift) = split(0, bit);
+    // SAFETY: as the caller promises.
+    unsafe { W::load_unchecked(bytes, at) >> shift }
 }
 
 /// `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.

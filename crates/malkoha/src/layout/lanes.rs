@@ -2,10 +2,10 @@
 //!
 //! Without values it lays out the same bytes as `Swar`, whose oracle it is in tests.
 
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
+use crate::layout::TableLayout;
 use crate::layout::bits::{read, split, write};
-use crate::layout::{TableLayout, Walk};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -19,8 +19,16 @@ pub(crate) struct Lanes {
 /// What a slot holds; empty if the fingerprint is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    pub(crate) fingerprint: u64,
+    fingerprint: u64,
     pub(crate) value: u64,
+}
+
+/// Where a slot lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    base: usize,
+    place: u64,
+    lane: u64,
 }
 
 impl Slot {
@@ -50,7 +58,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    pub(crate) fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
+    fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
         let fingerprint = self.fingerprint(bytes, base, place, lane);
         let value = if self.value_bits == 0 {
             0
@@ -71,17 +79,16 @@ impl Lanes {
         }
     }
 
-    /// Enters `slot` at lane 0, shifts the others up and returns what left the last lane.
-    fn push(&self, bytes: &mut [u8], base: usize, place: u64, mut slot: Slot) -> Slot {
+    /// Enters `slot` at lane 0 of a bucket with room and shifts the others up.
+    fn push(&self, bytes: &mut [u8], base: usize, place: u64, mut slot: Slot) {
         for lane in 0..self.bucket_size {
             let out = self.slot(bytes, base, place, lane);
             self.set(bytes, base, place, lane, slot);
-            slot = out;
-            if slot.fingerprint == 0 {
+            if out.fingerprint == 0 {
                 break;
             }
+            slot = out;
         }
-        slot
     }
 
     /// The lanes of `place` that hold `fingerprint`, as bits.
@@ -95,54 +102,53 @@ impl Lanes {
         found
     }
 
-    fn take(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64) {
-        for lane in lane + 1..self.bucket_size {
-            let next = self.slot(bytes, base, place, lane);
-            self.set(bytes, base, place, lane - 1, next);
-        }
-        self.set(bytes, base, place, self.bucket_size - 1, Slot::EMPTY);
-    }
-
-    /// The (place, lane) of every candidate slot that holds the fingerprint.
-    pub(crate) fn candidates(
-        self,
-        bytes: &[u8],
-        probe: Probe,
-    ) -> impl Iterator<Item = (u64, u64)> + use<> {
-        let base = self.base(&probe);
+    /// The candidate slots that hold the probe's fingerprint.
+    #[inline(always)]
+    pub(crate) fn found<'a>(
+        &self,
+        bytes: &'a [u8],
+        probe: &Probe,
+    ) -> impl Iterator<Item = (Position, Slot)> + use<'a> {
+        let (lanes, base) = (*self, self.base(probe));
         let first = self.matches(bytes, base, probe.first, probe.fingerprint);
         let second = if probe.first == probe.second {
             0
         } else {
             self.matches(bytes, base, probe.second, probe.fingerprint)
         };
-        let lanes =
-            move |found: u32| (0..self.bucket_size).filter(move |lane| found >> lane & 1 == 1);
-        lanes(first)
-            .map(move |lane| (probe.first, lane))
-            .chain(lanes(second).map(move |lane| (probe.second, lane)))
+        let places = [probe.first, probe.second];
+        // At most 8 lanes a bucket: the second bucket's bits lie above the first's.
+        let mut found = first | second << 8;
+        std::iter::from_fn(move || {
+            if found == 0 {
+                return None;
+            }
+            let bit = found.trailing_zeros();
+            found &= found - 1;
+            let (place, lane) = (places[(bit >> 3) as usize], u64::from(bit & 7));
+            Some((Position { base, place, lane }, lanes.slot(bytes, base, place, lane)))
+        })
     }
 
     /// Empties one slot.
-    pub(crate) fn remove_slot(&self, bytes: &mut [u8], probe: &Probe, place: u64, lane: u64) {
-        self.take(bytes, self.base(probe), place, lane);
+    pub(crate) fn remove_at(&self, bytes: &mut [u8], at: Position) {
+        for lane in at.lane + 1..self.bucket_size {
+            let next = self.slot(bytes, at.base, at.place, lane);
+            self.set(bytes, at.base, at.place, lane - 1, next);
+        }
+        self.set(bytes, at.base, at.place, self.bucket_size - 1, Slot::EMPTY);
     }
 
     /// Replaces the value in one slot.
-    pub(crate) fn set_value(
-        &self,
-        bytes: &mut [u8],
-        probe: &Probe,
-        place: u64,
-        lane: u64,
-        value: u64,
-    ) {
-        let slot = Slot { fingerprint: probe.fingerprint, value };
-        self.set(bytes, self.base(probe), place, lane, slot);
+    pub(crate) fn set_value(&self, bytes: &mut [u8], at: Position, value: u64) {
+        let fingerprint = self.fingerprint(bytes, at.base, at.place, at.lane);
+        self.set(bytes, at.base, at.place, at.lane, Slot { fingerprint, value });
     }
 }
 
 impl TableLayout for Lanes {
+    type Candidates = [u64; 2];
+
     #[inline(always)]
     fn probe(&self, hash: u64) -> Probe {
         self.addressing.probe(hash)
@@ -154,17 +160,22 @@ impl TableLayout for Lanes {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [probe.first, probe.second].map(|place| split(base, self.bit(place, 0)).0)
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let [first, second] = [probe.first, probe.second].map(|place| segment + self.bit(place, 0));
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let first = self.matches(bytes, base, probe.first, probe.fingerprint);
-        let second = self.matches(bytes, base, probe.second, probe.fingerprint);
-        first | second != 0
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let stride = u64::from(self.fingerprint_bits + self.value_bits);
+        // One bucket at a time: eight lanes of loads are few enough registers.
+        [aim.first, aim.second].into_iter().fold(false, |found, bucket| {
+            (0..self.bucket_size).fold(found, |found, lane| {
+                let fingerprint = read(bytes, 0, bucket + lane * stride, self.fingerprint_bits);
+                found | (fingerprint == aim.fingerprint)
+            })
+        })
     }
 
     #[inline]
@@ -192,34 +203,61 @@ impl TableLayout for Lanes {
 
     #[inline]
     fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let found = self.candidates(bytes, *probe).next();
-        if let Some((place, lane)) = found {
-            self.remove_slot(bytes, probe, place, lane);
+        let found = self.found(bytes, probe).next();
+        if let Some((position, _)) = found {
+            self.remove_at(bytes, position);
         }
         found.is_some()
     }
 
-    #[inline]
-    fn kick(&self, bytes: &mut [u8], walk: &mut Walk) -> bool {
-        let entering = Slot { fingerprint: walk.fingerprint, value: walk.value };
-        let evicted = self.push(bytes, walk.base, walk.place, entering);
-        walk.place = self.addressing.alternate(walk.place, evicted.fingerprint);
-        walk.fingerprint = evicted.fingerprint;
-        walk.value = evicted.value;
-        evicted.fingerprint == 0
+    fn candidates(&self, probe: &Probe) -> [u64; 2] {
+        [probe.first, probe.second]
     }
 
     #[inline]
-    fn unkick(&self, bytes: &mut [u8], walk: &mut Walk) {
-        let place = self.addressing.alternate(walk.place, walk.fingerprint);
-        let mut slot = Slot { fingerprint: walk.fingerprint, value: walk.value };
-        for lane in (0..self.bucket_size).rev() {
-            let out = self.slot(bytes, walk.base, place, lane);
-            self.set(bytes, walk.base, place, lane, slot);
-            slot = out;
-        }
-        walk.place = place;
-        walk.fingerprint = slot.fingerprint;
-        walk.value = slot.value;
+    fn places(&self) -> u64 {
+        self.addressing.places()
+    }
+
+    #[inline]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        split(base, self.bit(place, 0)).0
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
+    }
+
+    #[inline]
+    fn moves(&self) -> usize {
+        // At most 8 lanes.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let lanes = self.bucket_size as usize;
+        lanes
+    }
+
+    #[inline]
+    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
+        let fingerprint = self.fingerprint(bytes, base, place, choice as u64);
+        self.addressing.alternate(place, fingerprint)
+    }
+
+    fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
+        let from = Position { base, place, lane: choice as u64 };
+        let slot = self.slot(bytes, base, place, from.lane);
+        self.remove_at(bytes, from);
+        self.push(bytes, base, to, slot);
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64) {
+        let slot = Slot { fingerprint: probe.fingerprint, value };
+        self.push(bytes, self.base(probe), self.candidates(probe)[candidate], slot);
+    }
+
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
+        let lanes = (0..self.addressing.places())
+            .flat_map(|place| (0..self.bucket_size).map(move |lane| (place, lane)));
+        lanes.map(|(p, lane)| u64::from(self.fingerprint(bytes, base, p, lane) != 0)).sum()
     }
 }

@@ -1,13 +1,12 @@
 //! The paper's buckets where a whole bucket fits one machine word: all lanes at once.
 //!
-//! A bucket is a queue. A fingerprint enters at lane 0 and shifts the others up; what falls out of
-//! the last lane is 0 if there was room, and otherwise the oldest fingerprint, which must move.
-//! First-in first-out eviction needs half the kicks of random eviction, and no random numbers.
+//! The occupied lanes of a bucket come first, so it has room exactly if its last lane is empty. A
+//! fingerprint enters at lane 0 and shifts the others up; one that leaves shifts those above down.
 
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::bits::{Word, split};
-use crate::layout::{TableLayout, Walk};
+use crate::layout::TableLayout;
+use crate::layout::bits::{Word, load_at, split};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swar<W> {
@@ -26,7 +25,7 @@ pub(crate) struct Swar<W> {
 impl<W: Word> Swar<W> {
     /// `None` if a bucket of this geometry can straddle two words, or carries values.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
-        let Layout::Bucketed { bucket_size } = geometry.layout;
+        let Layout::Bucketed { bucket_size } = geometry.layout else { return None };
         let lane_bits = geometry.fingerprint_bits;
         let bucket_bits = lane_bits * bucket_size;
         // A bucket begins at a multiple of gcd(8, bucket_bits) in its first byte.
@@ -78,6 +77,26 @@ impl<W: Word> Swar<W> {
         ((bucket << self.lane_bits) | W::from_u64(fingerprint)) & self.mask
     }
 
+    /// The bucket after the lane at bit `lane_shift` has left and those above it have moved down.
+    #[inline(always)]
+    fn closed(&self, bucket: W, lane_shift: u32) -> W {
+        let below = W::ones(lane_shift);
+        (bucket & below) | ((bucket >> self.lane_bits) & !below)
+    }
+
+    #[inline(always)]
+    fn lane_shift(&self, lane: usize) -> u32 {
+        // At most 8 lanes.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let lane = lane as u32;
+        lane * self.lane_bits
+    }
+
+    #[inline(always)]
+    fn lane(&self, bucket: W, lane: usize) -> u64 {
+        (bucket >> self.lane_shift(lane)).low() & u64::ones(self.lane_bits)
+    }
+
     /// Nonzero if and only if some lane holds `fingerprint`; the lowest set bit is then the
     /// highest bit of the lowest such lane.
     #[inline(always)]
@@ -102,15 +121,15 @@ impl<W: Word> Swar<W> {
         if found == W::ZERO {
             return false;
         }
-        let below = W::ones(found.trailing_zeros() + 1 - self.lane_bits);
-        let bucket = bucket & self.mask;
-        let closed = (bucket & below) | ((bucket >> self.lane_bits) & !below);
-        self.store(bytes, base, place, closed);
+        let lane_shift = found.trailing_zeros() + 1 - self.lane_bits;
+        self.store(bytes, base, place, self.closed(bucket & self.mask, lane_shift));
         true
     }
 }
 
 impl<W: Word> TableLayout for Swar<W> {
+    type Candidates = [u64; 2];
+
     #[inline(always)]
     fn probe(&self, hash: u64) -> Probe {
         self.addressing.probe(hash)
@@ -122,19 +141,20 @@ impl<W: Word> TableLayout for Swar<W> {
     }
 
     #[inline(always)]
-    fn touched(&self, probe: &Probe) -> [usize; 2] {
-        let base = self.base(probe);
-        [self.locate(base, probe.first).0, self.locate(base, probe.second).0]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.bucket_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
     }
 
     #[inline(always)]
-    fn contains(&self, bytes: &[u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        let first = self.load(bytes, base, probe.first);
-        let second = self.load(bytes, base, probe.second);
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
         // Both buckets always: a branch between them would be mispredicted half the time.
-        let matches =
-            self.matches(first, probe.fingerprint) | self.matches(second, probe.fingerprint);
+        let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
         matches != W::ZERO
     }
 
@@ -171,24 +191,54 @@ impl<W: Word> TableLayout for Swar<W> {
             || self.remove_from(bytes, base, probe.second, probe.fingerprint)
     }
 
-    #[inline]
-    fn kick(&self, bytes: &mut [u8], walk: &mut Walk) -> bool {
-        let bucket = self.load(bytes, walk.base, walk.place);
-        let evicted = self.last(bucket);
-        self.store(bytes, walk.base, walk.place, self.pushed(bucket, walk.fingerprint));
-        walk.place = self.addressing.alternate(walk.place, evicted);
-        walk.fingerprint = evicted;
-        evicted == 0
+    fn candidates(&self, probe: &Probe) -> [u64; 2] {
+        [probe.first, probe.second]
     }
 
     #[inline]
-    fn unkick(&self, bytes: &mut [u8], walk: &mut Walk) {
-        let place = self.addressing.alternate(walk.place, walk.fingerprint);
-        let bucket = self.load(bytes, walk.base, place) & self.mask;
-        let entered = bucket.low() & u64::ones(self.lane_bits);
-        let oldest = W::from_u64(walk.fingerprint) << (self.bucket_bits - self.lane_bits);
-        self.store(bytes, walk.base, place, (bucket >> self.lane_bits) | oldest);
-        walk.place = place;
-        walk.fingerprint = entered;
+    fn places(&self) -> u64 {
+        self.addressing.places()
+    }
+
+    #[inline]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        self.locate(base, place).0
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        self.last(self.load(bytes, base, place)) == 0
+    }
+
+    #[inline]
+    fn moves(&self) -> usize {
+        self.ones.count_ones() as usize
+    }
+
+    #[inline]
+    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
+        let bucket = self.load(bytes, base, place);
+        self.addressing.alternate(place, self.lane(bucket, choice))
+    }
+
+    fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
+        let bucket = self.load(bytes, base, place) & self.mask;
+        let fingerprint = self.lane(bucket, choice);
+        self.store(bytes, base, place, self.closed(bucket, self.lane_shift(choice)));
+        let target = self.load(bytes, base, to);
+        self.store(bytes, base, to, self.pushed(target, fingerprint));
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
+        let (base, place) = (self.base(probe), self.candidates(probe)[candidate]);
+        let bucket = self.load(bytes, base, place);
+        self.store(bytes, base, place, self.pushed(bucket, probe.fingerprint));
+    }
+
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
+        let lanes = u64::from(self.ones.count_ones());
+        (0..self.addressing.places())
+            .map(|place| lanes - u64::from(self.count_in(self.load(bytes, base, place), 0)))
+            .sum()
     }
 }

@@ -1,60 +1,136 @@
-//! Many keys at once: all their cache lines are asked for before the first is looked at.
+//! Many keys at once: their cache lines are asked for long before they are looked at.
 //!
 //! One lookup waits for two cache misses, and a processor overlaps few lookups of a plain loop.
-//! Asking for a whole chunk's lines first overlaps as many as the memory system can carry.
+//! Here keys flow through a ring of groups: while one group is looked at, the lines of the groups
+//! after it are on their way.
 
-use crate::addressing::Probe;
-use crate::arch::prefetch;
-use crate::layout::{self, TableLayout};
+use crate::addressing::{Aim, Probe};
+use crate::arch::{prefetch, vectorized};
+use crate::layout::{self, Search, TableLayout};
 
-/// Keys whose lines are in flight together: 256 lines, which level 1 and 2 caches hold with ease.
-pub(crate) const CHUNK: usize = 128;
+/// Keys whose places are computed together: a vector unit's worth or two.
+const GROUP: usize = 16;
+/// Groups on their way: 64 keys, 128 lines.
+const AHEAD: usize = 4;
 
-/// Computes and prefetches a chunk's probes, then hands each to `step` with its position.
-#[inline(always)]
-fn in_chunks<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
-    layout: &L,
-    bytes: &mut M,
-    hashes: &[u64],
-    mut step: impl FnMut(&mut M, usize, &Probe),
-) {
-    let mut probes = [Probe { segment: 0, first: 0, second: 0, fingerprint: 0 }; CHUNK];
-    for (chunk, hashes) in hashes.chunks(CHUNK).enumerate() {
-        for (probe, &hash) in probes.iter_mut().zip(hashes) {
-            *probe = layout.probe(hash);
-            let [first, second] = layout.touched(probe);
-            prefetch(bytes.as_ref(), first);
-            prefetch(bytes.as_ref(), second);
-        }
-        for (i, probe) in probes[..hashes.len()].iter().enumerate() {
-            step(bytes, chunk * CHUNK + i, probe);
+vectorized! {
+    /// Whether each hash's fingerprint is in the table.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the layout's geometry; `found` is as long as `hashes`.
+    pub(crate) unsafe fn contains<L: TableLayout>(
+        layout: &L,
+        bytes: &[u8],
+        hashes: &[u64],
+        found: &mut [bool],
+    ) {
+        let mut ring = [[Aim::default(); GROUP]; AHEAD + 1];
+        let groups = hashes.len().div_ceil(GROUP);
+        for group in 0..groups + AHEAD {
+            if group < groups {
+                let aims = &mut ring[group % (AHEAD + 1)];
+                let rest = &hashes[group * GROUP..];
+                if let Some(hashes) = rest.first_chunk::<GROUP>() {
+                    for (aim, &hash) in aims.iter_mut().zip(hashes) {
+                        *aim = layout.aim(&layout.probe(hash));
+                    }
+                } else {
+                    for (aim, &hash) in aims.iter_mut().zip(rest) {
+                        *aim = layout.aim(&layout.probe(hash));
+                    }
+                }
+                for aim in aims {
+                    prefetch(bytes, aim.first >> 3);
+                    prefetch(bytes, aim.second >> 3);
+                }
+            }
+            if let Some(group) = group.checked_sub(AHEAD) {
+                let aims = &ring[group % (AHEAD + 1)];
+                let rest = &mut found[group * GROUP..];
+                if let Some(found) = rest.first_chunk_mut::<GROUP>() {
+                    for (found, aim) in found.iter_mut().zip(aims) {
+                        // SAFETY: the aim is this layout's, and the caller vouches for the table.
+                        *found = unsafe { layout.contains(bytes, aim) };
+                    }
+                } else {
+                    for (found, aim) in rest.iter_mut().zip(aims) {
+                        // SAFETY: as above.
+                        *found = unsafe { layout.contains(bytes, aim) };
+                    }
+                }
+            }
         }
     }
 }
 
-#[inline]
-pub(crate) fn contains<L: TableLayout>(
+/// Hands each hash's probe to `step` with its position, when the lines that it needs have been
+/// asked for. `bytes` begin with segment number `first_segment`, and the probes count from there.
+#[inline(always)]
+pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     layout: &L,
-    bytes: &[u8],
+    bytes: &mut M,
     hashes: &[u64],
-    mut answer: impl FnMut(usize, bool),
+    first_segment: u64,
+    mut step: impl FnMut(&mut M, usize, &Probe),
 ) {
-    in_chunks(layout, &mut &*bytes, hashes, |bytes, i, probe| {
-        answer(i, layout.contains(bytes, probe));
-    });
+    const RING: usize = GROUP * AHEAD;
+    let mut ring = [Probe::default(); RING];
+    let ask = |ring: &mut [Probe; RING], bytes: &M, i: usize| {
+        let mut probe = layout.probe(hashes[i]);
+        probe.segment -= first_segment;
+        let aim = layout.aim(&probe);
+        prefetch(bytes.as_ref(), aim.first >> 3);
+        prefetch(bytes.as_ref(), aim.second >> 3);
+        ring[i % RING] = probe;
+    };
+    for i in 0..hashes.len().min(RING) {
+        ask(&mut ring, bytes, i);
+    }
+    for i in 0..hashes.len() {
+        let probe = ring[i % RING];
+        if i + RING < hashes.len() {
+            ask(&mut ring, bytes, i + RING);
+        }
+        step(bytes, i, &probe);
+    }
 }
 
-#[inline]
+/// Keys that found no free slot and wait for the lines of their neighbours: their searches then
+/// overlap their misses too.
+const WAITING: usize = 16;
+
+/// Inserts into the segments from number `first_segment` on, which `bytes` begin with. Calls
+/// `refused(i)` for each hash that found no place.
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
+    search: &mut Search,
     hashes: &[u64],
-    max_kicks: u32,
-    mut answer: impl FnMut(usize, bool),
+    (first_segment, max_kicks): (u64, u32),
+    mut refused: impl FnMut(usize),
 ) {
-    in_chunks(layout, bytes, hashes, |bytes, i, probe| {
-        answer(i, layout::insert(layout, bytes, probe, 0, max_kicks));
+    let mut waiting = [(0, Probe::default()); WAITING];
+    let mut waited = 0;
+    let mut search_for = |bytes: &mut [u8], (i, probe): (usize, Probe)| {
+        if !layout::insert(layout, bytes, search, &probe, 0, max_kicks) {
+            refused(i);
+        }
+    };
+    pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
+        if layout.try_insert(bytes, probe, 0) {
+            return;
+        }
+        layout::prefetch_neighbours(layout, bytes, probe);
+        let oldest = std::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
+        if waited >= WAITING {
+            search_for(bytes, oldest);
+        }
+        waited += 1;
     });
+    for number in waited.saturating_sub(WAITING)..waited {
+        search_for(bytes, waiting[number % WAITING]);
+    }
 }
 
 #[inline]
@@ -64,5 +140,5 @@ pub(crate) fn remove<L: TableLayout>(
     hashes: &[u64],
     mut answer: impl FnMut(usize, bool),
 ) {
-    in_chunks(layout, bytes, hashes, |bytes, i, probe| answer(i, layout.remove(bytes, probe)));
+    pipelined(layout, bytes, hashes, 0, |bytes, i, probe| answer(i, layout.remove(bytes, probe)));
 }

@@ -34,6 +34,12 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     Some(Memory(Inner::Heap(vec.into_boxed_slice())))
 }
 
+impl From<Vec<u8>> for Memory {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Inner::Heap(bytes.into_boxed_slice()))
+    }
+}
+
 impl Deref for Memory {
     type Target = [u8];
 

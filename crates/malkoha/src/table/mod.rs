@@ -1,7 +1,8 @@
 //! A table: bytes, and the layout that makes sense of them. Knows hashes, but no keys.
 
-mod batch;
+pub(crate) mod batch;
 mod memory;
+mod partition;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
@@ -9,40 +10,55 @@ pub(crate) use memory::zeroed;
 use std::ops::{Deref, DerefMut};
 
 use crate::error::BuildError;
-use crate::geometry::Geometry;
-use crate::layout::{self, Lanes, Swar, TableLayout};
+use crate::geometry::{Geometry, Layout};
+use crate::layout::{self, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout};
 
-/// The layouts, with the constants of this table's geometry.
+/// The layouts, each for words that hold a whole bucket or window of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
-    /// Buckets of at most 64 bits.
-    Word(Swar<u64>),
-    /// Buckets of at most 128 bits.
-    Double(Swar<u128>),
-    /// All other buckets.
-    Lanes(Lanes),
+    Bucketed64(Swar<u64>),
+    Bucketed128(Swar<u128>),
+    BucketedLanes(Lanes),
+    SemiSorted64(SemiSorted<u64>),
+    SemiSorted128(SemiSorted<u128>),
+    GapWindows64(GapWindows<u64>),
+    GapWindows128(GapWindows<u128>),
 }
 
-/// Runs one expression with the layout's own type, so that it is compiled once for each layout.
+/// Runs one expression with the layout's own type, so that it is compiled once for each.
 macro_rules! with_layout {
     ($kernel:expr, $layout:ident => $body:expr) => {
         match $kernel {
-            Kernel::Word($layout) => $body,
-            Kernel::Double($layout) => $body,
-            Kernel::Lanes($layout) => $body,
+            Kernel::Bucketed64($layout) => $body,
+            Kernel::Bucketed128($layout) => $body,
+            Kernel::BucketedLanes($layout) => $body,
+            Kernel::SemiSorted64($layout) => $body,
+            Kernel::SemiSorted128($layout) => $body,
+            Kernel::GapWindows64($layout) => $body,
+            Kernel::GapWindows128($layout) => $body,
         }
     };
 }
 
 impl Kernel {
-    pub(crate) fn new(geometry: &Geometry) -> Self {
-        if let Some(swar) = Swar::new(geometry) {
-            Self::Word(swar)
-        } else if let Some(swar) = Swar::new(geometry) {
-            Self::Double(swar)
-        } else {
-            Self::Lanes(Lanes::new(geometry))
-        }
+    fn new(geometry: &Geometry) -> Self {
+        let narrow_and_wide = match geometry.layout {
+            Layout::Bucketed { .. } => [
+                Swar::new(geometry).map(Self::Bucketed64),
+                Swar::new(geometry).map(Self::Bucketed128),
+            ],
+            Layout::SemiSorted => [
+                SemiSorted::new(geometry).map(Self::SemiSorted64),
+                SemiSorted::new(geometry).map(Self::SemiSorted128),
+            ],
+            Layout::GapWindows => [
+                GapWindows::new(geometry).map(Self::GapWindows64),
+                GapWindows::new(geometry).map(Self::GapWindows128),
+            ],
+        };
+        let kernel = narrow_and_wide.into_iter().flatten().next();
+        // Only buckets of eight wide slots are wider than 128 bits.
+        kernel.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
     }
 }
 
@@ -52,6 +68,7 @@ pub(crate) struct Table<B> {
     bytes: B,
     geometry: Geometry,
     kernel: Kernel,
+    search: Search,
 }
 
 impl Table<Memory> {
@@ -66,7 +83,7 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     /// `bytes` has exactly `geometry.table_bytes()` bytes.
     pub(crate) fn from_bytes(bytes: B, geometry: Geometry) -> Self {
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
-        Self { kernel: Kernel::new(&geometry), bytes, geometry }
+        Self { kernel: Kernel::new(&geometry), search: Search::default(), bytes, geometry }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -77,13 +94,34 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         &self.geometry
     }
 
-    pub(crate) fn kernel(&self) -> Kernel {
-        self.kernel
+    /// The owner of the bytes.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn owner(&self) -> &B {
+        &self.bytes
     }
 
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => layout.contains(&self.bytes, &layout.probe(hash)))
+        // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
+        // would make every lookup save and restore the registers that the widest needs.
+        match &self.kernel {
+            Kernel::Bucketed64(layout) => self.contains_in(layout, hash),
+            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
+            _ => self.contains_in_others(hash),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_in_others(&self, hash: u64) -> bool {
+        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
+    }
+
+    #[inline(always)]
+    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
+        let aim = layout.aim(&layout.probe(hash));
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
+        // made for that geometry, and the aim is the layout's.
+        unsafe { layout.contains(&self.bytes, &aim) }
     }
 
     #[inline]
@@ -91,38 +129,33 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         with_layout!(&self.kernel, layout => layout.count(&self.bytes, &layout.probe(hash)))
     }
 
-    /// Calls `answer(i, found)` for each hash, in order.
-    #[inline]
-    pub(crate) fn contains_batch(&self, hashes: &[u64], answer: impl FnMut(usize, bool)) {
+    /// Whether each hash's fingerprint is in the table.
+    pub(crate) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         with_layout!(&self.kernel, layout => {
-            batch::contains(layout, &self.bytes, hashes, answer);
+            // SAFETY: as in `contains_in`.
+            unsafe { batch::contains(layout, &self.bytes, hashes, found) }
         });
     }
 
     /// Occupied slots, counted one by one.
     pub(crate) fn occupied(&self) -> u64 {
-        let geometry = &self.geometry;
-        let (slot_bits, width) = (u64::from(geometry.slot_bits()), geometry.fingerprint_bits);
-        let segment_slots = geometry.slots() / u64::from(geometry.segments);
-        // The table is in memory, so a segment's bytes fit usize.
-        let segment_bytes = usize::try_from(geometry.segment_bytes()).expect("in memory");
-        let mut occupied = 0;
-        for segment in 0..geometry.segments as usize {
-            for slot in 0..segment_slots {
-                let base = segment * segment_bytes;
-                let fingerprint = layout::bits::read(&self.bytes, base, slot * slot_bits, width);
-                occupied += u64::from(fingerprint != 0);
-            }
-        }
-        occupied
+        let segments = u64::from(self.geometry.segments);
+        let bases = (0..segments).map(|segment| segment * self.geometry.segment_bytes());
+        // The table is in memory, so a segment's offset fits usize.
+        let bases = bases.map(|base| usize::try_from(base).expect("in memory"));
+        with_layout!(&self.kernel, layout => {
+            bases.map(|base| layout.occupied(&self.bytes, base)).sum()
+        })
     }
 }
 
 impl<B: DerefMut<Target = [u8]>> Table<B> {
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, value: u64, max_kicks: u32) -> bool {
+    pub(crate) fn insert(&mut self, hash: u64, max_kicks: u32) -> bool {
         with_layout!(&self.kernel, layout => {
-            layout::insert(layout, &mut self.bytes, &layout.probe(hash), value, max_kicks)
+            let (bytes, search) = (&mut self.bytes, &mut self.search);
+            layout::insert(layout, bytes, search, &layout.probe(hash), 0, max_kicks)
         })
     }
 
@@ -131,16 +164,25 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         with_layout!(&self.kernel, layout => layout.remove(&mut self.bytes, &layout.probe(hash)))
     }
 
-    /// Calls `answer(i, inserted)` for each hash, in order.
-    #[inline]
+    /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.
+    pub(crate) fn hashes_a_round(&self) -> usize {
+        self.geometry.segments as usize * partition::HASHES_A_SEGMENT
+    }
+
+    /// Inserts all hashes; calls `refused(i)` for each that found no place. Uses up to `threads`
+    /// threads where there is work for them.
     pub(crate) fn insert_batch(
         &mut self,
         hashes: &[u64],
         max_kicks: u32,
-        answer: impl FnMut(usize, bool),
+        threads: usize,
+        mut refused: impl FnMut(usize),
     ) {
-        with_layout!(&self.kernel, layout => {
-            batch::insert(layout, &mut self.bytes, hashes, max_kicks, answer);
+        let plan = partition::Plan::new(&self.geometry, hashes.len(), threads);
+        let (bytes, search) = (&mut *self.bytes, &mut self.search);
+        with_layout!(&self.kernel, layout => match plan {
+            Some(plan) => partition::insert(layout, bytes, hashes, max_kicks, &plan, refused),
+            None => batch::insert(layout, bytes, search, hashes, (0, max_kicks), &mut refused),
         });
     }
 
@@ -154,9 +196,5 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
 
     pub(crate) fn clear(&mut self) {
         self.bytes.fill(0);
-    }
-
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
     }
 }

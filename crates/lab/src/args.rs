@@ -1,0 +1,193 @@
+//! What can be said on the command line, shared by `lab` and `lab-peers`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::ours::{DEFAULT_LAYOUTS, Ours};
+use crate::report::Report;
+use crate::results::Results;
+use crate::subject::Contender;
+use crate::workload::{self, Settings};
+
+/// Options of a benchmark.
+#[derive(Args, Clone, Debug)]
+pub struct BenchArgs {
+    /// Keys in each filter, such as 100000, 10M or 1.2e8; several separated by commas
+    #[arg(long, value_delimiter = ',', value_parser = parse_count,
+          default_value = "100k,10M,127.78M")]
+    pub keys: Vec<u64>,
+    /// Our layouts, each with the bits of a fingerprint if not the usual ones: bucketed:12
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
+    pub layouts: Vec<Ours>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Queries of each kind; unless told, as many as keys but 4 to 16 million
+    #[arg(long, value_parser = parse_count)]
+    pub lookups: Option<u64>,
+    /// Keys handed to a filter at a time
+    #[arg(long, default_value_t = 32768)]
+    pub batch: usize,
+    /// Threads of a parallel build; 1 leaves it out
+    #[arg(long, default_value_t = 2)]
+    pub threads: usize,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// One run with few queries: to see that all works, not to quote
+    #[arg(long)]
+    pub quick: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
+    pub output: OutputArgs,
+}
+
+/// Where results go.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Write the results to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the results to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
+impl BenchArgs {
+    fn settings(&self, keys: u64) -> Settings {
+        let lookups = if self.quick { 1 << 18 } else { keys.clamp(4_000_000, 16_000_000) };
+        Settings {
+            keys,
+            runs: if self.quick { 1 } else { self.runs },
+            lookups: self.lookups.unwrap_or(lookups),
+            batch: self.batch,
+            threads: self.threads,
+            seed: self.seed,
+        }
+    }
+
+    /// Our contenders.
+    pub fn ours(&self) -> impl Iterator<Item = Contender> {
+        self.layouts.iter().cloned().map(Ours::contender)
+    }
+
+    /// Measures the contenders at every size, prints each size as soon as it is done with what
+    /// `more` adds, and writes the files.
+    ///
+    /// # Errors
+    ///
+    /// If a filter cannot be built, a file cannot be written, or one of our own filters gave a
+    /// wrong answer.
+    pub fn run(
+        &self,
+        contenders: &[Contender],
+        mut more: impl FnMut(&Results) -> String,
+    ) -> Result<()> {
+        ensure!(self.batch > 0 && self.runs > 0, "--batch and --runs must be at least 1");
+        let mut report = Report::new(Machine::describe(self.output.date.clone()));
+        print!("{}", report.head());
+        let mut faults = Vec::new();
+        for &keys in &self.keys {
+            ensure!(keys >= 1000, "--keys: at least 1000, or there is nothing to time");
+            let settings = self.settings(keys);
+            let results = workload::run(settings, contenders)
+                .with_context(|| format!("measuring with {keys} keys"))?;
+            print!("{}{}", crate::report::tables(&results, &settings), more(&results));
+            for (index, contender) in contenders.iter().enumerate() {
+                let wrong = results.measures(index).filter(|measure| measure.is_fault());
+                faults.extend(wrong.filter_map(|measure| {
+                    let count: f64 = results.runs(index, measure).iter().sum();
+                    (contender.ours && count > 0.0)
+                        .then(|| format!("{}, {keys} keys: {measure} {count}", contender.name))
+                }));
+            }
+            report.rows.extend(results.rows());
+            // After each size, so that a long run that is interrupted leaves what it has.
+            report.write(&self.output)?;
+        }
+        ensure!(faults.is_empty(), "wrong answers of our own:\n{}", faults.join("\n"));
+        Ok(())
+    }
+}
+
+/// Options of the limit's measurement.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// Bytes of each table; unless told, those of 12-bit filters of the usual numbers of keys
+    #[arg(long, value_delimiter = ',', value_parser = parse_count,
+          default_value = "158k,15.8M,201M")]
+    pub bytes: Vec<u64>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Steps of each kind of access
+    #[arg(long, value_parser = parse_count, default_value = "4M")]
+    pub steps: u64,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
+    pub output: OutputArgs,
+}
+
+/// Options of the fills to the first failure.
+#[derive(Args, Clone, Debug)]
+pub struct FillArgs {
+    /// Keys that each filter is built for
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "1M,10M")]
+    pub keys: Vec<u64>,
+    /// Our layouts, as in `bench`
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
+    pub layouts: Vec<Ours>,
+    /// Sets of keys that are tried
+    #[arg(long, default_value_t = 20)]
+    pub seeds: u64,
+}
+
+/// Options of the table of sizes.
+#[derive(Args, Clone, Debug)]
+pub struct SpaceArgs {
+    /// Keys that the filters are for
+    #[arg(long, value_parser = parse_count, default_value = "127.78M")]
+    pub keys: u64,
+}
+
+/// A count such as `20000`, `100k`, `127.78M` or `1.2e8`.
+///
+/// # Errors
+///
+/// If it is none, or not a positive whole number.
+pub fn parse_count(text: &str) -> Result<u64> {
+    let (digits, factor) = match text.char_indices().last() {
+        Some((end, 'k')) => (&text[..end], 1e3),
+        Some((end, 'M')) => (&text[..end], 1e6),
+        Some((end, 'G')) => (&text[..end], 1e9),
+        _ => (text, 1.0),
+    };
+    let number: f64 = digits.parse().with_context(|| format!("{text:?} is not a number"))?;
+    let count = (number * factor).round();
+    ensure!((1.0..1e15).contains(&count), "{text:?} is out of range");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    let count = count as u64;
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_written_as_people_write_them() {
+        assert_eq!(parse_count("20000").unwrap(), 20_000);
+        assert_eq!(parse_count("100k").unwrap(), 100_000);
+        assert_eq!(parse_count("127.78M").unwrap(), 127_780_000);
+        assert_eq!(parse_count("1.2e8").unwrap(), 120_000_000);
+        for wrong in ["", "k", "-1", "0", "NaN", "1e20", "10 M"] {
+            assert!(parse_count(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

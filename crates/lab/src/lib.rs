@@ -1,0 +1,18 @@
+//! Measures cuckoo filters and what the machine allows, with every answer checked.
+//!
+//! A [`Contender`](subject::Contender) makes a [`Subject`](subject::Subject); [`workload::run`]
+//! gives all of them the same work in one process, alternating; [`report`] prints the medians and
+//! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
+
+pub mod args;
+pub mod fill;
+pub mod keys;
+pub mod limit;
+pub mod machine;
+pub mod measure;
+pub mod ours;
+pub mod report;
+pub mod results;
+pub mod space;
+pub mod subject;
+pub mod workload;

@@ -1,0 +1,47 @@
+//! `lab`: benchmarks of malkoha's filters and of the machine they run on.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use lab::args::{BenchArgs, FillArgs, LimitArgs, SpaceArgs};
+use lab::{fill, limit, report, space};
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Fill, query and empty our filters, beside what the memory allows
+    Bench(BenchArgs),
+    /// How many random lines a second the memory can deliver, plain and prefetched
+    Limit(LimitArgs),
+    /// Fill our filters to the first insert that fails, with many sets of keys
+    Fill(FillArgs),
+    /// Bits a key for several false-positive rates, beside the bound and Bloom filters
+    Space(SpaceArgs),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Bench(args) => bench(&args),
+        Command::Limit(args) => limit::report(&args),
+        Command::Fill(args) => fill::report(&args),
+        Command::Space(args) => {
+            space::report(&args);
+            Ok(())
+        }
+    }
+}
+
+fn bench(args: &BenchArgs) -> Result<()> {
+    let contenders: Vec<_> = args.ours().collect();
+    let all: Vec<usize> = (0..contenders.len()).collect();
+    args.run(&contenders, |results| {
+        let pairs = all.iter().skip(1).map(|&other| (other, 0));
+        let compared = report::against(results, "Our layouts against the first", pairs);
+        format!("{}{compared}", report::gains(results, &all))
+    })
+}

@@ -1,0 +1,74 @@
+//! Time, medians, and the order that keeps a comparison fair on a machine whose speed drifts.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Adds the processor time that this thread spends on `work` to `total`. On an idle machine that is
+/// the time by the clock; on a busy one it leaves out when others had the processor.
+///
+/// What prepares the work stays outside.
+#[inline]
+pub fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = processor_time();
+    let result = work();
+    *total += processor_time().saturating_sub(start);
+    result
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // Both are positive, and there are fewer than 2^32 nanoseconds in a second.
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Million operations a second.
+#[must_use]
+pub fn rate(operations: u64, time: Duration) -> f64 {
+    operations as f64 / time.as_secs_f64() / 1e6
+}
+
+/// The middle of the values, or the mean of the two middle ones; `None` of nothing.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some(f64::midpoint(lower, upper))
+}
+
+/// `0..sides` in even runs and backwards in odd ones, so that a machine that slowly gets slower
+/// favours nobody.
+#[must_use]
+pub fn alternating(sides: usize, run: u32) -> Vec<usize> {
+    if run.is_multiple_of(2) { (0..sides).collect() } else { (0..sides).rev().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(3.0));
+        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[9.0, 1.0, 2.0, 4.0]), Some(3.0));
+    }
+
+    #[test]
+    fn the_order_turns_round_with_each_run() {
+        assert_eq!(alternating(3, 0), [0, 1, 2]);
+        assert_eq!(alternating(3, 1), [2, 1, 0]);
+    }
+
+    #[test]
+    fn only_the_work_is_timed() {
+        let mut total = Duration::ZERO;
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(timed(&mut total, || 7), 7);
+        assert!(total < Duration::from_millis(5));
+        assert!((rate(3_000_000, Duration::from_millis(500)) - 6.0).abs() < 1e-9);
+    }
+}

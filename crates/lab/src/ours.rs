@@ -1,0 +1,163 @@
+//! The library's own filters as contenders.
+
+use anyhow::{Context, Result, bail};
+use malkoha::{Builder, CuckooFilter, Key, Layout};
+
+use crate::subject::{Contender, How, Operation, Subject};
+
+/// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
+/// positives (more where so few would not let it fill). A new layout is one line more.
+const LAYOUTS: [(&str, Layout, u32); 6] = [
+    ("bucketed", Layout::Bucketed { bucket_size: 4 }, 12),
+    ("semi-sorted", Layout::SemiSorted, 12),
+    ("gap-windows", Layout::GapWindows, 11),
+    ("bucketed1", Layout::Bucketed { bucket_size: 1 }, 18),
+    ("bucketed2", Layout::Bucketed { bucket_size: 2 }, 11),
+    ("bucketed8", Layout::Bucketed { bucket_size: 8 }, 13),
+];
+
+/// The layouts that are measured unless told otherwise.
+pub const DEFAULT_LAYOUTS: &str = "bucketed,semi-sorted,gap-windows";
+
+/// A layout and the size of its fingerprints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ours {
+    /// The name on the command line, such as `bucketed:12`.
+    pub name: String,
+    /// The layout.
+    pub layout: Layout,
+    /// Bits a fingerprint.
+    pub fingerprint_bits: u32,
+}
+
+impl std::str::FromStr for Ours {
+    type Err = anyhow::Error;
+
+    /// `layout` or `layout:bits`.
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, bits) = text.split_once(':').map_or((text, None), |(name, b)| (name, Some(b)));
+        let Some(&(name, layout, default_bits)) = LAYOUTS.iter().find(|known| known.0 == name)
+        else {
+            let known: Vec<&str> = LAYOUTS.iter().map(|known| known.0).collect();
+            bail!("no layout {name:?}; there are: {}", known.join(", "));
+        };
+        let fingerprint_bits = match bits {
+            Some(bits) => bits.parse().with_context(|| format!("fingerprint bits in {text:?}"))?,
+            None => default_bits,
+        };
+        Ok(Self { name: format!("{name}:{fingerprint_bits}"), layout, fingerprint_bits })
+    }
+}
+
+impl Ours {
+    /// One entry for each layout, with its usual fingerprints.
+    pub fn every_layout() -> impl Iterator<Item = Self> {
+        LAYOUTS.iter().map(|&(name, layout, fingerprint_bits)| Self {
+            name: format!("{name}:{fingerprint_bits}"),
+            layout,
+            fingerprint_bits,
+        })
+    }
+
+    /// The library's builder with these settings.
+    pub fn builder(&self, keys: u64) -> Builder {
+        let builder = CuckooFilter::builder().capacity(keys);
+        builder.layout(self.layout).fingerprint_bits(self.fingerprint_bits)
+    }
+
+    /// As a contender.
+    #[must_use]
+    pub fn contender(self) -> Contender {
+        Contender {
+            name: self.name.clone(),
+            ours: true,
+            build: Some({
+                let builder = self.builder(0);
+                Box::new(move |keys, threads| {
+                    Ok(Box::new(builder.clone().threads(threads).build_from(keys)?))
+                })
+            }),
+            make: Box::new(move |keys| Ok(Box::new(self.builder(keys).build()?))),
+        }
+    }
+}
+
+fn count(answers: &[bool]) -> u64 {
+    answers.iter().map(|&answer| u64::from(answer)).sum()
+}
+
+#[inline(never)]
+fn contains_call(filter: &CuckooFilter, key: u64) -> bool {
+    filter.contains(&key)
+}
+
+impl Subject for CuckooFilter {
+    fn can(&self, operation: Operation, how: How) -> bool {
+        match operation {
+            Operation::Insert | Operation::Remove => matches!(how, How::Single | How::Many),
+            Operation::Find => true,
+        }
+    }
+
+    fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
+        if how == How::Single {
+            refused.extend(keys.iter().filter(|key| CuckooFilter::insert(self, *key).is_err()));
+        } else if let Err(error) = self.insert_many(keys) {
+            refused.extend(error.refused.iter().map(|&position| keys[position]));
+        }
+    }
+
+    fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
+        match how {
+            How::Single => keys.iter().map(|key| u64::from(self.contains(key))).sum(),
+            How::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
+            How::Many => count(&self.contains_many(keys)),
+            How::Hashes => {
+                self.contains_hashes(keys, found);
+                count(found)
+            }
+        }
+    }
+
+    fn remove(&mut self, how: How, keys: &[u64], _: &mut [bool]) -> u64 {
+        if how == How::Single {
+            return keys.iter().map(|key| u64::from(CuckooFilter::remove(self, key))).sum();
+        }
+        count(&self.remove_many(keys))
+    }
+
+    fn hash(&self, keys: &mut [u64]) {
+        let hasher = self.hasher();
+        for key in keys {
+            *key = key.hash_with(hasher);
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.size_in_bytes()
+    }
+
+    fn load(&self) -> Option<f64> {
+        Some(self.load_factor())
+    }
+
+    fn expected_fpr(&self) -> Option<f64> {
+        Some(CuckooFilter::expected_fpr(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_named_with_or_without_their_bits() {
+        let ours: Ours = "bucketed2:16".parse().unwrap();
+        assert_eq!(ours.layout, Layout::Bucketed { bucket_size: 2 });
+        assert_eq!((ours.fingerprint_bits, ours.name.as_str()), (16, "bucketed2:16"));
+        assert_eq!("bucketed".parse::<Ours>().unwrap().name, "bucketed:12");
+        assert!("bucketed:x".parse::<Ours>().is_err());
+        let unknown = "nest".parse::<Ours>().unwrap_err().to_string();
+        assert!(unknown.contains("bucketed8"), "{unknown}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Lookups: three mixes of present and absent keys, asked in every way that a filter offers.
+
+use std::time::Duration;
+
+use super::limits::LimitTable;
+use super::{Filled, Workload};
+use crate::keys::Present;
+use crate::measure::{rate, timed};
+use crate::results::Measure;
+use crate::subject::{How, Operation};
+
+const WAYS: [How; 4] = [How::Single, How::Call, How::Many, How::Hashes];
+/// Where the queries that warm the caches come from: far from those that are timed.
+const WARM_UP: u64 = 1 << 40;
+
+impl Workload<'_> {
+    /// All contenders and limits in turn for each kind of query, so that compared figures are
+    /// seconds apart.
+    pub(super) fn look_up(
+        &mut self,
+        filled: &[Filled],
+        limits: &[LimitTable],
+        order: &[usize],
+        run: u32,
+    ) {
+        let first = u64::from(run) * self.settings.lookups;
+        for present in Present::ALL {
+            let mut found: Vec<Vec<u64>> = vec![Vec::new(); filled.len()];
+            for how in WAYS {
+                for &contender in order {
+                    if filled[contender].subject.can(Operation::Find, how) {
+                        let (count, time) = self.queries(&filled[contender], how, present, first);
+                        let measure = Measure::Find(how, present);
+                        let rate = rate(self.settings.lookups, time);
+                        self.results.record(contender, measure, rate);
+                        found[contender].push(count);
+                    }
+                }
+            }
+            self.take_limits(limits, run);
+            for (contender, found) in found.iter().enumerate() {
+                self.step(contender, "looked up");
+                self.check_found(contender, &filled[contender], present, found);
+            }
+        }
+    }
+
+    /// How many of the queries were found, and the time that took.
+    fn queries(
+        &mut self,
+        filled: &Filled,
+        how: How,
+        present: Present,
+        first: u64,
+    ) -> (u64, Duration) {
+        let lookups = self.settings.lookups;
+        self.ask(filled, how, present, WARM_UP..WARM_UP + lookups / 8);
+        self.ask(filled, how, present, first..first + lookups)
+    }
+
+    fn ask(
+        &mut self,
+        filled: &Filled,
+        how: How,
+        present: Present,
+        range: std::ops::Range<u64>,
+    ) -> (u64, Duration) {
+        let (mut found, mut time) = (0, Duration::ZERO);
+        let members = self.settings.keys;
+        for start in range.clone().step_by(self.batch.len()) {
+            let length = usize::try_from(range.end - start).unwrap_or(usize::MAX);
+            let length = length.min(self.batch.len());
+            let (batch, answers) = (&mut self.batch[..length], &mut self.answers[..length]);
+            self.keys.queries(present, members, start, batch);
+            if how == How::Hashes {
+                filled.subject.hash(batch);
+            }
+            found += timed(&mut time, || filled.subject.find(how, batch, answers));
+        }
+        (found, time)
+    }
+
+    /// All ways of asking must have the same answers; absent keys tell the false-positive rate,
+    /// and present ones must be found.
+    fn check_found(&mut self, contender: usize, filled: &Filled, present: Present, found: &[u64]) {
+        let Some(&single) = found.first() else { return };
+        let differing = found.iter().map(|count| count.abs_diff(single)).sum();
+        self.fault(contender, Measure::Disagreements, differing);
+        let lookups = self.settings.lookups;
+        if present == Present(0) {
+            let percent = single as f64 * 100.0 / lookups as f64;
+            self.results.record(contender, Measure::Fpr, percent);
+        }
+        if present == Present(100) && filled.accepted == self.settings.keys {
+            self.fault(contender, Measure::Lost, lookups - single);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The command line: what all commands share, and the list of them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use malkoha::Builder;
+
+use crate::commands::{build, check, edit, generate, info, plan, screen, uniq, verify};
+use crate::input::Inputs;
+
+const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
+
+const AFTER_HELP: &str = "\
+Lines are bytes: nothing is decoded, and CR is an ordinary byte. A last line without a terminator
+is a line. INPUT '-', or no INPUT, is standard input.
+
+Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on stderr.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
+#[command(max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Screen(screen::Arguments),
+    Uniq(uniq::Arguments),
+    Build(build::Arguments),
+    Check(check::Arguments),
+    Add(edit::Add),
+    Remove(edit::Remove),
+    Info(info::Arguments),
+    Verify(verify::Arguments),
+    Plan(plan::Arguments),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
+
+/// The input of every command that reads lines.
+#[derive(Args, Debug)]
+pub(crate) struct InputArgs {
+    /// Files of lines; '-' or none is standard input
+    #[arg(value_name = "INPUT")]
+    paths: Vec<PathBuf>,
+
+    /// Lines end with a NUL byte, not with a newline, in and out
+    #[arg(short = '0', long = "null")]
+    null: bool,
+
+    /// Show no progress bar and no summary
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// How lines are printed.
+#[derive(Args, Debug)]
+pub(crate) struct PrintArgs {
+    /// Write what is found at once, not when there is much of it: for input that trickles in
+    #[arg(long)]
+    pub(crate) line_buffered: bool,
+}
+
+impl InputArgs {
+    pub(crate) fn inputs(&self) -> Inputs {
+        Inputs::new(self.paths.clone(), self.separator())
+    }
+
+    pub(crate) fn separator(&self) -> u8 {
+        if self.null { 0 } else { b'\n' }
+    }
+}
+
+/// Which lines to print, and how.
+#[derive(Args, Debug)]
+pub(crate) struct SelectArgs {
+    /// Print the lines that are not in
+    #[arg(short = 'v', long = "invert-match")]
+    pub(crate) invert: bool,
+
+    /// Print only how many lines would be printed
+    #[arg(short, long)]
+    pub(crate) count: bool,
+
+    /// Print the count as a JSON record
+    #[arg(long, requires = "count")]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+/// The seed of the hash.
+#[derive(Args, Debug)]
+pub(crate) struct SeedArgs {
+    /// Seed of the hash [default: 0, so that equal inputs give equal results]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Take a seed that nobody can guess: for lines that an attacker may choose
+    #[arg(long, conflicts_with = "seed")]
+    random_seed: bool,
+}
+
+impl SeedArgs {
+    pub(crate) fn apply(&self, builder: Builder) -> Builder {
+        match self.seed {
+            Some(seed) => builder.seed(seed),
+            None if self.random_seed => builder.random_seed(),
+            None => builder,
+        }
+    }
+}
+
+/// Parses a number of lines: `1000000`, `1_000_000`, `1e6`, `1M`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let wrong = || "write it as 10000000, 10_000_000, 10M or 1e7".to_owned();
+    let digits: String = text.chars().filter(|&c| c != '_').collect();
+    let (number, zeros) = match digits.to_ascii_lowercase() {
+        text if text.ends_with('k') => (text[..text.len() - 1].to_owned(), 3),
+        text if text.ends_with('m') => (text[..text.len() - 1].to_owned(), 6),
+        text if text.ends_with('g') => (text[..text.len() - 1].to_owned(), 9),
+        text => match text.split_once('e') {
+            Some((number, zeros)) => (number.to_owned(), zeros.parse().map_err(|_| wrong())?),
+            None => (text, 0),
+        },
+    };
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    10_u64.checked_pow(zeros).and_then(|power| number.checked_mul(power)).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_have_several_spellings() {
+        for text in ["10000000", "10_000_000", "10M", "10m", "10000k", "1e7"] {
+            assert_eq!(count(text), Ok(10_000_000), "{text}");
+        }
+        for text in ["", "M", "-1", "1.5", "1e", "e7", "1e30", "ten", "1é"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! One file for each command: its arguments, its help, and what it does.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub(crate) mod edit;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod plan;
+pub(crate) mod screen;
+pub(crate) mod uniq;
+pub(crate) mod verify;
+
+mod distinct;
+mod filter_file;
+
+use anyhow::Result;
+
+use crate::cli::Command;
+use crate::failure::Outcome;
+
+pub(crate) fn run(command: Command) -> Result<Outcome> {
+    match command {
+        Command::Screen(arguments) => screen::run(&arguments),
+        Command::Uniq(arguments) => uniq::run(&arguments),
+        Command::Build(arguments) => build::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Add(arguments) => edit::add(&arguments),
+        Command::Remove(arguments) => edit::remove(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Completions(arguments) => generate::completions(&arguments),
+        Command::Man(arguments) => generate::man(&arguments),
+    }
+}

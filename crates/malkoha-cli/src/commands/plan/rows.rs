@@ -1,0 +1,104 @@
+//! The structures that are compared, and what each costs.
+
+use anyhow::Result;
+use malkoha::{BuildError, CuckooFilter, Layout, Plan, params};
+
+use super::blocked_bloom::blocked_bloom_bits_per_key;
+
+/// One structure's price.
+pub(super) struct Row {
+    pub(super) structure: String,
+    pub(super) bits_per_key: f64,
+    pub(super) bytes: u64,
+    pub(super) fpr: f64,
+    pub(super) deletes: bool,
+    /// Whether this program builds it.
+    pub(super) built: bool,
+}
+
+/// Slots of a hash set of 8-byte values: a power of two, at most 7/8 full, with one control byte
+/// each (the design of Abseil's and Rust's tables).
+const HASH_SET_SLOT_BYTES: u64 = 9;
+
+/// What this program can build.
+const LAYOUTS: [Layout; 5] = [
+    Layout::GapWindows,
+    Layout::SemiSorted,
+    Layout::Bucketed { bucket_size: 4 },
+    Layout::Bucketed { bucket_size: 2 },
+    Layout::Bucketed { bucket_size: 8 },
+];
+
+/// All structures, this program's first among equals, in the order of the table.
+pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
+    let builder = CuckooFilter::builder().capacity(keys).fpr(fpr);
+    let chosen = builder.plan()?;
+    let mut rows = vec![
+        formula("information bound", keys, fpr, params::information_bound(fpr)),
+        built(&chosen),
+    ];
+    for layout in LAYOUTS.into_iter().filter(|&layout| layout != chosen.geometry.layout) {
+        match builder.clone().layout(layout).plan() {
+            Ok(plan) => rows.push(built(&plan)),
+            // Layouts that compare more slots need longer fingerprints, which may be too long.
+            Err(BuildError::FprTooSmall { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    rows.extend([
+        formula("Bloom", keys, fpr, params::bloom_bits_per_key(fpr)),
+        formula("Bloom, blocks of one cache line", keys, fpr, blocked_bloom_bits_per_key(fpr)),
+        sorted_hashes(keys),
+        hash_set(keys),
+    ]);
+    Ok(rows)
+}
+
+fn built(plan: &Plan) -> Row {
+    let geometry = &plan.geometry;
+    Row {
+        structure: format!("cuckoo, {}, {} bits", geometry.layout, geometry.fingerprint_bits),
+        bits_per_key: plan.bits_per_key,
+        bytes: plan.bytes,
+        fpr: plan.fpr,
+        deletes: true,
+        built: true,
+    }
+}
+
+fn formula(structure: &str, keys: u64, fpr: f64, bits_per_key: f64) -> Row {
+    let bytes = whole((bits_per_key * float(keys) / 8.0).ceil());
+    Row { structure: structure.into(), bits_per_key, bytes, fpr, deletes: false, built: false }
+}
+
+fn sorted_hashes(keys: u64) -> Row {
+    let fpr = float(keys) / 64_f64.exp2();
+    formula("sorted 8-byte hashes", keys, fpr, 64.0)
+}
+
+fn hash_set(keys: u64) -> Row {
+    let slots = keys.saturating_mul(8).div_ceil(7).next_power_of_two();
+    let bytes = slots.saturating_mul(HASH_SET_SLOT_BYTES);
+    Row {
+        structure: "hash set of 8-byte hashes".into(),
+        bits_per_key: 8.0 * float(bytes) / float(keys),
+        bytes,
+        fpr: float(keys) / 64_f64.exp2(),
+        deletes: true,
+        built: false,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display; at most 2^36 keys")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive number of bytes, far below 2^64"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
+}

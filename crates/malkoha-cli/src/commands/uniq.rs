@@ -1,0 +1,114 @@
+//! `malkoha uniq`: the first occurrences of a stream's lines.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::{HumanBytes, HumanCount};
+use malkoha::CuckooFilter;
+use serde_json::json;
+
+use crate::cli::{self, InputArgs, PrintArgs, SeedArgs};
+use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::output::{LineWriter, tell};
+use crate::progress::Progress;
+use crate::seen::Seen;
+
+const AFTER_HELP: &str = "\
+Like awk '!seen[$0]++': the order is kept and output begins at once. It keeps fingerprints instead
+of lines, 27 to 60 bits a distinct line at the default rate, whatever the lines' length. A new line
+is taken for an old one, and lost, with a probability below RATE. No line is ever printed twice.
+
+The memory doubles each time the stream has outgrown it. With the right --capacity it need not, and
+takes about 27 bits a line.
+
+Examples:
+  malkoha uniq access.txt > distinct.txt
+  zcat logs/*.gz | malkoha uniq --stats | wc -l
+  malkoha uniq --repeated ids.txt            lines that occurred before";
+
+/// Print the first occurrence of each line, in order
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Highest probability at which a new line is taken for an old one
+    #[arg(long, value_name = "RATE", default_value = "1e-6")]
+    fpr: f64,
+
+    /// Number of distinct lines to begin with; it grows beyond it
+    #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = cli::count)]
+    capacity: u64,
+
+    #[command(flatten)]
+    seed: SeedArgs,
+
+    #[command(flatten)]
+    print: PrintArgs,
+
+    /// Print the other lines, which occurred before
+    #[arg(long)]
+    repeated: bool,
+
+    /// At the end, tell lines, distinct lines and memory on stderr
+    #[arg(long)]
+    stats: bool,
+
+    /// The statistics as a JSON record on stderr
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let inputs = arguments.input.inputs();
+    let template = arguments.seed.apply(CuckooFilter::builder());
+    let mut seen = Seen::new(template, arguments.capacity, arguments.fpr)?;
+    if let Some(limit) = seen.limit().filter(|_| !arguments.input.quiet) {
+        tell(&format!(
+            "malkoha: note: with --fpr {:e} there is room for {} distinct lines at most; \
+             a higher --capacity makes room for more",
+            arguments.fpr,
+            HumanCount(limit),
+        ));
+    }
+    let hasher = seen.hasher();
+    let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
+    let mut out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered);
+    let (mut hashes, mut new) = (Vec::new(), Vec::new());
+    let (mut lines, mut printed) = (0_u64, 0_u64);
+    inputs.for_each_batch(&progress, |batch| {
+        hashes.clear();
+        hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
+        new.resize(batch.len(), false);
+        seen.insert_new(&hashes, &mut new)?;
+        lines += batch.len() as u64;
+        for (line, _) in batch.iter().zip(&new).filter(|&(_, &new)| new != arguments.repeated) {
+            printed += 1;
+            out.write(line).context(CANNOT_WRITE)?;
+        }
+        out.end_batch().context(CANNOT_WRITE)
+    })?;
+    out.finish().context(CANNOT_WRITE)?;
+    drop(progress);
+    arguments.report(lines, &seen);
+    Ok(Outcome::found_if(printed > 0))
+}
+
+impl Arguments {
+    fn report(&self, lines: u64, seen: &Seen) {
+        let (distinct, bytes, fpr) = (seen.len(), seen.size_in_bytes(), seen.expected_fpr());
+        if self.json {
+            let record =
+                json!({ "lines": lines, "distinct": distinct, "bytes": bytes, "fpr": fpr });
+            tell(&record.to_string());
+        } else if self.stats {
+            tell(&format!(
+                "{} lines, {} distinct, {} ({:.1} bits a distinct line), fpr {fpr:.2e}",
+                HumanCount(lines),
+                HumanCount(distinct),
+                HumanBytes(bytes),
+                seen.bits_per_line(),
+            ));
+        }
+    }
+}

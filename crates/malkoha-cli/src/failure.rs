@@ -1,0 +1,99 @@
+//! How the command ends: grep's exit codes, and one clear line on stderr for an error.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use crate::output::tell;
+
+/// What a command that went well has to say by its exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Exit code 0.
+    Found,
+    /// Exit code 1: nothing went wrong, and nothing was found.
+    Nothing,
+}
+
+impl Outcome {
+    pub(crate) fn found_if(found: bool) -> Self {
+        if found { Self::Found } else { Self::Nothing }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Found => Self::SUCCESS,
+            Outcome::Nothing => Self::from(1),
+        }
+    }
+}
+
+const FAILED: u8 = 2;
+
+/// Context of every error in writing results.
+pub(crate) const CANNOT_WRITE: &str = "cannot write to standard output";
+
+/// Reports an error. A reader that has read enough (`| head`) is none.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    tell(&format!("malkoha: {}", one_line(&format!("{error:#}"))));
+    ExitCode::from(FAILED)
+}
+
+/// Reports what the argument parser found: help and version as they are, errors in one line.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => report(&anyhow::Error::new(error).context(CANNOT_WRITE)),
+        };
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        tell(error.render().to_string().trim_end());
+        return ExitCode::from(FAILED);
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    // The usage that follows the message is what --help is for; a tip is worth its place.
+    let parts: Vec<String> = text
+        .split("\n\n")
+        .enumerate()
+        .filter(|(i, part)| *i == 0 || part.trim_start().starts_with("tip:"))
+        .map(|(_, part)| one_line(part))
+        .collect();
+    tell(&format!("malkoha: {} (see malkoha --help)", parts.join("; ")));
+    ExitCode::from(FAILED)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// The text without line breaks, and without the error numbers that Rust appends.
+fn one_line(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    while let Some(start) = line.find(" (os error ") {
+        let Some(length) = line[start..].find(')') else { break };
+        line.replace_range(start..=start + length, "");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_without_error_numbers() {
+        let error = anyhow::Error::new(io::Error::from_raw_os_error(2)).context("cannot open 'x'");
+        assert_eq!(one_line(&format!("{error:#}")), "cannot open 'x': No such file or directory");
+        assert_eq!(one_line("a\n  b\n"), "a b");
+    }
+}

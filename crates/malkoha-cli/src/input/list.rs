@@ -1,0 +1,79 @@
+//! A list that lies in memory as a whole: a mapped file, or bytes that were read from a pipe.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use memchr::memchr_iter;
+use memmap2::Mmap;
+
+use super::{is_stdin, name};
+
+/// The bytes of a list of lines.
+///
+/// A regular file is mapped, so it costs no memory that the system could not take back. It must
+/// not change while it is mapped: lines that are rewritten meanwhile are compared as they are
+/// then, and a file that is cut short stops the program with SIGBUS.
+pub(crate) enum List {
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl List {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let failed = || format!("cannot open list {}", name(path));
+        if is_stdin(path) {
+            return Self::read(io::stdin().lock()).with_context(failed);
+        }
+        let file = File::open(path).with_context(failed)?;
+        let metadata = file.metadata().with_context(failed)?;
+        if metadata.is_dir() {
+            bail!("cannot open list {}: it is a directory", name(path));
+        }
+        // Pipes cannot be mapped, and neither can nothing.
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Self::read(file).with_context(failed);
+        }
+        // SAFETY: the map is only read. The contract that nobody changes the file meanwhile cannot
+        // be enforced; the help text states it. Reads of it go through plain byte slices, whose
+        // contents nothing relies on for memory safety.
+        let map = unsafe { Mmap::map(&file) }.with_context(failed)?;
+        Ok(Self::Mapped(map))
+    }
+
+    fn read(mut source: impl Read) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes)?;
+        Ok(Self::Read(bytes))
+    }
+
+    pub(crate) fn count_lines(&self, separator: u8) -> u64 {
+        let terminated = memchr_iter(separator, self).count() as u64;
+        terminated + u64::from(self.last().is_some_and(|&last| last != separator))
+    }
+}
+
+impl Deref for List {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Read(bytes) => bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_the_last_line_with_or_without_its_terminator() {
+        for (bytes, lines) in [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2)] {
+            assert_eq!(List::Read(bytes.into()).count_lines(b'\n'), lines, "{bytes:?}");
+        }
+    }
+}

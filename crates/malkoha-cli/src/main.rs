@@ -1,0 +1,24 @@
+//! The command `malkoha`: screens, filters and thins out lines with cuckoo filters.
+
+mod cli;
+mod commands;
+mod failure;
+mod input;
+mod output;
+mod progress;
+mod screen;
+mod seen;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Cli::try_parse() {
+        Ok(cli) => match commands::run(cli.command) {
+            Ok(outcome) => outcome.into(),
+            Err(error) => failure::report(&error),
+        },
+        Err(error) => failure::report_usage(&error),
+    }
+}

@@ -1,0 +1,38 @@
+//! Lines to standard output, through a large buffer.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+const BUFFER: usize = 1 << 18;
+
+/// Writes lines, each with its terminator.
+pub(crate) struct LineWriter {
+    out: BufWriter<StdoutLock<'static>>,
+    separator: u8,
+    /// Somebody waits: what is found is written at once.
+    prompt: bool,
+}
+
+impl LineWriter {
+    /// `prompt` as on a terminal, where it always is.
+    pub(crate) fn stdout(separator: u8, prompt: bool) -> Self {
+        let stdout = io::stdout();
+        let prompt = prompt || stdout.is_terminal();
+        Self { out: BufWriter::with_capacity(BUFFER, stdout.lock()), separator, prompt }
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.out.write_all(line)?;
+        self.out.write_all(&[self.separator])
+    }
+
+    /// To be called between batches.
+    pub(crate) fn end_batch(&mut self) -> io::Result<()> {
+        if self.prompt { self.out.flush() } else { Ok(()) }
+    }
+
+    /// To be called at the end: an error that only shows then is an error too.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,185 @@
+//! `build`, `check`, `add`, `remove`, `info`, `verify`: the life of a filter file.
+
+use serde_json::json;
+
+use crate::harness::Dir;
+
+const BUILT: &str = "a\nb\nc\n";
+
+fn built() -> Dir {
+    let dir = Dir::with("lines", BUILT);
+    dir.run("build -q -o f.mlk lines").prints("");
+    dir
+}
+
+#[test]
+fn check_prints_what_was_built_in() {
+    let dir = built().and("input", "x\nb\na\n\nb");
+    dir.run("check f.mlk input").prints("b\na\nb\n");
+    dir.run("check -v f.mlk input").prints("x\n\n");
+    dir.run("check -c f.mlk input").prints("3\n");
+    dir.run("check --no-verify f.mlk input").prints("b\na\nb\n");
+    dir.pipe("c\nd\n", "check f.mlk").prints("c\n");
+    dir.pipe("d\n", "check f.mlk").finds_nothing();
+    let run = dir.run("check --count --json f.mlk input");
+    assert_eq!(run.json(), json!({ "lines": 5, "selected": 3 }));
+}
+
+#[test]
+fn build_tells_what_it_built() {
+    let dir = Dir::with("lines", "a\nb\na\n");
+    let run = dir.run("build -o f.mlk lines").succeeds();
+    assert!(run.stderr.starts_with("f.mlk: 2 of 3 lines in "), "{}", run.stderr);
+    let record = dir.run("build --json -o f.mlk lines").succeeds().json();
+    assert_eq!((&record["lines"], &record["keys"]), (&json!(3), &json!(2)));
+    assert!(record["fpr"].as_f64().unwrap() <= 0.001);
+}
+
+#[test]
+fn equal_lines_give_equal_files_whatever_their_order() {
+    let dir = Dir::with("one", "a\nb\nc\n").and("two", "c\na\nb\nb\na\n");
+    dir.run("build -q -o 1.mlk one").prints("");
+    dir.pipe("c\na\nb\nb\n", "build -q -o 2.mlk").prints("");
+    dir.run("build -q -o 3.mlk two one").prints("");
+    assert!(dir.read("1.mlk") == dir.read("2.mlk") && dir.read("1.mlk") == dir.read("3.mlk"));
+    dir.run("build -q --seed 7 -o 4.mlk one").prints("");
+    assert!(dir.read("1.mlk") != dir.read("4.mlk"));
+    dir.run("build -q --random-seed -o 5.mlk one").prints("");
+    assert!(dir.read("1.mlk") != dir.read("5.mlk"));
+    dir.run("check 5.mlk one").prints("a\nb\nc\n");
+}
+
+#[test]
+fn the_filter_can_be_had_on_standard_output() {
+    let dir = built();
+    let run = dir.run("build -q -o - lines").succeeds();
+    assert!(run.stdout == dir.read("f.mlk"));
+}
+
+#[test]
+fn the_geometry_can_be_chosen() {
+    let dir = Dir::with("lines", BUILT);
+    dir.run("build -q -o f.mlk --fingerprint-bits 20 --bucket-size 2 --capacity 1k lines")
+        .prints("");
+    let info = dir.run("info --json f.mlk").succeeds().json();
+    assert_eq!(info["fingerprint_bits"], 20);
+    assert_eq!(info["slots_probed"], 4);
+    assert_eq!(info["capacity"], 1000);
+    assert_eq!(info["keys"], 3);
+    assert_eq!(info["seed"], 0);
+    let text = String::from_utf8(dir.run("info f.mlk").succeeds().stdout).unwrap();
+    assert!(text.contains("fpr") && text.contains("3 of 1,000"), "{text}");
+}
+
+#[test]
+fn the_layout_can_be_chosen() {
+    let dir = Dir::with("lines", BUILT);
+    for layout in ["bucketed", "semi-sorted", "gap-windows"] {
+        dir.run(&format!("build -q -o f.mlk --layout {layout} lines")).prints("");
+        assert_eq!(dir.run("info --json f.mlk").json()["layout"], layout);
+        dir.run("check f.mlk lines").prints(BUILT);
+    }
+}
+
+#[test]
+fn an_empty_input_is_an_empty_filter() {
+    let dir = Dir::with("empty", "");
+    dir.run("build -q -o f.mlk empty").prints("");
+    dir.run("verify f.mlk").prints("f.mlk: ok\n");
+    dir.pipe("\n", "check f.mlk").finds_nothing();
+    dir.run("info f.mlk").succeeds();
+}
+
+#[test]
+fn null_separated_records() {
+    let dir = Dir::with("lines", b"a\nb\0c");
+    dir.run("build -q -0 -o f.mlk lines").prints("");
+    dir.pipe(b"a\0a\nb\0c\0", "check -0 f.mlk").prints(b"a\nb\0c\0");
+}
+
+#[test]
+fn add_and_remove() {
+    let dir = Dir::with("lines", BUILT);
+    dir.run("build -q -o f.mlk --capacity 100 lines").prints("");
+    let run = dir.pipe("d\ne\nd\n", "add f.mlk").succeeds();
+    assert_eq!(run.stderr, "f.mlk: added 2 of 3 lines, holds 5\n");
+    dir.pipe("e\nf\na\n", "check f.mlk").prints("e\na\n");
+    let run = dir.pipe("a\na\n", "remove f.mlk").succeeds();
+    assert_eq!(run.stderr, "f.mlk: removed 1 of 2 lines, holds 4\n");
+    dir.pipe("e\na\n", "check f.mlk").prints("e\n");
+    dir.pipe("zzz\n", "remove -q f.mlk").finds_nothing();
+    dir.pipe("e\n", "remove --json f.mlk").prints("{\"keys\":3,\"lines\":1,\"removed\":1}\n");
+    dir.run("verify f.mlk").prints("f.mlk: ok\n");
+    assert_eq!(dir.names(), ["f.mlk", "lines"]);
+}
+
+#[test]
+fn copies_are_removed_one_by_one() {
+    let dir = Dir::with("lines", "a\na\n");
+    dir.run("build -q --copies --capacity 10 -o f.mlk lines").prints("");
+    dir.pipe("a\n", "remove -q f.mlk").prints("");
+    dir.pipe("a\n", "check f.mlk").prints("a\n");
+    dir.pipe("a\n", "remove -q f.mlk").prints("");
+    dir.pipe("a\n", "check f.mlk").finds_nothing();
+    dir.pipe("a\na\na\n", "add -q --copies f.mlk").prints("");
+    dir.pipe("a\na\na\n", "remove -q --copies f.mlk").prints("");
+    dir.pipe("a\n", "check f.mlk").finds_nothing();
+}
+
+#[test]
+fn more_copies_than_slots_are_an_error() {
+    let dir = Dir::with("lines", "a\n".repeat(9));
+    dir.run("build --copies --bucket-size 4 -o f.mlk lines").complains(
+        "1 of 9 lines found no place: leave out --copies, or raise the capacity or the \
+         fingerprint bits",
+    );
+    assert_eq!(dir.names(), ["lines"]);
+}
+
+#[test]
+fn unique_adds_no_second_copy() {
+    let dir = built();
+    let before = dir.read("f.mlk");
+    dir.run("add -q --unique f.mlk lines").prints("");
+    assert!(before == dir.read("f.mlk"));
+}
+
+#[test]
+fn a_filter_without_room_stays_as_it_was() {
+    let dir = built();
+    let before = dir.read("f.mlk");
+    let lines: String = (0..1000).map(|n| format!("{n}\n")).collect();
+    let run = dir.pipe(lines, "add f.mlk");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.starts_with("malkoha: cannot add to 'f.mlk', which is unchanged: "));
+    assert!(run.stderr.contains("build a larger one"), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1);
+    assert!(before == dir.read("f.mlk"));
+}
+
+#[test]
+fn adders_at_the_same_time_lose_nothing() {
+    let dir = Dir::new();
+    dir.run("build -q --capacity 1000 -o f.mlk").prints("");
+    dir.shell("for i in {1..20}; do echo line$i | $MALKOHA add -q f.mlk & done; wait").prints("");
+    let lines: String = (1..=20).map(|n| format!("line{n}\n")).collect();
+    dir.pipe(&lines, "check f.mlk").prints(&lines);
+    assert_eq!(dir.run("info --json f.mlk").json()["keys"], 20);
+}
+
+#[test]
+fn verify_says_where_the_damage_is() {
+    let dir = built();
+    let mut bytes = dir.read("f.mlk");
+    bytes[130] ^= 1;
+    dir.write("bad.mlk", &bytes);
+    let run = dir.run("verify bad.mlk");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.starts_with("malkoha: filter 'bad.mlk' is not whole: "), "{}", run.stderr);
+    assert!(run.stderr.contains("segment 0"), "{}", run.stderr);
+    for command in ["check bad.mlk lines", "add bad.mlk lines", "remove bad.mlk lines"] {
+        let run = dir.run(command);
+        assert_eq!((run.code, run.stdout.len()), (Some(2), 0), "{command}");
+    }
+    assert!(dir.read("bad.mlk") == bytes);
+}

@@ -1,0 +1,47 @@
+//! Help texts, word for word. `UPDATE_GOLDEN=1 cargo test -p malkoha-cli` writes them anew.
+
+use std::path::Path;
+use std::{env, fs};
+
+use crate::harness::Dir;
+
+#[test]
+fn help_texts_are_as_reviewed() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for command in [
+        "",
+        "screen",
+        "uniq",
+        "build",
+        "check",
+        "add",
+        "remove",
+        "info",
+        "verify",
+        "plan",
+        "completions",
+        "man",
+    ] {
+        let run = Dir::new().run(&format!("{command} --help")).succeeds();
+        let name = if command.is_empty() { "malkoha" } else { command };
+        let path = golden.join(format!("{name}.txt"));
+        let text = String::from_utf8(run.stdout).unwrap();
+        if env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(text, fs::read_to_string(&path).unwrap(), "{name}");
+        assert!(text.lines().all(|line| line.len() <= 100), "{name}: lines of over 100 columns");
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    Dir::new().run("--version").prints(concat!("malkoha ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn no_command_is_answered_with_the_commands() {
+    let run = Dir::new().run("");
+    assert_eq!((run.code, run.stdout.len()), (Some(2), 0));
+    assert!(run.stderr.starts_with("Screen lines") && run.stderr.contains("\n  verify "));
+}

@@ -1,0 +1,12 @@
+//! The command from outside: a directory, a command, and what it prints.
+
+mod broken_output;
+mod filter_files;
+mod generated;
+mod harness;
+mod help;
+mod messages;
+mod plan;
+mod random;
+mod screen;
+mod uniq;

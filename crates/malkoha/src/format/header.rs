@@ -1,0 +1,201 @@
+//! The 128-byte header, byte by byte as docs/FORMAT.md has it.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::filter::Parts;
+use crate::format::{CHECKSUM_BYTES, ReadError};
+use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
+use crate::key::KeyHasher;
+
+pub(crate) const HEADER_BYTES: usize = 128;
+
+/// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
+const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
+const VERSION: u16 = 1;
+/// Seed of the header's checksum; no segment has this number.
+const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
+
+mod offset {
+    pub(super) const VERSION: usize = 8;
+    pub(super) const KIND: usize = 10;
+    pub(super) const HASH: usize = 12;
+    pub(super) const LAYOUT: usize = 13;
+    pub(super) const BUCKET_SIZE: usize = 14;
+    pub(super) const FINGERPRINT_BITS: usize = 15;
+    pub(super) const VALUE_BITS: usize = 16;
+    pub(super) const MAX_KICKS: usize = 20;
+    pub(super) const SEED: usize = 24;
+    pub(super) const CAPACITY: usize = 32;
+    pub(super) const LEN: usize = 40;
+    pub(super) const SEGMENTS: usize = 48;
+    pub(super) const PLACES: usize = 52;
+    pub(super) const TABLE_BYTES: usize = 56;
+    /// From here to the checksum, and bytes 17 to 19: zero.
+    pub(super) const RESERVED: usize = 64;
+    pub(super) const CHECKSUM: usize = 120;
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    Set = 1,
+    Map = 2,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Set => "set (CuckooFilter)",
+            Self::Map => "map (CuckooMap)",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    pub(crate) parts: Parts,
+}
+
+impl Header {
+    pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let Parts { geometry, seed, max_kicks, capacity, len } = self.parts;
+        let (layout, bucket_size) = match geometry.layout {
+            Layout::Bucketed { bucket_size } => (1, bucket_size),
+            Layout::SemiSorted => (2, 4),
+            Layout::GapWindows => (3, 0),
+        };
+        let mut bytes = [0; HEADER_BYTES];
+        let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
+        let byte = |n: u32| [u8::try_from(n).expect("checked by the geometry")];
+        put(0, &SIGNATURE);
+        put(offset::VERSION, &VERSION.to_le_bytes());
+        put(offset::KIND, &(self.kind as u16).to_le_bytes());
+        put(offset::HASH, &[KeyHasher::ID]);
+        put(offset::LAYOUT, &[layout]);
+        put(offset::BUCKET_SIZE, &byte(bucket_size));
+        put(offset::FINGERPRINT_BITS, &byte(geometry.fingerprint_bits));
+        put(offset::VALUE_BITS, &byte(geometry.value_bits));
+        put(offset::MAX_KICKS, &max_kicks.to_le_bytes());
+        put(offset::SEED, &seed.to_le_bytes());
+        put(offset::CAPACITY, &capacity.to_le_bytes());
+        put(offset::LEN, &len.to_le_bytes());
+        put(offset::SEGMENTS, &geometry.segments.to_le_bytes());
+        put(offset::PLACES, &geometry.places.to_le_bytes());
+        let table_bytes = geometry.table_bytes().expect("checked by the geometry");
+        put(offset::TABLE_BYTES, &table_bytes.to_le_bytes());
+        let checksum = checksum(&bytes);
+        bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The header, if it is a whole and possible one of this kind.
+    pub(crate) fn from_bytes(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Self, ReadError> {
+        if bytes[..8] != SIGNATURE {
+            return Err(ReadError::Signature);
+        }
+        let version = u16::from_le_bytes(field(bytes, offset::VERSION));
+        if version != VERSION {
+            return Err(ReadError::Version(version));
+        }
+        if checksum(bytes) != u64::from_le_bytes(field(bytes, offset::CHECKSUM)) {
+            return Err(ReadError::HeaderChecksum);
+        }
+        check_kind(u16::from_le_bytes(field(bytes, offset::KIND)), kind)?;
+        check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
+        let reserved = bytes[17..20].iter().chain(&bytes[offset::RESERVED..offset::CHECKSUM]);
+        if let Some(&value) = reserved.clone().find(|&&byte| byte != 0) {
+            return impossible("reserved", offset::RESERVED, value);
+        }
+        let parts = Parts {
+            geometry: geometry(bytes, kind)?,
+            seed: u64::from_le_bytes(field(bytes, offset::SEED)),
+            max_kicks: u32::from_le_bytes(field(bytes, offset::MAX_KICKS)),
+            capacity: u64::from_le_bytes(field(bytes, offset::CAPACITY)),
+            len: u64::from_le_bytes(field(bytes, offset::LEN)),
+        };
+        let capacity = parts.capacity;
+        check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
+        let max_kicks = parts.max_kicks;
+        check(max_kicks <= MAX_KICKS_LIMIT, "max kicks", offset::MAX_KICKS, max_kicks)?;
+        check(parts.len <= parts.geometry.slots(), "len", offset::LEN, parts.len)?;
+        Ok(Self { kind, parts })
+    }
+
+    /// Bytes of the table in the file.
+    pub(crate) fn table_bytes(&self) -> u64 {
+        self.parts.geometry.table_bytes().expect("checked by the geometry")
+    }
+
+    /// Bytes of the checksums behind the table.
+    pub(crate) fn checksums_bytes(&self) -> u64 {
+        u64::from(self.parts.geometry.segments) * CHECKSUM_BYTES
+    }
+
+    /// Bytes of the whole file.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        // No overflow: the geometry's check keeps the table below 2^60.
+        HEADER_BYTES as u64 + self.table_bytes() + self.checksums_bytes()
+    }
+}
+
+fn geometry(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Geometry, ReadError> {
+    let bucket_size = u32::from(bytes[offset::BUCKET_SIZE]);
+    let layout = match (bytes[offset::LAYOUT], bucket_size) {
+        (1, bucket_size) => Layout::Bucketed { bucket_size },
+        (2, 4) => Layout::SemiSorted,
+        (3, 0) => Layout::GapWindows,
+        (other, _) => return impossible("layout", offset::LAYOUT, other),
+    };
+    let geometry = Geometry {
+        layout,
+        fingerprint_bits: bytes[offset::FINGERPRINT_BITS].into(),
+        value_bits: bytes[offset::VALUE_BITS].into(),
+        segments: u32::from_le_bytes(field(bytes, offset::SEGMENTS)),
+        places: u32::from_le_bytes(field(bytes, offset::PLACES)),
+    };
+    let is_map = geometry.value_bits != 0;
+    check(is_map == (kind == Kind::Map), "value bits", offset::VALUE_BITS, geometry.value_bits)?;
+    let geometry = geometry.checked().or_else(|_| {
+        impossible("geometry", offset::LAYOUT, u64::from_le_bytes(field(bytes, offset::SEGMENTS)))
+    })?;
+    let table_bytes = u64::from_le_bytes(field(bytes, offset::TABLE_BYTES));
+    let expected = geometry.table_bytes();
+    check(expected == Some(table_bytes), "table bytes", offset::TABLE_BYTES, table_bytes)?;
+    Ok(geometry)
+}
+
+fn check_kind(found: u16, expected: Kind) -> Result<(), ReadError> {
+    let kind = [Kind::Set, Kind::Map].into_iter().find(|&kind| kind as u16 == found);
+    match kind {
+        None => impossible("kind", offset::KIND, found),
+        Some(kind) if kind == expected => Ok(()),
+        Some(kind) => Err(ReadError::Kind { expected: expected.name(), found: kind.name() }),
+    }
+}
+
+fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
+    xxh3_64_with_seed(&bytes[..offset::CHECKSUM], HEADER_CHECKSUM_SEED)
+}
+
+fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
+    *bytes[at..].first_chunk().expect("fields lie in the header")
+}
+
+fn check(
+    holds: bool,
+    field: &'static str,
+    offset: usize,
+    value: impl Into<u64>,
+) -> Result<(), ReadError> {
+    if holds { Ok(()) } else { impossible(field, offset, value) }
+}
+
+fn impossible<T>(
+    field: &'static str,
+    offset: usize,
+    value: impl Into<u64>,
+) -> Result<T, ReadError> {
+    Err(ReadError::Field { field, offset: offset as u64, value: value.into() })
+}

@@ -1,0 +1,172 @@
+//! The layouts by name, and what a table's maker must know of each.
+
+use std::fmt;
+
+use crate::error::BuildError;
+use crate::layout::gap::widest_gap;
+use crate::layout::semisorted;
+
+/// How fingerprints lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Layout {
+    /// The paper's: every key has two buckets, each of 1, 2, 4 or 8 slots.
+    Bucketed {
+        /// Slots a bucket.
+        bucket_size: u32,
+    },
+    /// The paper's buckets of four, sorted and coded (its section 5.2): one bit less a fingerprint,
+    /// for slower operations.
+    SemiSorted,
+    /// Two windows of two slots that begin at any slot: half the comparisons, so half the false
+    /// positives of buckets of four at the same width, and fewer instructions.
+    GapWindows,
+}
+
+impl Layout {
+    /// The name used in messages and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bucketed { .. } => "bucketed",
+            Self::SemiSorted => "semi-sorted",
+            Self::GapWindows => "gap-windows",
+        }
+    }
+
+    /// Slots a lookup compares.
+    #[must_use]
+    pub const fn probed_slots(self) -> u32 {
+        match self {
+            Self::Bucketed { bucket_size } => 2 * bucket_size,
+            Self::SemiSorted => 8,
+            Self::GapWindows => 4,
+        }
+    }
+
+    /// The share of slots that a filter with fingerprints of this size is built to fill. Inserts
+    /// up to it practically never fail.
+    ///
+    /// With long fingerprints these are the thresholds of the paper's section 5.1, a little less
+    /// for one slot a bucket, where any small cycle is fatal. Short fingerprints leave so few
+    /// alternates that groups of keys get stuck early; those values are a margin below the least
+    /// load at the first refusal that was measured with 10^5 to 10^8 keys.
+    #[must_use]
+    pub const fn load(self, fingerprint_bits: u32) -> f64 {
+        match (self, fingerprint_bits) {
+            (Self::Bucketed { bucket_size: 1 }, ..12) => 0.10,
+            (Self::Bucketed { bucket_size: 1 }, ..16) => 0.35,
+            (Self::Bucketed { bucket_size: 1 }, _) => 0.42,
+            (Self::Bucketed { bucket_size: 2 }, ..5) => 0.10,
+            (Self::Bucketed { bucket_size: 2 }, 5) => 0.25,
+            (Self::Bucketed { bucket_size: 2 }, 6) => 0.55,
+            (Self::Bucketed { bucket_size: 2 }, 7) => 0.79,
+            (Self::Bucketed { bucket_size: 2 }, 8) => 0.82,
+            (Self::Bucketed { bucket_size: 2 }, _) => 0.84,
+            (Self::Bucketed { bucket_size: 8 }, ..5) => 0.93,
+            (Self::Bucketed { bucket_size: 8 }, 5) => 0.95,
+            (Self::Bucketed { bucket_size: 8 }, 6) => 0.965,
+            (Self::Bucketed { bucket_size: 8 }, _) => 0.98,
+            (Self::Bucketed { .. } | Self::SemiSorted, ..5) => 0.75,
+            (Self::Bucketed { .. } | Self::SemiSorted, 5) => 0.88,
+            (Self::Bucketed { .. } | Self::SemiSorted, 6) => 0.92,
+            (Self::Bucketed { .. } | Self::SemiSorted, 7) => 0.94,
+            (Self::Bucketed { .. } | Self::SemiSorted, _) => 0.95,
+            (Self::GapWindows, ..6) => 0.20,
+            (Self::GapWindows, 6) => 0.50,
+            (Self::GapWindows, 7) => 0.92,
+            (Self::GapWindows, 8) => 0.94,
+            (Self::GapWindows, _) => 0.95,
+        }
+    }
+
+    /// Few places even out badly: slots beyond `capacity / load` that keep small tables from
+    /// failing. With them at most one table in 10,000 of any size refuses a key below capacity
+    /// (measured); with one slot a bucket it is one in 100, which nothing but emptiness mends.
+    pub(super) const fn spare_slots(self) -> u64 {
+        match self {
+            Self::Bucketed { bucket_size: 1 | 8 } => 32,
+            Self::Bucketed { bucket_size: 2 } => 48,
+            Self::Bucketed { .. } | Self::SemiSorted => 16,
+            Self::GapWindows => 16,
+        }
+    }
+
+    /// Slots from one place to the next.
+    pub(crate) const fn slots_per_place(self) -> u64 {
+        match self {
+            Self::Bucketed { bucket_size } => bucket_size as u64,
+            Self::SemiSorted => 4,
+            Self::GapWindows => 1,
+        }
+    }
+
+    /// Slots behind the last place of a segment.
+    pub(super) const fn overhang(self, slot_bits: u32) -> u64 {
+        match self {
+            Self::Bucketed { .. } | Self::SemiSorted => 0,
+            Self::GapWindows => widest_gap(slot_bits) as u64,
+        }
+    }
+
+    /// Bits of `slots` slots of a segment.
+    pub(super) const fn bits(self, slots: u64, slot_bits: u32) -> u64 {
+        match self {
+            Self::Bucketed { .. } | Self::GapWindows => slots * slot_bits as u64,
+            Self::SemiSorted => slots / 4 * semisorted::bucket_bits(slot_bits) as u64,
+        }
+    }
+
+    /// How many different contents of a slot could match a lookup: the reciprocal of the
+    /// probability that an occupied slot does.
+    pub(super) fn distinct_contents(self, fingerprint_bits: u32) -> f64 {
+        // 0 marks an empty slot.
+        match self {
+            Self::Bucketed { .. } | Self::SemiSorted => f64::from(fingerprint_bits).exp2() - 1.0,
+            Self::GapWindows => f64::from(fingerprint_bits).exp2() - 2.0,
+        }
+    }
+
+    /// (Places, slots a place) of the equivalent buckets, for the paper's eq. 3.
+    pub(super) const fn as_buckets(self, places: u64) -> (u64, u32) {
+        match self {
+            Self::Bucketed { bucket_size } => (places, bucket_size),
+            Self::SemiSorted => (places, 4),
+            // A pair of windows and a fingerprint have four slots, as two buckets of two.
+            Self::GapWindows => (places, 2),
+        }
+    }
+
+    /// The smallest fingerprint that the layout supports.
+    pub(crate) const fn least_fingerprint_bits(self) -> u32 {
+        match self {
+            Self::Bucketed { .. } | Self::GapWindows => 4,
+            Self::SemiSorted => 5,
+        }
+    }
+
+    pub(super) fn check(self, fingerprint_bits: u32, value_bits: u32) -> Result<(), BuildError> {
+        let no = |what| Err(BuildError::Layout { layout: self.name(), what });
+        match self {
+            Self::Bucketed { bucket_size: 1 | 2 | 4 | 8 } => Ok(()),
+            Self::Bucketed { bucket_size } => Err(BuildError::BucketSize(bucket_size)),
+            Self::SemiSorted | Self::GapWindows if value_bits > 0 => {
+                no("values: choose the bucketed layout")
+            }
+            Self::SemiSorted if fingerprint_bits < self.least_fingerprint_bits() => {
+                no("fingerprints of 4 bits: choose 5 to 32")
+            }
+            Self::SemiSorted | Self::GapWindows => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bucketed { bucket_size } => write!(f, "bucketed, {bucket_size} slots a bucket"),
+            Self::SemiSorted => write!(f, "semi-sorted, 4 slots a bucket"),
+            Self::GapWindows => write!(f, "gap windows"),
+        }
+    }
+}

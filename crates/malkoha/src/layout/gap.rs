@@ -1,0 +1,233 @@
+//! Gap windows: each key has two windows of two slots, a small key-dependent gap apart.
+//!
+//! With windows that begin at every slot and gaps that differ, a key shares slots with far more
+//! keys than in aligned buckets, so four probed slots fill as far as eight bucketed ones, and
+//! half as many comparisons mean half the false positives.
+//!
+//! A slot holds the fingerprint and one bit, `end`, which says whether the slot is the end or the
+//! start of the window that put it there. The bit is compared too, so it is not lost to accuracy;
+//! and it tells where the window began, so that the fingerprint can move on.
+
+use crate::addressing::{Addressing, Aim, Probe, spread};
+use crate::geometry::{Geometry, Layout};
+use crate::layout::TableLayout;
+use crate::layout::bits::{Word, load_at, read, split, write};
+
+/// The widest gap. Wider ones fill no better.
+const MAX_GAP: u32 = 7;
+/// Slots up to this size have windows in 64-bit words, wider ones in 128-bit words.
+const WIDEST_IN_64: u32 = 14;
+
+/// The widest gap for slots of this many bits: what one word covers at any bit offset in its first
+/// byte.
+pub(crate) const fn widest_gap(slot_bits: u32) -> u32 {
+    let word_bits = if slot_bits <= WIDEST_IN_64 { u64::BITS } else { u128::BITS };
+    let gap = (word_bits - 7) / slot_bits - 1;
+    if gap > MAX_GAP { MAX_GAP } else { gap }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GapWindows<W> {
+    addressing: Addressing,
+    segment_bytes: u64,
+    slot_bits: u32,
+    /// The widest gap.
+    gaps: u64,
+    /// The highest bit of a slot.
+    high: W,
+}
+
+/// An odd constant that is not the one of the alternate place: gaps and targets are independent.
+const GAP_SPREAD: u64 = 0x85eb_ca77;
+
+impl<W: Word> GapWindows<W> {
+    /// `None` if a window of this geometry can straddle two words.
+    pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
+        debug_assert!(geometry.layout == Layout::GapWindows && geometry.value_bits == 0);
+        let slot_bits = geometry.fingerprint_bits;
+        let gaps = widest_gap(slot_bits);
+        ((gaps + 1) * slot_bits + 7 <= W::BITS).then(|| Self {
+            addressing: Addressing::new(geometry.segments, geometry.places, slot_bits - 1),
+            segment_bytes: geometry.segment_bytes(),
+            slot_bits,
+            gaps: gaps.into(),
+            high: W::from_u64(1) << (slot_bits - 1),
+        })
+    }
+
+    /// The gap of a fingerprint, `1..=gaps`.
+    #[inline(always)]
+    fn gap(&self, fingerprint: u64) -> u64 {
+        1 + spread(fingerprint, GAP_SPREAD, self.gaps)
+    }
+
+    #[inline(always)]
+    fn slot(&self, bytes: &[u8], base: usize, slot: u64) -> u64 {
+        read(bytes, base, slot * u64::from(self.slot_bits), self.slot_bits)
+    }
+
+    #[inline(always)]
+    fn set(&self, bytes: &mut [u8], base: usize, slot: u64, stored: u64) {
+        write(bytes, base, slot * u64::from(self.slot_bits), self.slot_bits, stored);
+    }
+
+    /// Bits a window's end lies above its start.
+    #[inline(always)]
+    fn gap_bits(&self, fingerprint: u64) -> u32 {
+        // At most 8 slots of 32 bits.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let gap = self.gap(fingerprint) as u32;
+        gap * self.slot_bits
+    }
+
+    /// The candidate slots of a key, and what it stores in each.
+    #[inline(always)]
+    fn slots(&self, probe: &Probe) -> [(u64, u64); 4] {
+        let gap = self.gap(probe.fingerprint);
+        let stored = probe.fingerprint << 1;
+        [
+            (probe.first, stored),
+            (probe.first + gap, stored | 1),
+            (probe.second, stored),
+            (probe.second + gap, stored | 1),
+        ]
+    }
+
+    /// The other candidate slots of what lies in `slot`, and what it would store in each: the
+    /// other end of its window, and the start and end of its other window.
+    #[inline(always)]
+    fn other_slots(&self, slot: u64, stored: u64) -> [(u64, u64); 3] {
+        let (fingerprint, at_start) = (stored >> 1, stored & 1 == 0);
+        let gap = self.gap(fingerprint);
+        let start = if at_start { slot } else { slot.saturating_sub(gap) };
+        // Clamped into the segment: only a damaged table has a window that is not inside it.
+        let start = start.min(self.addressing.places() - 1);
+        let other = self.addressing.alternate(start, fingerprint);
+        [
+            (if at_start { start + gap } else { start }, stored ^ 1),
+            (other, fingerprint << 1),
+            (other + gap, (fingerprint << 1) | 1),
+        ]
+    }
+}
+
+impl<W: Word> TableLayout for GapWindows<W> {
+    type Candidates = [u64; 4];
+
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing.probe(hash)
+    }
+
+    #[inline(always)]
+    fn base(&self, probe: &Probe) -> usize {
+        split(0, (probe.segment * self.segment_bytes) << 3).0
+    }
+
+    #[inline(always)]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.slot_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // The window as a word of two lanes, start and end. A lane of `difference` is zero where
+        // the window holds what the key would have stored there.
+        let gap_bits = self.gap_bits(aim.fingerprint);
+        let ones = W::from_u64(1) | (W::from_u64(1) << gap_bits);
+        let highs = ones.wrapping_mul(self.high);
+        // The start's content in both lanes, and the `end` bit in the second.
+        let start = W::from_u64(aim.fingerprint << 1);
+        let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
+        // SAFETY: an aim is the start of a window of this table, and behind the last window there
+        // are tail bytes for the rest of the word.
+        let (first, second): (W, W) =
+            unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        // The subtraction borrows from the start lane into the end lane only if the start lane
+        // and all bits between are zero, and then there is a match anyway.
+        let zero_lanes = |difference: W| difference.wrapping_sub(ones) & !difference;
+        // Both windows always: a branch between them would be mispredicted half the time.
+        (zero_lanes(first ^ key) | zero_lanes(second ^ key)) & highs != W::ZERO
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let windows = if probe.first == probe.second { 2 } else { 4 };
+        self.slots(probe)[..windows]
+            .iter()
+            .map(|&(slot, stored)| u32::from(self.slot(bytes, base, slot) == stored))
+            .sum()
+    }
+
+    #[inline]
+    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        for (slot, stored) in self.slots(probe) {
+            if self.slot(bytes, base, slot) == 0 {
+                self.set(bytes, base, slot, stored);
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let base = self.base(probe);
+        for (slot, stored) in self.slots(probe) {
+            if self.slot(bytes, base, slot) == stored {
+                self.set(bytes, base, slot, 0);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn candidates(&self, probe: &Probe) -> [u64; 4] {
+        self.slots(probe).map(|(slot, _)| slot)
+    }
+
+    #[inline]
+    fn places(&self) -> u64 {
+        self.addressing.places() + self.gaps
+    }
+
+    #[inline]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        split(base, place * u64::from(self.slot_bits)).0
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        self.slot(bytes, base, place) == 0
+    }
+
+    #[inline]
+    fn moves(&self) -> usize {
+        3
+    }
+
+    #[inline]
+    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
+        self.other_slots(place, self.slot(bytes, base, place))[choice].0
+    }
+
+    fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, _to: u64) {
+        let (to, stored) = self.other_slots(place, self.slot(bytes, base, place))[choice];
+        self.set(bytes, base, place, 0);
+        self.set(bytes, base, to, stored);
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
+        let (slot, stored) = self.slots(probe)[candidate];
+        self.set(bytes, self.base(probe), slot, stored);
+    }
+
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
+        (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
+    }
+}

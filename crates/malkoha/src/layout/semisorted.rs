@@ -1,0 +1,304 @@
+//! Semi-sorted buckets (paper, section 5.2): the order of a bucket's four fingerprints means
+//! nothing, and not storing it saves one bit a fingerprint.
+//!
+//! The four fingerprints are kept sorted. Their top nibbles are then one of 3876 non-decreasing
+//! sequences, and the number of that sequence takes 12 bits instead of 16. The lower bits of each
+//! follow as they are. Empty slots are fingerprint 0 and come first.
+
+use crate::addressing::{Addressing, Aim, Probe};
+use crate::geometry::{Geometry, Layout};
+use crate::layout::TableLayout;
+use crate::layout::bits::{Word, load_at, split};
+
+const LANES: usize = 4;
+/// Bits of the number of a nibble sequence.
+const CODE_BITS: u32 = 12;
+/// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).
+const SEQUENCES: usize = 3876;
+
+/// Bits of a bucket of fingerprints of this size.
+pub(crate) const fn bucket_bits(fingerprint_bits: u32) -> u32 {
+    CODE_BITS + 4 * (fingerprint_bits - 4)
+}
+
+/// `CHOOSE[k][n]` is C(n + k, k + 1): the number of non-decreasing sequences of `k + 1` nibbles
+/// below `n`. The sequences are numbered in order of their last nibble, then the one before.
+const CHOOSE: [[u16; 16]; LANES] = {
+    let mut table = [[0; 16]; LANES];
+    let mut n = 1;
+    while n < 16 {
+        table[0][n as usize] = n;
+        let mut k = 1;
+        while k < LANES {
+            table[k][n as usize] = table[k][n as usize - 1] + table[k - 1][n as usize];
+            k += 1;
+        }
+        n += 1;
+    }
+    table
+};
+
+/// The nibbles of each sequence, the least one lowest. A 4096-entry table, so that a 12-bit index
+/// needs no check: the numbers that no bucket has decode to nibbles all the same.
+static NIBBLES: [u16; 1 << CODE_BITS] = {
+    let mut table = [0; 1 << CODE_BITS];
+    let mut code = 0;
+    let mut d = 0;
+    while d < 16 {
+        let mut c = 0;
+        while c <= d {
+            let mut b = 0;
+            while b <= c {
+                let mut a = 0;
+                while a <= b {
+                    table[code] = a | b << 4 | c << 8 | d << 12;
+                    code += 1;
+                    a += 1;
+                }
+                b += 1;
+            }
+            c += 1;
+        }
+        d += 1;
+    }
+    assert!(code == SEQUENCES);
+    table
+};
+
+/// A bucket's fingerprints, ascending.
+type Bucket = [u64; LANES];
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SemiSorted<W> {
+    addressing: Addressing,
+    segment_bytes: u64,
+    bucket_bits: u32,
+    /// Bits of a fingerprint below its top nibble.
+    low_bits: u32,
+    mask: W,
+}
+
+impl<W: Word> SemiSorted<W> {
+    /// `None` if a bucket of this geometry can straddle two words.
+    pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
+        debug_assert!(geometry.layout == Layout::SemiSorted && geometry.value_bits == 0);
+        let bucket_bits = bucket_bits(geometry.fingerprint_bits);
+        // A bucket is a whole number of nibbles.
+        let furthest_shift = if bucket_bits.is_multiple_of(8) { 0 } else { 4 };
+        (bucket_bits + furthest_shift <= W::BITS).then(|| Self {
+            addressing: Addressing::new(
+                geometry.segments,
+                geometry.places,
+                geometry.fingerprint_bits,
+            ),
+            segment_bytes: geometry.segment_bytes(),
+            bucket_bits,
+            low_bits: geometry.fingerprint_bits - 4,
+            mask: W::ones(bucket_bits),
+        })
+    }
+
+    #[inline(always)]
+    fn locate(&self, base: usize, place: u64) -> (usize, u32) {
+        split(base, place * u64::from(self.bucket_bits))
+    }
+
+    #[inline(always)]
+    fn load(&self, bytes: &[u8], base: usize, place: u64) -> Bucket {
+        let (at, shift) = self.locate(base, place);
+        self.decode(W::load(bytes, at) >> shift)
+    }
+
+    /// The fingerprints in a bucket's word; bits above the bucket are arbitrary.
+    #[inline(always)]
+    fn decode(&self, word: W) -> Bucket {
+        // 12 bits index 4096 entries.
+        let nibbles = NIBBLES[(word.low() & 0xfff) as usize];
+        let low_mask = u64::ones(self.low_bits);
+        let mut lows = word >> CODE_BITS;
+        let mut bucket = [0; LANES];
+        for (lane, fingerprint) in bucket.iter_mut().enumerate() {
+            let nibble = u64::from(nibbles >> (4 * lane)) & 15;
+            *fingerprint = (nibble << self.low_bits) | (lows.low() & low_mask);
+            lows = lows >> self.low_bits;
+        }
+        bucket
+    }
+
+    #[inline(always)]
+    fn store(&self, bytes: &mut [u8], base: usize, place: u64, bucket: Bucket) {
+        let [a, b, c, d] = bucket;
+        let nibble = |fingerprint: u64| (fingerprint >> self.low_bits & 15) as usize;
+        let code = CHOOSE[0][nibble(a)]
+            + CHOOSE[1][nibble(b)]
+            + CHOOSE[2][nibble(c)]
+            + CHOOSE[3][nibble(d)];
+        let low_mask = u64::ones(self.low_bits);
+        let word = [d, c, b, a].iter().fold(W::ZERO, |word, fingerprint| {
+            (word << self.low_bits) | W::from_u64(fingerprint & low_mask)
+        });
+        let word = (word << CODE_BITS) | W::from_u64(code.into());
+        let (at, shift) = self.locate(base, place);
+        let rest = W::load(bytes, at) & !(self.mask << shift);
+        (rest | (word << shift)).store(bytes, at);
+    }
+
+    #[inline(always)]
+    fn matches(&self, bucket: Bucket, fingerprint: u64) -> u32 {
+        bucket.iter().map(|&lane| u32::from(lane == fingerprint)).sum()
+    }
+
+    /// Replaces one `old`, if it is there, by `new`.
+    #[inline(always)]
+    fn replace(
+        &self,
+        bytes: &mut [u8],
+        base: usize,
+        place: u64,
+        mut bucket: Bucket,
+        (old, new): (u64, u64),
+    ) -> bool {
+        let Some(lane) = bucket.iter_mut().find(|lane| **lane == old) else {
+            return false;
+        };
+        *lane = new;
+        self.store(bytes, base, place, sorted(bucket));
+        true
+    }
+}
+
+/// Sorts by the network of five exchanges.
+#[inline(always)]
+fn sorted(mut bucket: Bucket) -> Bucket {
+    for (i, j) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+        let (low, high) = (bucket[i].min(bucket[j]), bucket[i].max(bucket[j]));
+        (bucket[i], bucket[j]) = (low, high);
+    }
+    bucket
+}
+
+impl<W: Word> TableLayout for SemiSorted<W> {
+    type Candidates = [u64; 2];
+
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing.probe(hash)
+    }
+
+    #[inline(always)]
+    fn base(&self, probe: &Probe) -> usize {
+        split(0, (probe.segment * self.segment_bytes) << 3).0
+    }
+
+    #[inline(always)]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes * 8;
+        let unit = u64::from(self.bucket_bits);
+        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
+        Aim { first, second, fingerprint: probe.fingerprint }
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        let (first, second) = (self.decode(first), self.decode(second));
+        self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint) != 0
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.matches(self.load(bytes, base, probe.first), probe.fingerprint);
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.matches(self.load(bytes, base, probe.second), probe.fingerprint)
+    }
+
+    #[inline]
+    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        [probe.first, probe.second].into_iter().any(|place| {
+            let bucket = self.load(bytes, base, place);
+            bucket[0] == 0 && self.replace(bytes, base, place, bucket, (0, probe.fingerprint))
+        })
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let base = self.base(probe);
+        [probe.first, probe.second].into_iter().any(|place| {
+            let bucket = self.load(bytes, base, place);
+            self.replace(bytes, base, place, bucket, (probe.fingerprint, 0))
+        })
+    }
+
+    fn candidates(&self, probe: &Probe) -> [u64; 2] {
+        [probe.first, probe.second]
+    }
+
+    #[inline]
+    fn places(&self) -> u64 {
+        self.addressing.places()
+    }
+
+    #[inline]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        self.locate(base, place).0
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        self.load(bytes, base, place)[0] == 0
+    }
+
+    #[inline]
+    fn moves(&self) -> usize {
+        LANES
+    }
+
+    #[inline]
+    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
+        self.addressing.alternate(place, self.load(bytes, base, place)[choice])
+    }
+
+    fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
+        let bucket = self.load(bytes, base, place);
+        let moving = bucket[choice];
+        self.replace(bytes, base, place, bucket, (moving, 0));
+        self.replace(bytes, base, to, self.load(bytes, base, to), (0, moving));
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
+        let (base, place) = (self.base(probe), self.candidates(probe)[candidate]);
+        let bucket = self.load(bytes, base, place);
+        self.replace(bytes, base, place, bucket, (0, probe.fingerprint));
+    }
+
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
+        (0..self.addressing.places())
+            .map(|place| self.load(bytes, base, place))
+            .map(|bucket| bucket.iter().filter(|&&lane| lane != 0).count() as u64)
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Paper, section 5.2: 3876 outcomes, which 12 bits number.
+    #[test]
+    fn every_sequence_has_its_number() {
+        for code in 0..SEQUENCES {
+            let nibbles = NIBBLES[code];
+            let lanes = [0, 4, 8, 12].map(|shift| (nibbles >> shift & 15) as usize);
+            assert!(lanes.is_sorted());
+            let number: u16 = (0..LANES).map(|k| CHOOSE[k][lanes[k]]).sum();
+            assert_eq!(usize::from(number), code);
+        }
+        assert_eq!(CHOOSE[0][15] + CHOOSE[1][15] + CHOOSE[2][15] + CHOOSE[3][15], 3875);
+    }
+}

@@ -1,0 +1,153 @@
+//! Large batches: hashes are first sorted by segment, roughly, so that each segment is filled while
+//! it lies in cache. Segments share no memory, so threads fill them side by side.
+
+use std::collections::HashMap;
+
+use crate::addressing::scale;
+use crate::geometry::Geometry;
+use crate::layout::{Search, TableLayout};
+use crate::table::batch;
+
+/// A table of fewer bytes lies in cache anyway.
+const WORTHWHILE_BYTES: u64 = 2 << 20;
+/// Fewer hashes a segment do not pay for bringing the segment into cache.
+const WORTHWHILE_HASHES: usize = 512;
+/// Hashes a segment sorted at a time: what bounds the memory, at 8 bytes each.
+pub(super) const HASHES_A_SEGMENT: usize = 16 << 10;
+/// Partitions at most: each is a stream of writes while sorting.
+const MAX_PARTITIONS: u32 = 4096;
+
+/// How a batch is cut up.
+pub(super) struct Plan {
+    segments: u32,
+    segment_bytes: usize,
+    /// Successive segments of one partition.
+    segments_a_partition: u32,
+    /// Hashes sorted at a time.
+    round: usize,
+    threads: usize,
+}
+
+impl Plan {
+    /// `None` if cutting up does not pay.
+    pub(super) fn new(geometry: &Geometry, hashes: usize, threads: usize) -> Option<Self> {
+        let segments = geometry.segments as usize;
+        let worthwhile = geometry.table_bytes()? >= WORTHWHILE_BYTES
+            && segments > 1
+            && hashes / segments >= WORTHWHILE_HASHES;
+        worthwhile.then_some(Self {
+            segments: geometry.segments,
+            segment_bytes: usize::try_from(geometry.segment_bytes()).ok()?,
+            segments_a_partition: geometry.segments.div_ceil(MAX_PARTITIONS),
+            round: segments.checked_mul(HASHES_A_SEGMENT)?,
+            threads: threads.clamp(1, segments),
+        })
+    }
+
+    fn partition_of(&self, hash: u64) -> usize {
+        // As in `Addressing::probe`. Below 2^32.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let segment = scale(hash >> 32, self.segments.into()) as u32;
+        (segment / self.segments_a_partition) as usize
+    }
+
+    fn partitions(&self) -> usize {
+        self.segments.div_ceil(self.segments_a_partition) as usize
+    }
+}
+
+/// Inserts all hashes. Calls `refused(i)` for each that found no place; of equal hashes, for the
+/// last ones.
+pub(super) fn insert<L: TableLayout + Sync>(
+    layout: &L,
+    bytes: &mut [u8],
+    hashes: &[u64],
+    max_kicks: u32,
+    plan: &Plan,
+    mut refused: impl FnMut(usize),
+) {
+    let mut sorted = Vec::new();
+    for (round, hashes) in hashes.chunks(plan.round).enumerate() {
+        let ends = sort(hashes, &mut sorted, plan);
+        let rejects = fill(layout, bytes, &sorted, &ends, max_kicks, plan);
+        locate(hashes, &rejects, |i| refused(round * plan.round + i));
+    }
+}
+
+/// Sorts `hashes` by partition into `sorted`. Answers where each partition ends.
+fn sort(hashes: &[u64], sorted: &mut Vec<u64>, plan: &Plan) -> Vec<usize> {
+    sorted.resize(hashes.len(), 0);
+    let mut ends = vec![0; plan.partitions()];
+    for &hash in hashes {
+        ends[plan.partition_of(hash)] += 1;
+    }
+    let mut start = 0;
+    for end in &mut ends {
+        (start, *end) = (start + *end, start);
+    }
+    for &hash in hashes {
+        let end = &mut ends[plan.partition_of(hash)];
+        sorted[*end] = hash;
+        *end += 1;
+    }
+    ends
+}
+
+/// Fills the table from sorted hashes. Answers with those that found no place.
+fn fill<L: TableLayout + Sync>(
+    layout: &L,
+    bytes: &mut [u8],
+    sorted: &[u64],
+    ends: &[usize],
+    max_kicks: u32,
+    plan: &Plan,
+) -> Vec<u64> {
+    // Each thread takes a run of partitions, and with it a part of the table that is its own.
+    let a_thread = ends.len().div_ceil(plan.threads);
+    let part_bytes = a_thread * plan.segments_a_partition as usize * plan.segment_bytes;
+    let mut parts = Vec::new();
+    for (number, bytes) in bytes.chunks_mut(part_bytes).enumerate() {
+        let partitions = number * a_thread..ends.len().min((number + 1) * a_thread);
+        parts.push((partitions, bytes));
+    }
+    let fill_part = |partitions: std::ops::Range<usize>, bytes: &mut [u8]| {
+        let first_segment = (partitions.start * plan.segments_a_partition as usize) as u64;
+        let (mut rejects, mut search) = (Vec::new(), Search::default());
+        for partition in partitions {
+            let start = if partition == 0 { 0 } else { ends[partition - 1] };
+            let hashes = &sorted[start..ends[partition]];
+            let range = (first_segment, max_kicks);
+            batch::insert(layout, bytes, &mut search, hashes, range, |i| rejects.push(hashes[i]));
+        }
+        rejects
+    };
+    if let [(partitions, bytes)] = &mut parts[..] {
+        return fill_part(partitions.clone(), bytes);
+    }
+    std::thread::scope(|scope| {
+        let fill_part = &fill_part;
+        let workers: Vec<_> = parts
+            .into_iter()
+            .map(|(partitions, bytes)| scope.spawn(move || fill_part(partitions, bytes)))
+            .collect();
+        // A worker panics only if this library has a bug, and then so does the caller.
+        workers.into_iter().flat_map(|worker| worker.join().expect("worker")).collect()
+    })
+}
+
+/// Calls `each(i)` for as many positions of each reject as it was rejected times.
+fn locate(hashes: &[u64], rejects: &[u64], mut each: impl FnMut(usize)) {
+    if rejects.is_empty() {
+        return;
+    }
+    let mut times: HashMap<u64, usize> = HashMap::new();
+    for &hash in rejects {
+        *times.entry(hash).or_default() += 1;
+    }
+    for (i, hash) in hashes.iter().enumerate().rev() {
+        if let Some(left) = times.get_mut(hash).filter(|left| **left > 0) {
+            *left -= 1;
+            each(i);
+        }
+    }
+}

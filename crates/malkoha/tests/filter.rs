@@ -1,0 +1,402 @@
+//! The filter against a naive model: every geometry, every operation.
+
+use std::collections::HashMap;
+
+use malkoha::{BatchFull, BuildError, CuckooFilter, Full, Layout};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Insert(u16),
+    InsertMany(Vec<u16>),
+    Remove(u16),
+    RemoveMany(Vec<u16>),
+    Clear,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let keys = || proptest::collection::vec(any::<u16>(), 0..200);
+    prop_oneof![
+        8 => any::<u16>().prop_map(Operation::Insert),
+        2 => keys().prop_map(Operation::InsertMany),
+        6 => any::<u16>().prop_map(Operation::Remove),
+        1 => keys().prop_map(Operation::RemoveMany),
+        1 => Just(Operation::Clear),
+    ]
+}
+
+/// How often each key is in. Only rightful removals are made: of keys that are in.
+#[derive(Default)]
+struct Model(HashMap<u16, u64>);
+
+impl Model {
+    fn insert(&mut self, key: u16) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    fn remove(&mut self, key: u16) -> bool {
+        match self.0.get_mut(&key) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// No false negative, no copy too few, and the number of keys to the unit.
+    fn agrees_with(&self, filter: &CuckooFilter) {
+        assert_eq!(filter.len(), self.len());
+        let keys: Vec<u16> = self.0.keys().copied().collect();
+        let many = filter.contains_many(&keys);
+        for (key, found) in keys.iter().zip(many) {
+            assert_eq!(filter.contains(key), found, "single and batched lookups differ");
+            assert!(found || self.0[key] == 0, "lost {key}");
+            assert!(filter.count(key) >= self.0[key], "too few copies of {key}");
+        }
+    }
+}
+
+fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
+    match operation {
+        Operation::Insert(key) => {
+            let before = filter.len();
+            match filter.insert(&key) {
+                Ok(()) => model.insert(key),
+                Err(Full { len, .. }) => assert_eq!(len, before),
+            }
+        }
+        Operation::InsertMany(keys) => {
+            let refused = match filter.insert_many(&keys) {
+                Ok(()) => Vec::new(),
+                Err(BatchFull { refused, .. }) => refused,
+            };
+            for (i, &key) in keys.iter().enumerate() {
+                if refused.binary_search(&i).is_err() {
+                    model.insert(key);
+                }
+            }
+        }
+        Operation::Remove(key) => {
+            if model.remove(key) {
+                assert!(filter.remove(&key), "{key} was in");
+            }
+        }
+        Operation::RemoveMany(keys) => {
+            let rightful: Vec<u16> = keys.into_iter().filter(|&key| model.remove(key)).collect();
+            assert!(filter.remove_many(&rightful).into_iter().all(|removed| removed));
+        }
+        Operation::Clear => {
+            filter.clear();
+            model.0.clear();
+        }
+    }
+}
+
+/// Every test of this module for one geometry.
+macro_rules! geometry_tests {
+    ($($name:ident: $layout:expr, $bits:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            fn builder(capacity: u64) -> malkoha::Builder {
+                CuckooFilter::builder().capacity(capacity).layout($layout).fingerprint_bits($bits)
+            }
+
+            proptest! {
+                #![proptest_config(ProptestConfig::with_cases(48))]
+
+                #[test]
+                fn agrees_with_the_model(
+                    capacity in 1..400_u64,
+                    seed: u64,
+                    operations in proptest::collection::vec(operation(), 0..120),
+                ) {
+                    let mut filter = builder(capacity).seed(seed).build().unwrap();
+                    let mut model = Model::default();
+                    for operation in operations {
+                        apply(&mut filter, &mut model, operation);
+                    }
+                    model.agrees_with(&filter);
+                }
+            }
+
+            /// Fill until an insert fails: nothing lost, nothing changed, nothing left after
+            /// everything was removed.
+            #[test]
+            fn a_refused_insert_changes_nothing() {
+                let mut filter = builder(2_000).max_kicks(50).build().unwrap();
+                let mut bytes = Vec::new();
+                let mut inserted = 0_u32;
+                loop {
+                    bytes.clear();
+                    filter.write_to(&mut bytes).unwrap();
+                    match filter.insert(&inserted) {
+                        Ok(()) => inserted += 1,
+                        Err(full) => {
+                            assert_eq!(full.len, u64::from(inserted));
+                            break;
+                        }
+                    }
+                }
+                let mut after = Vec::new();
+                filter.write_to(&mut after).unwrap();
+                assert!(bytes == after, "the refused insert changed the table");
+                assert!((0..inserted).all(|key| filter.contains(&key)));
+                assert!((0..inserted).all(|key| filter.remove(&key)));
+                let empty = builder(2_000).max_kicks(50).build().unwrap();
+                bytes.clear();
+                after.clear();
+                filter.write_to(&mut bytes).unwrap();
+                empty.write_to(&mut after).unwrap();
+                assert!(bytes == after, "a filter emptied key by key is an empty filter");
+            }
+
+            /// Sample: as many lookups of absent keys as give about 900 false positives by the
+            /// formula, at least 20,000; tolerance: 4.5 sigma, sigma = sqrt(p(1-p)/n), plus 4 %
+            /// for the model error of the formula (it takes occupancy as independent).
+            #[test]
+            fn false_positives_are_as_the_formula_says() {
+                let mut filter = builder(30_000).build().unwrap();
+                let keys: Vec<u32> = (0..30_000).collect();
+                filter.insert_many(&keys).unwrap();
+                let expected = filter.expected_fpr();
+                let sample = ((900.0 / expected) as u32).clamp(20_000, 3_000_000);
+                let absent: Vec<u32> = (0..sample).map(|i| i + (1 << 31)).collect();
+                let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
+                let measured = found as f64 / f64::from(sample);
+                let sigma = (expected * (1.0 - expected) / f64::from(sample)).sqrt();
+                assert!(
+                    (measured - expected).abs() <= 4.5 * sigma + 0.04 * expected,
+                    "measured {measured}, expected {expected}, sigma {sigma}"
+                );
+            }
+        }
+    )*};
+}
+
+geometry_tests! {
+    b1_f12: Layout::Bucketed { bucket_size: 1 }, 12;
+    b1_f32: Layout::Bucketed { bucket_size: 1 }, 32;
+    b2_f7: Layout::Bucketed { bucket_size: 2 }, 7;
+    b2_f31: Layout::Bucketed { bucket_size: 2 }, 31;
+    b4_f4: Layout::Bucketed { bucket_size: 4 }, 4;
+    b4_f8: Layout::Bucketed { bucket_size: 4 }, 8;
+    b4_f12: Layout::Bucketed { bucket_size: 4 }, 12;
+    b4_f15: Layout::Bucketed { bucket_size: 4 }, 15;
+    b4_f16: Layout::Bucketed { bucket_size: 4 }, 16;
+    b4_f17: Layout::Bucketed { bucket_size: 4 }, 17;
+    b4_f32: Layout::Bucketed { bucket_size: 4 }, 32;
+    b8_f5: Layout::Bucketed { bucket_size: 8 }, 5;
+    b8_f8: Layout::Bucketed { bucket_size: 8 }, 8;
+    b8_f13: Layout::Bucketed { bucket_size: 8 }, 13;
+    b8_f16: Layout::Bucketed { bucket_size: 8 }, 16;
+    b8_f27: Layout::Bucketed { bucket_size: 8 }, 27;
+    semi_sorted_f5: Layout::SemiSorted, 5;
+    semi_sorted_f8: Layout::SemiSorted, 8;
+    semi_sorted_f13: Layout::SemiSorted, 13;
+    semi_sorted_f17: Layout::SemiSorted, 17;
+    semi_sorted_f18: Layout::SemiSorted, 18;
+    semi_sorted_f32: Layout::SemiSorted, 32;
+    gap_windows_f6: Layout::GapWindows, 6;
+    gap_windows_f8: Layout::GapWindows, 8;
+    gap_windows_f11: Layout::GapWindows, 11;
+    gap_windows_f16: Layout::GapWindows, 16;
+    gap_windows_f19: Layout::GapWindows, 19;
+    gap_windows_f28: Layout::GapWindows, 28;
+    gap_windows_f32: Layout::GapWindows, 32;
+}
+
+/// A key whose two buckets coincide is in once, not twice.
+#[test]
+fn coinciding_buckets_are_counted_once() {
+    for bits in [12, 17, 32] {
+        for key in 0..100_u32 {
+            let mut filter =
+                CuckooFilter::builder().capacity(1).fingerprint_bits(bits).build().unwrap();
+            filter.insert(&key).unwrap();
+            assert_eq!(filter.count(&key), 1);
+            assert!(filter.remove(&key));
+            assert!(!filter.contains(&key));
+        }
+    }
+}
+
+#[test]
+fn copies_of_a_key_up_to_both_buckets_full() {
+    let mut filter = CuckooFilter::with_capacity(10_000, 0.001).unwrap();
+    let Layout::Bucketed { bucket_size } = filter.geometry().layout else { unreachable!() };
+    for copies in 1..=u64::from(2 * bucket_size) {
+        filter.insert("cuckoo").unwrap();
+        assert_eq!(filter.count("cuckoo"), copies);
+    }
+    let error = filter.insert("cuckoo").unwrap_err();
+    assert!(error.to_string().contains("inserted too often"), "{error}");
+    for _ in 0..2 * bucket_size {
+        assert!(filter.remove("cuckoo"));
+    }
+    assert!(!filter.remove("cuckoo") && filter.is_empty());
+}
+
+#[test]
+fn insert_unique_keeps_one_copy() {
+    let mut filter = CuckooFilter::with_capacity(100, 1e-6).unwrap();
+    assert_eq!(filter.insert_unique("a"), Ok(true));
+    assert_eq!(filter.insert_unique("a"), Ok(false));
+    assert_eq!(filter.len(), 1);
+}
+
+#[test]
+fn from_an_iterator_of_any_length() {
+    let empty = CuckooFilter::try_from_iter(std::iter::empty::<u64>(), 0.01).unwrap();
+    assert!(empty.is_empty() && !empty.contains(&1_u64));
+    let filter = CuckooFilter::try_from_iter(0..5_000_u64, 0.01).unwrap();
+    assert_eq!(filter.len(), 5_000);
+    assert!((0..5_000_u64).all(|key| filter.contains(&key)));
+    assert!(CuckooFilter::try_from_iter(vec!["same"; 100], 0.01).is_err());
+}
+
+/// Large batches are sorted by segment and filled by threads; small ones are not. All keep every
+/// key, and the number of threads changes nothing.
+#[test]
+fn building_from_a_slice_keeps_every_key() {
+    let keys: Vec<u64> = (0..1_500_000).collect();
+    for layout in [Layout::Bucketed { bucket_size: 4 }, Layout::SemiSorted, Layout::GapWindows] {
+        let builder = CuckooFilter::builder().layout(layout).fingerprint_bits(14);
+        let mut bytes = Vec::new();
+        for threads in [1, 2, 3, 64] {
+            let filter = builder.clone().threads(threads).build_from(&keys).unwrap();
+            assert_eq!(filter.len(), 1_500_000);
+            assert!(filter.contains_many(&keys).into_iter().all(|found| found));
+            let mut written = Vec::new();
+            filter.write_to(&mut written).unwrap();
+            assert!(bytes.is_empty() || bytes == written, "{threads} threads");
+            bytes = written;
+        }
+    }
+}
+
+/// The positions of refused keys are right also when the batch was sorted: all others are in.
+#[test]
+fn a_sorted_batch_names_what_it_refused() {
+    let mut filter = CuckooFilter::builder()
+        .capacity(1_000_000)
+        .fingerprint_bits(20)
+        .max_kicks(8)
+        .build()
+        .unwrap();
+    let keys: Vec<u32> = (0..1_100_000).chain([7; 20]).collect();
+    let refused = filter.insert_many(&keys).unwrap_err().refused;
+    assert!(refused.is_sorted() && refused.len() > 1_000);
+    assert_eq!(filter.len(), (keys.len() - refused.len()) as u64);
+    let mut refused = refused.into_iter().peekable();
+    let kept: Vec<u32> = keys
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| refused.next_if_eq(i).is_none())
+        .map(|(_, &key)| key)
+        .collect();
+    assert!(filter.contains_many(&kept).into_iter().all(|found| found));
+    assert!(filter.remove_many(&kept).into_iter().all(|removed| removed));
+    assert!(filter.is_empty());
+}
+
+#[test]
+fn try_extend_stops_at_the_first_refusal() {
+    let mut filter = CuckooFilter::with_capacity(10, 0.01).unwrap();
+    let error = filter.try_extend(0..1_000_u32).unwrap_err();
+    assert_eq!(error.len, filter.len());
+    assert!((0..u32::try_from(error.len).unwrap()).all(|key| filter.contains(&key)));
+}
+
+/// From 10,000 keys on: within 2 % of capacity * f / 0.95. No power of two anywhere.
+#[test]
+fn sizes_follow_capacities() {
+    for capacity in [10_000, 65_537, 1_000_003, 100_000_000, 10_000_000_019, 1 << 36] {
+        let plan = CuckooFilter::builder()
+            .capacity(capacity)
+            .bucket_size(4)
+            .fingerprint_bits(12)
+            .plan()
+            .unwrap();
+        let ideal = capacity as f64 * 12.0 / 8.0 / 0.95;
+        let ratio = plan.bytes as f64 / ideal;
+        assert!((1.0..1.02).contains(&ratio), "{capacity}: {ratio}");
+    }
+}
+
+#[test]
+fn small_capacities_hold_what_they_promise() {
+    for capacity in (1..300).chain([1_000, 5_000, 20_000]) {
+        for seed in 0..20 {
+            let mut filter =
+                CuckooFilter::builder().capacity(capacity).fpr(0.001).seed(seed).build().unwrap();
+            for key in 0..capacity {
+                filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} {seed}: {error}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_says_what_is_built() {
+    for fpr in [0.5, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-8] {
+        for capacity in [1, 100, 12_345, 1_000_000] {
+            let builder = CuckooFilter::builder().capacity(capacity).fpr(fpr);
+            let plan = builder.plan().unwrap();
+            let filter = builder.build().unwrap();
+            assert!(plan.fpr <= fpr, "{plan}");
+            assert_eq!(plan.bytes, filter.size_in_bytes());
+            assert_eq!(plan.geometry, *filter.geometry());
+            assert_eq!((filter.capacity(), filter.max_kicks()), (capacity, plan.max_kicks));
+            assert!(filter.bits_per_key().is_infinite() && filter.load_factor() == 0.0);
+        }
+    }
+}
+
+#[test]
+fn wrong_wishes_are_refused_with_a_remedy() {
+    let refused = |builder: malkoha::Builder| builder.plan().unwrap_err();
+    let new = CuckooFilter::builder;
+    assert!(matches!(refused(new().fpr(0.01)), BuildError::Capacity(0)));
+    assert!(matches!(refused(new().capacity((1 << 36) + 1).fpr(0.01)), BuildError::Capacity(_)));
+    for fpr in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(refused(new().capacity(1).fpr(fpr)), BuildError::Fpr(_)), "{fpr}");
+    }
+    let error = refused(new().capacity(1_000_000).fpr(1e-12));
+    assert!(error.to_string().contains("at least"), "{error}");
+    let bits = |bits| refused(new().capacity(1).fingerprint_bits(bits));
+    assert_eq!(bits(3), BuildError::FingerprintBits(3));
+    assert_eq!(bits(33), BuildError::FingerprintBits(33));
+    assert_eq!(
+        refused(new().capacity(1).fingerprint_bits(8).bucket_size(3)),
+        BuildError::BucketSize(3)
+    );
+    assert_eq!(refused(new().capacity(1).fpr(0.1).max_kicks(65_536)), BuildError::MaxKicks(65_536));
+    assert_eq!(refused(new().capacity(1)), BuildError::Precision);
+    assert_eq!(refused(new().capacity(1).fpr(0.1).fingerprint_bits(8)), BuildError::Precision);
+}
+
+#[test]
+fn random_seeds_differ_and_the_default_does_not() {
+    let build = |builder: malkoha::Builder| builder.capacity(10).fpr(0.01).build().unwrap();
+    let (a, b) = (build(CuckooFilter::builder()), build(CuckooFilter::builder()));
+    assert_eq!(a.hasher(), b.hasher());
+    let (a, b) = (
+        build(CuckooFilter::builder().random_seed()),
+        build(CuckooFilter::builder().random_seed()),
+    );
+    assert_ne!(a.hasher(), b.hasher());
+}
+
+#[test]
+fn filters_cross_threads() {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<CuckooFilter>();
+    is_send_and_sync::<malkoha::CuckooMap>();
+    is_send_and_sync::<malkoha::MappedFilter>();
+}

@@ -1,0 +1,313 @@
+//! The file format: yesterday's files open tomorrow, and damaged or hostile ones never do harm.
+
+use malkoha::{CuckooFilter, CuckooMap, FilterView, Layout, ReadError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const HEADER: usize = 128;
+
+fn bytes_of(filter: &CuckooFilter) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    filter.write_to(&mut bytes).unwrap();
+    bytes
+}
+
+/// The filters of the fixtures; the format must reproduce them byte by byte.
+fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
+    let builder = || CuckooFilter::builder().capacity(100);
+    let filled = |builder: malkoha::Builder, keys: u64| {
+        let mut filter = builder.build().unwrap();
+        filter.try_extend(0..keys).unwrap();
+        filter
+    };
+    let semi_sorted = builder().layout(Layout::SemiSorted).fingerprint_bits(13);
+    let gap_windows = builder().layout(Layout::GapWindows).fingerprint_bits(11);
+    vec![
+        ("set-v1-b4-f12.mlk", filled(builder().fingerprint_bits(12), 100)),
+        (
+            "set-v1-b2-f7-seed.mlk",
+            filled(builder().fingerprint_bits(7).bucket_size(2).seed(42), 90),
+        ),
+        ("set-v1-b8-f32.mlk", filled(builder().fingerprint_bits(32).bucket_size(8), 100)),
+        ("set-v1-semi-sorted-f13.mlk", filled(semi_sorted, 100)),
+        ("set-v1-gap-windows-f11.mlk", filled(gap_windows, 100)),
+        ("set-v1-empty.mlk", filled(builder().fpr(0.001), 0)),
+    ]
+}
+
+fn fixture(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// Set `MALKOHA_WRITE_FIXTURES` to add a fixture for a new version; never to change an old one.
+#[test]
+fn fixtures_are_reproduced_and_answer() {
+    for (name, filter) in golden_filters() {
+        let path = fixture(name);
+        if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
+            std::fs::write(&path, bytes_of(&filter)).unwrap();
+        }
+        let stored = std::fs::read(&path).unwrap();
+        assert!(stored == bytes_of(&filter), "{name}: the format has changed");
+        let opened = FilterView::from_bytes(&stored).unwrap();
+        assert_eq!(opened.len(), filter.len());
+        assert!((0..filter.len()).all(|key| opened.contains(&key)), "{name}");
+    }
+}
+
+#[test]
+fn fixture_of_a_map() {
+    let mut map = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
+    for key in 0..100_u64 {
+        map.insert(&key, key << 26).unwrap();
+    }
+    let mut bytes = Vec::new();
+    map.write_to(&mut bytes).unwrap();
+    let path = fixture("map-v1-v33.mlk");
+    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
+        std::fs::write(&path, &bytes).unwrap();
+    }
+    assert!(std::fs::read(path).unwrap() == bytes, "the format has changed");
+    let opened = CuckooMap::read_from(&bytes[..]).unwrap();
+    assert!((0..100_u64).all(|key| opened.get(&key).any(|value| value == key << 26)));
+}
+
+#[test]
+fn a_filter_survives_the_way_out_and_in() {
+    for (fpr, keys) in [(0.3, 1), (0.01, 1_000), (1e-6, 300_000)] {
+        let filter = CuckooFilter::try_from_iter(0..keys, fpr).unwrap();
+        let bytes = bytes_of(&filter);
+        let mut stream = bytes.iter().chain(b"what follows").copied().collect::<Vec<u8>>();
+        let mut reader = &stream[..];
+        let mut read = CuckooFilter::read_from(&mut reader).unwrap();
+        assert_eq!(reader, b"what follows");
+        assert!(bytes_of(&read) == bytes);
+        read.remove(&0_i32);
+        assert_eq!(read.len() + 1, filter.len());
+
+        let view = FilterView::from_bytes(&bytes).unwrap();
+        let all: Vec<i32> = (0..keys).collect();
+        assert!(view.contains_many(&all).into_iter().all(|found| found));
+        stream.truncate(bytes.len() + 1);
+        assert!(matches!(FilterView::from_bytes(&stream), Err(ReadError::Length { .. })));
+    }
+}
+
+#[cfg(feature = "mmap")]
+#[test]
+fn a_mapped_file_answers_and_verifies() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys.mlk");
+    let filter = CuckooFilter::try_from_iter(0..50_000_u32, 0.001).unwrap();
+    let mut bytes = bytes_of(&filter);
+    std::fs::write(&path, &bytes).unwrap();
+    // SAFETY: nobody else knows this temporary file.
+    let mapped = unsafe { malkoha::MappedFilter::open(&path) }.unwrap();
+    assert!((0..50_000_u32).all(|key| mapped.contains(&key)));
+    mapped.verify().unwrap();
+    drop(mapped);
+
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(&path, &bytes).unwrap();
+    // SAFETY: as above.
+    let damaged = unsafe { malkoha::MappedFilter::open(&path) }.unwrap();
+    assert!(matches!(damaged.verify(), Err(ReadError::SegmentChecksum { .. })));
+    drop(damaged);
+
+    std::fs::write(&path, &bytes[..middle]).unwrap();
+    // SAFETY: as above.
+    assert!(matches!(unsafe { malkoha::MappedFilter::open(&path) }, Err(ReadError::Length { .. })));
+    std::fs::write(&path, b"").unwrap();
+    // SAFETY: as above.
+    assert!(unsafe { malkoha::MappedFilter::open(&path) }.is_err());
+}
+
+#[test]
+fn every_truncation_and_every_flipped_bit_is_noticed() {
+    for (name, filter) in golden_filters() {
+        let whole = bytes_of(&filter);
+        for length in 0..whole.len() {
+            assert!(FilterView::from_bytes(&whole[..length]).is_err(), "{name} cut at {length}");
+            assert!(CuckooFilter::read_from(&whole[..length]).is_err(), "{name} cut at {length}");
+        }
+        let mut flipped = whole.clone();
+        for bit in 0..whole.len() * 8 {
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(FilterView::from_bytes(&flipped).is_err(), "{name}: bit {bit}");
+            flipped[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let whole = bytes_of(&golden_filters()[0].1);
+    let message = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        FilterView::from_bytes(&bytes).unwrap_err().to_string()
+    };
+    assert!(message(&|bytes| bytes[..4].fill(b'x')).contains("not a malkoha file"));
+    assert!(message(&|bytes| bytes[8] = 9).contains("version 9"));
+    assert!(message(&|bytes| bytes[24] ^= 1).contains("bytes 0 to 127"));
+    assert!(message(&|bytes| bytes[HEADER] ^= 1).contains("segment 0 is damaged"));
+    assert!(message(&|bytes| bytes.truncate(200)).contains("200 bytes long"));
+    let as_map = CuckooMap::read_from(&whole[..]).unwrap_err().to_string();
+    assert!(as_map.contains("holds a set") && as_map.contains("map"), "{as_map}");
+    assert!(matches!(FilterView::from_bytes(b"text\n").unwrap_err(), ReadError::Signature));
+}
+
+/// Puts right checksums on whatever the bytes are: what a hostile writer would do.
+fn seal(bytes: &mut [u8]) {
+    if bytes.len() < HEADER {
+        return;
+    }
+    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    let segments = u32::from_le_bytes(bytes[48..52].try_into().unwrap()) as usize;
+    let table_bytes = u64::from_le_bytes(bytes[56..64].try_into().unwrap());
+    let Ok(table_bytes) = usize::try_from(table_bytes) else { return };
+    let fits = segments
+        .checked_mul(8)
+        .and_then(|n| n.checked_add(table_bytes))
+        .and_then(|n| n.checked_add(HEADER))
+        .is_some_and(|n| n == bytes.len());
+    if !fits || segments == 0 {
+        return;
+    }
+    let segment_bytes = table_bytes / segments;
+    for segment in 0..segments {
+        let start = HEADER + segment * segment_bytes;
+        let checksum = xxh3_64_with_seed(&bytes[start..][..segment_bytes], segment as u64);
+        let at = HEADER + table_bytes + segment * 8;
+        bytes[at..at + 8].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+/// Nothing that a hostile header announces is believed before it is checked.
+#[test]
+fn hostile_headers_are_refused_without_an_allocation() {
+    let whole = bytes_of(&golden_filters()[0].1);
+    let fields = [
+        (10, 2),
+        (12, 1),
+        (13, 1),
+        (14, 1),
+        (15, 1),
+        (16, 1),
+        (32, 8),
+        (40, 8),
+        (48, 4),
+        (52, 4),
+        (56, 8),
+    ];
+    for (at, width) in fields {
+        for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
+            let mut bytes = whole.clone();
+            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            if bytes == whole {
+                continue;
+            }
+            let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+            bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+            let streamed = CuckooFilter::read_from(&bytes[..]);
+            let viewed = FilterView::from_bytes(&bytes);
+            // Only a harmless field may hold another value: the capacity and the kicks.
+            assert_eq!(streamed.is_ok(), viewed.is_ok());
+            assert!(viewed.is_err() || at == 32 || at == 20, "byte {at} = {value} was believed");
+        }
+    }
+    // A consistent header of a table of 2^40 bytes and more, on a file of a few hundred.
+    let mut bytes = whole;
+    bytes[48..52].copy_from_slice(&(1_u32 << 20).to_le_bytes());
+    bytes[52..56].copy_from_slice(&(1_u32 << 20).to_le_bytes());
+    let table_bytes = (1_u64 << 20) * ((1 << 20) * 48 / 8 + 16);
+    bytes[56..64].copy_from_slice(&table_bytes.to_le_bytes());
+    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    assert!(matches!(CuckooFilter::read_from(&bytes[..]), Err(ReadError::Length { .. })));
+}
+
+/// A small generator, so that the million files are the same everywhere (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
+fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..1 + random.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = random.below(bytes.len());
+        match random.below(7) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.next() as u8,
+            2 => bytes.truncate(at),
+            3 => bytes.extend_from_within(at..),
+            4 => {
+                bytes.remove(at);
+            }
+            5 => bytes.insert(at, random.next() as u8),
+            _ => {
+                // A header field at one of its ends.
+                let (field, width) =
+                    [(13, 4), (20, 4), (32, 8), (40, 8), (48, 4), (52, 4), (56, 8)]
+                        [random.below(7)];
+                let value = [0, 1, u64::MAX, random.next()][random.below(4)];
+                if let Some(field) = bytes.get_mut(field..field + width) {
+                    field.copy_from_slice(&value.to_le_bytes()[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// A million mutated files. Unsealed: none that differs from its original is accepted. Sealed, that
+/// is, with right checksums on hostile contents: may be accepted, and then no operation panics.
+#[test]
+fn a_million_mutated_files_do_no_harm() {
+    let originals: Vec<Vec<u8>> =
+        golden_filters().iter().map(|(_, filter)| bytes_of(filter)).collect();
+    let mut random = Random(2026);
+    let mut accepted = 0_u32;
+    let mut mutated = Vec::new();
+    for file in 0..1_000_000 {
+        let original = &originals[file % originals.len()];
+        mutated.clone_from(original);
+        mutate(&mut mutated, &mut random);
+        let hostile = random.below(2) == 1;
+        if hostile {
+            seal(&mut mutated);
+        }
+        match CuckooFilter::read_from(&mutated[..]) {
+            Ok(mut filter) => {
+                // The stream may have more behind the filter; the filter itself is unchanged.
+                assert!(hostile || mutated.starts_with(original), "file {file} was accepted");
+                accepted += u32::from(hostile);
+                for key in 0..8_u64 {
+                    filter.contains(&key);
+                    let _ = filter.insert(&(key << 32));
+                    filter.count(&key);
+                    filter.remove(&key);
+                }
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+        if let Ok(view) = FilterView::from_bytes(&mutated) {
+            assert!(hostile || mutated == *original, "file {file} was accepted");
+            view.contains(&1_u8);
+        }
+    }
+    assert!(accepted > 10_000, "the hostile half must reach the table: {accepted}");
+}
