@@ -48,12 +48,11 @@ fn select_portable(word: u64, n: u32) -> u32 {
     const BYTES: u64 = 0x0101_0101_0101_0101;
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
     let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
-    let up_to = (fours + (fours >> 4) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(BYTES);
+    let up_to = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(BYTES);
     // The high bit of each byte that has at most n set bits up to and with itself.
     let high = BYTES << 7;
-    let below = ((u64::from(n) * BYTES | high) - up_to) & high;
+    let below = (((u64::from(n) * BYTES) | high) - up_to) & high;
     let byte = below.count_ones() * 8;
-    #[expect(clippy::cast_possible_truncation, reason = "a byte")]
     let before = (up_to << 8 >> byte & 0xff) as u32;
     let mut rest = word >> byte;
     for _ in before..n {

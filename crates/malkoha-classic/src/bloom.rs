@@ -103,7 +103,7 @@ impl BloomFilter {
             all_set &= *word >> (bit & 63);
             *word |= 1 << (bit & 63);
         }
-        self.len += 1;
+        self.len = self.len.saturating_add(1);
         all_set & 1 == 0
     }
 

@@ -115,7 +115,7 @@ impl CountingBloomFilter {
             is_new |= counter == 0;
             u64::from(counter < SATURATED)
         });
-        self.len += 1;
+        self.len = self.len.saturating_add(1);
         is_new
     }
 

@@ -3,10 +3,10 @@
 //! | structure | bits a key at fpr 2^-k | memory touched by a lookup | removes | full |
 //! | --- | --- | --- | --- | --- |
 //! | [`BloomFilter`] | 1.44 k | k places (2 for an absent key) | no | never |
-//! | [`BlockedBloomFilter`] | 1.44 k and 10 to 30 % | 1 cache line | no | never |
+//! | [`BlockedBloomFilter`] | 1.44 k, and 3 to 23 % more | 1 cache line | no | never |
 //! | [`CountingBloomFilter`] | 5.77 k | k places (2 for an absent key) | yes, counts to 14 | never |
 //! | [`QuotientFilter`] | (k + 3) / load, load 0.45 to 0.9 | 1 or 2 neighbouring lines | yes, counts | below load 1 |
-//! | [`DLeftCountingFilter`] | (k + 6) / 0.75 | 4 places | yes, counts | at 0.78 |
+//! | [`DLeftCountingFilter`] | (k + 5.6) / 0.75 | 4 places | yes, counts | at 0.78 |
 //! | [`CuckooHashTable`] | the keys, at load below 0.5 | 2 places | yes, exact | at 0.5, or it grows |
 //! | [`BucketedCuckooTable`] | the keys, at load up to 0.99 | 2 to 4 places | yes, exact | at its threshold, or it grows |
 //!

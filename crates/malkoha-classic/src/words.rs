@@ -11,9 +11,7 @@ pub(crate) const PREFETCH_DISTANCE: usize = 32;
 /// `value * range / 2^64` for a well mixed `value`: uniform over `0..range` for any range.
 #[inline(always)]
 pub(crate) const fn scale(value: u64, range: u64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of 128 bits")]
-    let high = ((value as u128 * range as u128) >> 64) as u64;
-    high
+    ((value as u128 * range as u128) >> 64) as u64
 }
 
 /// Number `which` of a family of hashes derived from one: a 64 x 64 multiplication, folded.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use malkoha::Key;
 
 use super::slots::Slots;
-use super::table::{BucketedCuckooTable, Growth, check_buckets};
+use super::table::{BucketedCuckooTable, Growth, MOST_KICKS, check_buckets};
 use crate::error::ReadError;
 use crate::format::{Header, Kind, read_bytes, read_header, write_bytes};
 
@@ -134,7 +134,8 @@ where
             return Err(Header::impossible("bucket size", bucket_size));
         }
         check_buckets(buckets).map_err(|_| Header::impossible("buckets", buckets))?;
-        if policy >= 2 * GROWS {
+        let kicks = policy & !GROWS;
+        if kicks > u64::from(MOST_KICKS) {
             return Err(Header::impossible("policy", policy));
         }
         // No overflow: at most 2^38 buckets of 32 slots. One bit a slot must be there before
@@ -146,7 +147,7 @@ where
         let bytes = read_bytes(&mut reader, &header)?;
         let slots = Self::read_slots(&bytes, &header)?;
         let growth = if policy & GROWS != 0 { Growth::Rehash } else { Growth::Fixed };
-        let max_kicks = u32::try_from(policy % GROWS).expect("below 2^32");
+        let max_kicks = u32::try_from(kicks).expect("at most 2^16");
         Ok(Self { slots, hasher: header.hasher(), growth, max_kicks, len: header.len })
     }
 

@@ -12,6 +12,8 @@ use crate::words::{PREFETCH_DISTANCE, ceil, float};
 
 /// Kicks before an insert gives up (paper, section 2.2).
 const DEFAULT_MAX_KICKS: u32 = 500;
+/// More kicks than this never help, and in a file they would let an insert run for hours.
+pub(super) const MOST_KICKS: u32 = 1 << 16;
 /// The most buckets a subtable: the largest capacity in the plain table, and some growth.
 const MAX_BUCKETS: u64 = 4 * MAX_CAPACITY;
 /// How often a growing table is made half as large again, for one insert, before it gives up.
@@ -128,10 +130,10 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self
     }
 
-    /// Kicks before an insert gives up; 500 unless told.
+    /// Kicks before an insert gives up, at most 65536; 500 unless told.
     #[must_use]
     pub const fn with_max_kicks(mut self, kicks: u32) -> Self {
-        self.max_kicks = kicks;
+        self.max_kicks = if kicks < MOST_KICKS { kicks } else { MOST_KICKS };
         self
     }
 

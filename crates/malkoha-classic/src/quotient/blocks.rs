@@ -50,9 +50,7 @@ const fn blend(word: u64, other: u64, mask: u64) -> u64 {
 /// A position's slot in its block.
 #[inline(always)]
 pub(super) const fn slot(position: u64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-    let slot = (position & 63) as u32;
-    slot
+    (position & 63) as u32
 }
 
 impl Blocks {

@@ -148,6 +148,18 @@ fn announced_terabytes_cost_nothing() {
     assert!(matches!(BloomFilter::read_from(&file[..]), Err(ReadError::Length { .. })));
 }
 
+/// Bloom filters count inserts, and nothing in their bits contradicts a count of 2^64 - 1.
+#[test]
+fn an_absurd_count_does_not_overflow() {
+    let mut file = file_of(&BloomFilter::with_geometry(64, 1, KeyHasher::new(0)).unwrap());
+    file[32..40].fill(0xff);
+    seal(&mut file);
+    let mut filter = BloomFilter::read_from(&file[..]).unwrap();
+    filter.insert("cuckoo");
+    assert_eq!(filter.len(), u64::MAX);
+    assert!(filter.contains("cuckoo"));
+}
+
 #[test]
 fn another_kind_is_refused_by_name() {
     let file = file_of(&QuotientFilter::with_capacity(10, 0.1).unwrap());
