@@ -348,6 +348,21 @@ fn small_capacities_hold_what_they_promise() {
     }
 }
 
+/// A higher rate never costs more, in any layout: very short fingerprints need emptier tables.
+#[test]
+fn a_higher_rate_never_costs_more() {
+    let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
+    for layout in bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows]) {
+        let mut least = u64::MAX;
+        for fpr in [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.1, 0.3, 0.5] {
+            let builder = CuckooFilter::builder().capacity(1_000_000).layout(layout);
+            let plan = builder.fpr(fpr).plan().unwrap();
+            assert!(plan.bytes <= least, "{plan}");
+            least = plan.bytes;
+        }
+    }
+}
+
 #[test]
 fn a_plan_says_what_is_built() {
     for fpr in [0.5, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-8] {
