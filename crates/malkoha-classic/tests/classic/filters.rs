@@ -220,7 +220,7 @@ fn quotient_filter_counts_fingerprints_exactly() {
     }
 }
 
-/// Seed experiment: one item inserted 15 times. What happens is documented with each type.
+/// One item inserted 15 times. What happens then is documented with each type.
 #[test]
 fn fifteen_inserts_of_one_item() {
     let mut bloom = BloomFilter::with_capacity(1_000, 0.01).unwrap();
