@@ -206,14 +206,11 @@ impl<W: Word> TableLayout for GapWindows<W> {
         self.slot(bytes, base, place) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        3
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        self.other_slots(place, self.slot(bytes, base, place))[choice].0
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for (slot, _) in self.other_slots(place, self.slot(bytes, base, place)) {
+            each(slot);
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, _to: u64) {

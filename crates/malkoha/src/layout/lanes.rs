@@ -229,18 +229,12 @@ impl TableLayout for Lanes {
         self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        // At most 8 lanes.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let lanes = self.bucket_size as usize;
-        lanes
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        let fingerprint = self.fingerprint(bytes, base, place, choice as u64);
-        self.addressing.alternate(place, fingerprint)
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for lane in 0..self.bucket_size {
+            let fingerprint = self.fingerprint(bytes, base, place, lane);
+            each(self.addressing.alternate(place, fingerprint));
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {

@@ -53,10 +53,8 @@ pub(crate) trait TableLayout: Copy {
     /// The byte at which a place begins, to prefetch.
     fn byte(&self, base: usize, place: u64) -> usize;
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool;
-    /// Ways to move an occupant out of a full place.
-    fn moves(&self) -> usize;
-    /// Where move number `choice` leads.
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64;
+    /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, each: impl FnMut(u64));
     /// Makes move number `choice` of `place`, whose target is `to`, which has room.
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64);
     /// Puts a key into its candidate of this number, which has room.

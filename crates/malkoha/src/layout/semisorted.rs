@@ -254,14 +254,11 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         self.load(bytes, base, place)[0] == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        LANES
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        self.addressing.alternate(place, self.load(bytes, base, place)[choice])
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for fingerprint in self.load(bytes, base, place) {
+            each(self.addressing.alternate(place, fingerprint));
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {

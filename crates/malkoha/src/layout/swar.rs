@@ -210,15 +210,14 @@ impl<W: Word> TableLayout for Swar<W> {
         self.last(self.load(bytes, base, place)) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        self.ones.count_ones() as usize
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        let bucket = self.load(bytes, base, place);
-        self.addressing.alternate(place, self.lane(bucket, choice))
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        let mut bucket = self.load(bytes, base, place) & self.mask;
+        for _ in 0..self.ones.count_ones() {
+            let fingerprint = self.lane(bucket, 0);
+            each(self.addressing.alternate(place, fingerprint));
+            bucket = bucket >> self.lane_bits;
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
