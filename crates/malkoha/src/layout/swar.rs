@@ -6,10 +6,11 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, split};
+use crate::layout::bits::{Word, load_at, load_at_byte, split};
 
+/// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Swar<W> {
+pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
     lane_bits: u32,
@@ -22,15 +23,17 @@ pub(crate) struct Swar<W> {
     mask: W,
 }
 
-impl<W: Word> Swar<W> {
-    /// `None` if a bucket of this geometry can straddle two words, or carries values.
+impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
+    /// `None` if a bucket of this geometry can straddle two words, carries values, or is not a
+    /// whole number of bytes as promised.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         let Layout::Bucketed { bucket_size } = geometry.layout else { return None };
         let lane_bits = geometry.fingerprint_bits;
         let bucket_bits = lane_bits * bucket_size;
         // A bucket begins at a multiple of gcd(8, bucket_bits) in its first byte.
         let furthest_shift = 8 - (1 << bucket_bits.trailing_zeros().min(3));
-        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS {
+        let broken_promise = WHOLE_BYTES && furthest_shift != 0;
+        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS || broken_promise {
             return None;
         }
         let ones = (0..bucket_size)
@@ -127,7 +130,7 @@ impl<W: Word> Swar<W> {
     }
 }
 
-impl<W: Word> TableLayout for Swar<W> {
+impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     type Candidates = [u64; 2];
 
     #[inline(always)]
@@ -152,7 +155,13 @@ impl<W: Word> TableLayout for Swar<W> {
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
-        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        let (first, second): (W, W) = unsafe {
+            if WHOLE_BYTES {
+                (load_at_byte(bytes, aim.first), load_at_byte(bytes, aim.second))
+            } else {
+                (load_at(bytes, aim.first), load_at(bytes, aim.second))
+            }
+        };
         // Both buckets always: a branch between them would be mispredicted half the time.
         let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
         matches != W::ZERO
