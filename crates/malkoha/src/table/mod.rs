@@ -3,6 +3,8 @@
 pub(crate) mod batch;
 mod memory;
 mod partition;
+#[cfg(test)]
+mod tests;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
