@@ -72,8 +72,13 @@ fuzz_target!(|case: Case| {
             }
         }
     }
+    let keys: Vec<u8> = model.keys().copied().collect();
+    for (key, found) in keys.iter().zip(filter.contains_many(&keys)) {
+        assert_eq!(filter.contains(key), found);
+    }
     assert_eq!(filter.len(), model.values().sum::<u64>());
     for (key, &count) in &model {
         assert!(filter.count(key) >= count);
+        assert!(count == 0 || filter.contains(key));
     }
 });
