@@ -134,21 +134,18 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     type Candidates = [u64; 2];
 
     #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing.probe(hash)
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
     }
 
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        split(0, (probe.segment * self.segment_bytes) << 3).0
+    fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes * 8;
-        let unit = u64::from(self.bucket_bits);
-        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
-        Aim { first, second, fingerprint: probe.fingerprint }
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.bucket_bits)
     }
 
     #[inline(always)]
@@ -202,16 +199,6 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
         [probe.first, probe.second]
-    }
-
-    #[inline]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
-
-    #[inline]
-    fn byte(&self, base: usize, place: u64) -> usize {
-        self.locate(base, place).0
     }
 
     #[inline]
