@@ -53,6 +53,6 @@ mod tests {
         assert!(line("Bloom").contains("14.38"), "{text}");
         assert!(line("gap windows").contains("12.63 (12)"), "{text}");
         // log2(1/0.001) + log2(8), rounded up to a whole bit, over the load.
-        assert!(line("bucketed, 4 slots").contains("13.68 (13)"), "{text}");
+        assert!(line("bucketed, 4 slots").contains("13.69 (13)"), "{text}");
     }
 }

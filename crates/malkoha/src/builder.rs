@@ -100,7 +100,8 @@ impl Builder {
         self
     }
 
-    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate.
+    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate. The layout is then the
+    /// paper's, with buckets of 4, unless another is chosen.
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits);
         self
@@ -222,25 +223,19 @@ impl Builder {
 
     /// The geometry that meets `fpr` in the fewest bytes.
     fn smallest_for(&self, fpr: f64) -> Result<Geometry, BuildError> {
-        // On equal size the first wins.
-        let all = [4, 2, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
-        let one = self.layout.map(|layout| [layout]);
-        let layouts = one.as_ref().map_or(&all[..], |one| &one[..]);
-        let mut smallest: Option<(u64, Geometry)> = None;
-        let mut refusal = None;
-        for &layout in layouts {
-            match narrowest(self.capacity, layout, 0, fpr) {
-                Ok(geometry) => {
-                    let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
-                    if smallest.is_none_or(|(least, _)| bytes < least) {
-                        smallest = Some((bytes, geometry));
-                    }
-                }
-                Err(error) => refusal = refusal.or(Some(error)),
-            }
+        // On equal size the first wins. Semi-sorted tables are as small as gap windows, but slower.
+        let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
+        let all = [Layout::GapWindows, bucketed(4), bucketed(2), bucketed(8)];
+        if let Some(layout) = self.layout {
+            return smallest(self.capacity, layout, 0, fpr);
         }
-        smallest.map(|(_, geometry)| geometry).ok_or_else(|| {
-            refusal.unwrap_or(BuildError::Fpr(fpr)) // there is always at least one layout
+        let mut choices = all.map(|layout| smallest(self.capacity, layout, 0, fpr)).into_iter();
+        let first = choices.next().expect("several layouts");
+        // A layout that cannot reach the rate does not stop another that can.
+        choices.fold(first, |least, choice| match (&least, &choice) {
+            (Ok(a), Ok(b)) if b.table_bytes() < a.table_bytes() => choice,
+            (Err(_), Ok(_)) => choice,
+            _ => least,
         })
     }
 
@@ -268,8 +263,9 @@ fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
     }
 }
 
-/// The geometry of `layout` with the shortest fingerprints that meet `fpr`.
-pub(crate) fn narrowest(
+/// The smallest geometry of `layout` that meets `fpr`. Not always that with the shortest
+/// fingerprints: very short ones need much emptier tables.
+pub(crate) fn smallest(
     capacity: u64,
     layout: Layout,
     value_bits: u32,
@@ -279,16 +275,18 @@ pub(crate) fn narrowest(
     if !(fpr > 0.0 && fpr < 1.0) {
         return Err(BuildError::Fpr(fpr));
     }
+    let mut smallest: Option<Geometry> = None;
     for bits in layout.least_fingerprint_bits()..=32 {
         let geometry = Geometry::for_capacity(capacity, layout, bits, value_bits)?;
         let load = params::float(capacity) / params::float(geometry.slots());
-        if geometry.fpr_at(load) <= fpr && geometry.expected_failures(capacity) < OVERFULL_TOLERANCE
-        {
-            return Ok(geometry);
+        let meets = geometry.fpr_at(load) <= fpr
+            && geometry.expected_failures(capacity) < OVERFULL_TOLERANCE;
+        if meets && smallest.is_none_or(|least| geometry.table_bytes() < least.table_bytes()) {
+            smallest = Some(geometry);
         }
     }
     let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load(32));
-    Err(BuildError::FprTooSmall { asked: fpr, reachable })
+    smallest.ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
 }
 
 impl fmt::Display for Plan {

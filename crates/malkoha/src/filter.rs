@@ -32,7 +32,8 @@ use crate::table::{Memory, Table};
 /// # Equal keys
 ///
 /// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
-/// The two buckets of a key hold at most `2 * bucket_size` copies; the next insert of it is
+/// The candidate slots of a key ([`Layout::probed_slots`](crate::Layout::probed_slots): 4 in gap
+/// windows, twice the bucket size in buckets) hold one copy each; the next insert of it is
 /// refused. Use [`insert_unique`](Self::insert_unique) where the first copy is enough and nothing
 /// is ever removed.
 #[derive(Clone, Debug)]
@@ -177,7 +178,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.table.contains_batch(hashes, found);
     }
 
-    /// How many copies of the key are in, at most `2 * bucket_size`; a false positive adds to it.
+    /// How many copies of the key are in; a false positive adds to it.
     #[inline]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
         self.count_hash(key.hash_with(self.hasher))

@@ -1,6 +1,6 @@
 //! The cuckoo map: a value beside each fingerprint (paper, section 6, "associating values").
 
-use crate::builder::{self, narrowest};
+use crate::builder::{self, smallest};
 use crate::error::{BuildError, Full};
 use crate::filter::Parts;
 use crate::geometry::{Geometry, Layout};
@@ -62,7 +62,7 @@ impl CuckooMap {
             return Err(BuildError::ValueBits(value_bits));
         }
         let layout = Layout::Bucketed { bucket_size: 4 };
-        let geometry = narrowest(capacity, layout, value_bits, fpr)?;
+        let geometry = smallest(capacity, layout, value_bits, fpr)?;
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
         let memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         let max_kicks = builder::DEFAULT_MAX_KICKS;

@@ -1,4 +1,9 @@
 //! The filter against a naive model: every geometry, every operation.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sample sizes, all small and positive"
+)]
 
 use std::collections::HashMap;
 
@@ -227,19 +232,20 @@ fn coinciding_buckets_are_counted_once() {
 }
 
 #[test]
-fn copies_of_a_key_up_to_both_buckets_full() {
-    let mut filter = CuckooFilter::with_capacity(10_000, 0.001).unwrap();
-    let Layout::Bucketed { bucket_size } = filter.geometry().layout else { unreachable!() };
-    for copies in 1..=u64::from(2 * bucket_size) {
-        filter.insert("cuckoo").unwrap();
-        assert_eq!(filter.count("cuckoo"), copies);
+fn copies_of_a_key_up_to_its_slots() {
+    for layout in [Layout::Bucketed { bucket_size: 4 }, Layout::SemiSorted, Layout::GapWindows] {
+        let builder = CuckooFilter::builder().capacity(10_000).fpr(0.001).layout(layout);
+        let mut filter = builder.build().unwrap();
+        let slots = u64::from(layout.probed_slots());
+        for copies in 1..=slots {
+            filter.insert("cuckoo").unwrap();
+            assert_eq!(filter.count("cuckoo"), copies);
+        }
+        let error = filter.insert("cuckoo").unwrap_err();
+        assert!(error.to_string().contains("inserted too often"), "{error}");
+        assert!((0..slots).all(|_| filter.remove("cuckoo")));
+        assert!(!filter.remove("cuckoo") && filter.is_empty());
     }
-    let error = filter.insert("cuckoo").unwrap_err();
-    assert!(error.to_string().contains("inserted too often"), "{error}");
-    for _ in 0..2 * bucket_size {
-        assert!(filter.remove("cuckoo"));
-    }
-    assert!(!filter.remove("cuckoo") && filter.is_empty());
 }
 
 #[test]
@@ -338,6 +344,21 @@ fn small_capacities_hold_what_they_promise() {
             for key in 0..capacity {
                 filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} {seed}: {error}"));
             }
+        }
+    }
+}
+
+/// A higher rate never costs more, in any layout: very short fingerprints need emptier tables.
+#[test]
+fn a_higher_rate_never_costs_more() {
+    let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
+    for layout in bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows]) {
+        let mut least = u64::MAX;
+        for fpr in [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.1, 0.3, 0.5] {
+            let builder = CuckooFilter::builder().capacity(1_000_000).layout(layout);
+            let plan = builder.fpr(fpr).plan().unwrap();
+            assert!(plan.bytes <= least, "{plan}");
+            least = plan.bytes;
         }
     }
 }

@@ -1,4 +1,5 @@
 //! The file format: yesterday's files open tomorrow, and damaged or hostile ones never do harm.
+#![expect(clippy::cast_possible_truncation, reason = "random bytes and small offsets")]
 
 use malkoha::{CuckooFilter, CuckooMap, FilterView, Layout, ReadError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;

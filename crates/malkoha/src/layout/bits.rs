@@ -114,6 +114,18 @@ pub(crate) unsafe fn load_at<W: Word>(bytes: &[u8], bit: u64) -> W {
     unsafe { W::load_unchecked(bytes, at) >> shift }
 }
 
+/// [`load_at`] for a bit that is the first of its byte.
+///
+/// # Safety
+///
+/// As for [`load_at`].
+#[inline(always)]
+pub(crate) unsafe fn load_at_byte<W: Word>(bytes: &[u8], bit: u64) -> W {
+    let (at, _) = split(0, bit);
+    // SAFETY: as the caller promises.
+    unsafe { W::load_unchecked(bytes, at) }
+}
+
 /// `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.
 #[inline(always)]
 pub(crate) fn read(bytes: &[u8], base: usize, bit: u64, width: u32) -> u64 {

@@ -11,7 +11,7 @@
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, read, split, write};
+use crate::layout::bits::{Word, load_at, read, write};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -115,21 +115,18 @@ impl<W: Word> TableLayout for GapWindows<W> {
     type Candidates = [u64; 4];
 
     #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing.probe(hash)
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
     }
 
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        split(0, (probe.segment * self.segment_bytes) << 3).0
+    fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes * 8;
-        let unit = u64::from(self.slot_bits);
-        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
-        Aim { first, second, fingerprint: probe.fingerprint }
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.slot_bits)
     }
 
     #[inline(always)]
@@ -197,23 +194,15 @@ impl<W: Word> TableLayout for GapWindows<W> {
     }
 
     #[inline]
-    fn byte(&self, base: usize, place: u64) -> usize {
-        split(base, place * u64::from(self.slot_bits)).0
-    }
-
-    #[inline]
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         self.slot(bytes, base, place) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        3
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        self.other_slots(place, self.slot(bytes, base, place))[choice].0
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for (slot, _) in self.other_slots(place, self.slot(bytes, base, place)) {
+            each(slot);
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, _to: u64) {

@@ -5,7 +5,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::TableLayout;
-use crate::layout::bits::{read, split, write};
+use crate::layout::bits::{read, write};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -48,13 +48,13 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64, lane: u64) -> u64 {
+    fn slot_bit(&self, place: u64, lane: u64) -> u64 {
         (place * self.bucket_size + lane) * u64::from(self.fingerprint_bits + self.value_bits)
     }
 
     #[inline(always)]
     fn fingerprint(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> u64 {
-        read(bytes, base, self.bit(place, lane), self.fingerprint_bits)
+        read(bytes, base, self.slot_bit(place, lane), self.fingerprint_bits)
     }
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl Lanes {
         let value = if self.value_bits == 0 {
             0
         } else {
-            let bit = self.bit(place, lane) + u64::from(self.fingerprint_bits);
+            let bit = self.slot_bit(place, lane) + u64::from(self.fingerprint_bits);
             read(bytes, base, bit, self.value_bits)
         };
         Slot { fingerprint, value }
@@ -71,7 +71,7 @@ impl Lanes {
 
     #[inline(always)]
     fn set(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64, slot: Slot) {
-        let bit = self.bit(place, lane);
+        let bit = self.slot_bit(place, lane);
         write(bytes, base, bit, self.fingerprint_bits, slot.fingerprint);
         if self.value_bits != 0 {
             let bit = bit + u64::from(self.fingerprint_bits);
@@ -150,20 +150,18 @@ impl TableLayout for Lanes {
     type Candidates = [u64; 2];
 
     #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing.probe(hash)
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
     }
 
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        split(0, (probe.segment * self.segment_bytes) << 3).0
+    fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes * 8;
-        let [first, second] = [probe.first, probe.second].map(|place| segment + self.bit(place, 0));
-        Aim { first, second, fingerprint: probe.fingerprint }
+    fn bit(&self, place: u64) -> u64 {
+        self.slot_bit(place, 0)
     }
 
     #[inline(always)]
@@ -215,32 +213,16 @@ impl TableLayout for Lanes {
     }
 
     #[inline]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
-
-    #[inline]
-    fn byte(&self, base: usize, place: u64) -> usize {
-        split(base, self.bit(place, 0)).0
-    }
-
-    #[inline]
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        // At most 8 lanes.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let lanes = self.bucket_size as usize;
-        lanes
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        let fingerprint = self.fingerprint(bytes, base, place, choice as u64);
-        self.addressing.alternate(place, fingerprint)
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for lane in 0..self.bucket_size {
+            let fingerprint = self.fingerprint(bytes, base, place, lane);
+            each(self.addressing.alternate(place, fingerprint));
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {

@@ -16,7 +16,7 @@ pub(crate) use search::{Search, insert, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 
-use crate::addressing::{Aim, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 
 /// One way to lay out a table.
 ///
@@ -26,11 +26,40 @@ pub(crate) trait TableLayout: Copy {
     /// A key's candidate places.
     type Candidates: AsRef<[u64]>;
 
-    fn probe(&self, hash: u64) -> Probe;
+    fn addressing(&self) -> &Addressing;
+    fn segment_bytes(&self) -> u64;
+    /// The bit of its segment at which a place begins.
+    fn bit(&self, place: u64) -> u64;
+
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing().probe(hash)
+    }
+
     /// The byte at which the probe's segment begins.
-    fn base(&self, probe: &Probe) -> usize;
+    #[inline(always)]
+    fn base(&self, probe: &Probe) -> usize {
+        bits::split(0, (probe.segment * self.segment_bytes()) << 3).0
+    }
+
+    /// The byte in which a place begins, to prefetch.
+    #[inline(always)]
+    fn byte(&self, base: usize, place: u64) -> usize {
+        bits::split(base, self.bit(place)).0
+    }
+
     /// Where a lookup loads.
-    fn aim(&self, probe: &Probe) -> Aim;
+    #[inline(always)]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes() * 8;
+        let (first, second) = (segment + self.bit(probe.first), segment + self.bit(probe.second));
+        Aim { first, second, fingerprint: probe.fingerprint }
+    }
+
+    /// Places a segment.
+    fn places(&self) -> u64 {
+        self.addressing().places()
+    }
 
     /// Whether the fingerprint is in one of its candidate slots. The one operation whose loads are
     /// not checked: it is all that a lookup does.
@@ -48,15 +77,9 @@ pub(crate) trait TableLayout: Copy {
     fn occupied(&self, bytes: &[u8], base: usize) -> u64;
 
     fn candidates(&self, probe: &Probe) -> Self::Candidates;
-    /// Places a segment.
-    fn places(&self) -> u64;
-    /// The byte at which a place begins, to prefetch.
-    fn byte(&self, base: usize, place: u64) -> usize;
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool;
-    /// Ways to move an occupant out of a full place.
-    fn moves(&self) -> usize;
-    /// Where move number `choice` leads.
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64;
+    /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, each: impl FnMut(u64));
     /// Makes move number `choice` of `place`, whose target is `to`, which has room.
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64);
     /// Puts a key into its candidate of this number, which has room.

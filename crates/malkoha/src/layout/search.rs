@@ -66,10 +66,9 @@ fn insert_with_moves<L: TableLayout>(
 pub(crate) fn prefetch_neighbours<L: TableLayout>(layout: &L, bytes: &[u8], probe: &Probe) {
     let base = layout.base(probe);
     for &place in layout.candidates(probe).as_ref() {
-        for choice in 0..layout.moves() {
-            let target = layout.target(bytes, base, place, choice);
+        layout.for_each_target(bytes, base, place, |target| {
             prefetch(bytes, layout.byte(base, target) as u64);
-        }
+        });
     }
 }
 
@@ -98,11 +97,12 @@ impl Search {
             expanded = parents.end;
             for parent in parents {
                 let place = self.nodes[parent].place.into();
-                for choice in 0..layout.moves() {
-                    let target = layout.target(bytes, base, place, choice);
+                let mut choice = 0;
+                layout.for_each_target(bytes, base, place, |target| {
                     prefetch(bytes, layout.byte(base, target) as u64);
                     self.push(target, parent, choice);
-                }
+                    choice += 1;
+                });
             }
             let last = self.nodes.len().min(limit);
             for (number, node) in self.nodes[..last].iter().enumerate().skip(looked_at) {

@@ -181,21 +181,18 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     type Candidates = [u64; 2];
 
     #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing.probe(hash)
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
     }
 
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        split(0, (probe.segment * self.segment_bytes) << 3).0
+    fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes * 8;
-        let unit = u64::from(self.bucket_bits);
-        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
-        Aim { first, second, fingerprint: probe.fingerprint }
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.bucket_bits)
     }
 
     #[inline(always)]
@@ -240,28 +237,15 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
-
-    #[inline]
-    fn byte(&self, base: usize, place: u64) -> usize {
-        self.locate(base, place).0
-    }
-
-    #[inline]
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         self.load(bytes, base, place)[0] == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        LANES
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        self.addressing.alternate(place, self.load(bytes, base, place)[choice])
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        for fingerprint in self.load(bytes, base, place) {
+            each(self.addressing.alternate(place, fingerprint));
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
@@ -292,8 +276,7 @@ mod tests {
     /// Paper, section 5.2: 3876 outcomes, which 12 bits number.
     #[test]
     fn every_sequence_has_its_number() {
-        for code in 0..SEQUENCES {
-            let nibbles = NIBBLES[code];
+        for (code, nibbles) in NIBBLES[..SEQUENCES].iter().enumerate() {
             let lanes = [0, 4, 8, 12].map(|shift| (nibbles >> shift & 15) as usize);
             assert!(lanes.is_sorted());
             let number: u16 = (0..LANES).map(|k| CHOOSE[k][lanes[k]]).sum();

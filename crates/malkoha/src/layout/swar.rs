@@ -6,10 +6,11 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, split};
+use crate::layout::bits::{Word, load_at, load_at_byte, split};
 
+/// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Swar<W> {
+pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
     lane_bits: u32,
@@ -22,15 +23,17 @@ pub(crate) struct Swar<W> {
     mask: W,
 }
 
-impl<W: Word> Swar<W> {
-    /// `None` if a bucket of this geometry can straddle two words, or carries values.
+impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
+    /// `None` if a bucket of this geometry can straddle two words, carries values, or is not a
+    /// whole number of bytes as promised.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         let Layout::Bucketed { bucket_size } = geometry.layout else { return None };
         let lane_bits = geometry.fingerprint_bits;
         let bucket_bits = lane_bits * bucket_size;
         // A bucket begins at a multiple of gcd(8, bucket_bits) in its first byte.
         let furthest_shift = 8 - (1 << bucket_bits.trailing_zeros().min(3));
-        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS {
+        let broken_promise = WHOLE_BYTES && furthest_shift != 0;
+        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS || broken_promise {
             return None;
         }
         let ones = (0..bucket_size)
@@ -127,32 +130,35 @@ impl<W: Word> Swar<W> {
     }
 }
 
-impl<W: Word> TableLayout for Swar<W> {
+impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     type Candidates = [u64; 2];
 
     #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing.probe(hash)
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
     }
 
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        split(0, (probe.segment * self.segment_bytes) << 3).0
+    fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes * 8;
-        let unit = u64::from(self.bucket_bits);
-        let (first, second) = (segment + probe.first * unit, segment + probe.second * unit);
-        Aim { first, second, fingerprint: probe.fingerprint }
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.bucket_bits)
     }
 
     #[inline(always)]
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
-        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        let (first, second): (W, W) = unsafe {
+            if WHOLE_BYTES {
+                (load_at_byte(bytes, aim.first), load_at_byte(bytes, aim.second))
+            } else {
+                (load_at(bytes, aim.first), load_at(bytes, aim.second))
+            }
+        };
         // Both buckets always: a branch between them would be mispredicted half the time.
         let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
         matches != W::ZERO
@@ -196,29 +202,18 @@ impl<W: Word> TableLayout for Swar<W> {
     }
 
     #[inline]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
-
-    #[inline]
-    fn byte(&self, base: usize, place: u64) -> usize {
-        self.locate(base, place).0
-    }
-
-    #[inline]
     fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         self.last(self.load(bytes, base, place)) == 0
     }
 
-    #[inline]
-    fn moves(&self) -> usize {
-        self.ones.count_ones() as usize
-    }
-
-    #[inline]
-    fn target(&self, bytes: &[u8], base: usize, place: u64, choice: usize) -> u64 {
-        let bucket = self.load(bytes, base, place);
-        self.addressing.alternate(place, self.lane(bucket, choice))
+    #[inline(always)]
+    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+        let mut bucket = self.load(bytes, base, place) & self.mask;
+        for _ in 0..self.ones.count_ones() {
+            let fingerprint = self.lane(bucket, 0);
+            each(self.addressing.alternate(place, fingerprint));
+            bucket = bucket >> self.lane_bits;
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {

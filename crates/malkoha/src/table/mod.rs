@@ -3,6 +3,8 @@
 pub(crate) mod batch;
 mod memory;
 mod partition;
+#[cfg(test)]
+mod tests;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
@@ -16,8 +18,10 @@ use crate::layout::{self, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayo
 /// The layouts, each for words that hold a whole bucket or window of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel {
-    Bucketed64(Swar<u64>),
-    Bucketed128(Swar<u128>),
+    /// Buckets of a whole number of bytes: the common widths, such as 4 slots of 8, 12 or 16 bits.
+    BucketedBytes64(Swar<u64, true>),
+    Bucketed64(Swar<u64, false>),
+    Bucketed128(Swar<u128, false>),
     BucketedLanes(Lanes),
     SemiSorted64(SemiSorted<u64>),
     SemiSorted128(SemiSorted<u128>),
@@ -29,6 +33,7 @@ pub(crate) enum Kernel {
 macro_rules! with_layout {
     ($kernel:expr, $layout:ident => $body:expr) => {
         match $kernel {
+            Kernel::BucketedBytes64($layout) => $body,
             Kernel::Bucketed64($layout) => $body,
             Kernel::Bucketed128($layout) => $body,
             Kernel::BucketedLanes($layout) => $body,
@@ -42,21 +47,19 @@ macro_rules! with_layout {
 
 impl Kernel {
     fn new(geometry: &Geometry) -> Self {
-        let narrow_and_wide = match geometry.layout {
-            Layout::Bucketed { .. } => [
-                Swar::new(geometry).map(Self::Bucketed64),
-                Swar::new(geometry).map(Self::Bucketed128),
-            ],
-            Layout::SemiSorted => [
-                SemiSorted::new(geometry).map(Self::SemiSorted64),
-                SemiSorted::new(geometry).map(Self::SemiSorted128),
-            ],
-            Layout::GapWindows => [
-                GapWindows::new(geometry).map(Self::GapWindows64),
-                GapWindows::new(geometry).map(Self::GapWindows128),
-            ],
+        // The first that fits is the fastest.
+        let kernel = match geometry.layout {
+            Layout::Bucketed { .. } => Swar::new(geometry)
+                .map(Self::BucketedBytes64)
+                .or_else(|| Swar::new(geometry).map(Self::Bucketed64))
+                .or_else(|| Swar::new(geometry).map(Self::Bucketed128)),
+            Layout::SemiSorted => SemiSorted::new(geometry)
+                .map(Self::SemiSorted64)
+                .or_else(|| SemiSorted::new(geometry).map(Self::SemiSorted128)),
+            Layout::GapWindows => GapWindows::new(geometry)
+                .map(Self::GapWindows64)
+                .or_else(|| GapWindows::new(geometry).map(Self::GapWindows128)),
         };
-        let kernel = narrow_and_wide.into_iter().flatten().next();
         // Only buckets of eight wide slots are wider than 128 bits.
         kernel.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
     }
@@ -105,7 +108,7 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
         // would make every lookup save and restore the registers that the widest needs.
         match &self.kernel {
-            Kernel::Bucketed64(layout) => self.contains_in(layout, hash),
+            Kernel::BucketedBytes64(layout) => self.contains_in(layout, hash),
             Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
             _ => self.contains_in_others(hash),
         }

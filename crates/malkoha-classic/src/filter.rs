@@ -1,0 +1,257 @@
+//! What all filters of this crate have in common.
+
+use std::fmt::Debug;
+use std::io::{self, Read, Write};
+
+use malkoha::{Key, KeyHasher};
+
+use crate::error::{BatchFull, Full, ReadError};
+use crate::words::{PREFETCH_DISTANCE, float};
+
+/// Keys that are hashed together, so that a batch of any length needs no memory of its own.
+const CHUNK: usize = 1024;
+
+/// An approximate set: "was this key inserted?".
+///
+/// **No** is always right; **yes** is wrong with a small probability, the false-positive rate.
+///
+/// Methods that end in `_hash` or `_hashes` are for callers that hash with
+/// [`hasher`](Self::hasher), or with a hash of their own of which all 64 bits are well mixed.
+pub trait Filter: Clone + Debug + Sized {
+    /// Inserts the key with this hash, also if it is in already.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if there is no place; nothing has changed then. Bloom filters are never full.
+    fn insert_hash(&mut self, hash: u64) -> Result<(), Full>;
+
+    /// Whether the key with this hash was inserted.
+    #[must_use]
+    fn contains_hash(&self, hash: u64) -> bool;
+
+    /// Asks for the memory that a lookup of this hash will probably touch. A hint.
+    fn prefetch_hash(&self, hash: u64);
+
+    /// Asks for the memory that an insert or a removal of this hash will touch. A hint.
+    #[inline]
+    fn prefetch_update_hash(&self, hash: u64) {
+        self.prefetch_hash(hash);
+    }
+
+    /// The hash that this filter uses.
+    #[must_use]
+    fn hasher(&self) -> KeyHasher;
+
+    /// Keys that were inserted and not removed, copies included.
+    #[must_use]
+    fn len(&self) -> u64;
+
+    /// The number of keys the filter was built for.
+    #[must_use]
+    fn capacity(&self) -> u64;
+
+    /// How full the filter is: occupied slots over all slots. Bloom filters, which have no slots,
+    /// give `len / capacity`.
+    #[must_use]
+    fn load_factor(&self) -> f64;
+
+    /// The probability, with the keys that are in now, that a key that is not in is said to be in.
+    #[must_use]
+    fn expected_fpr(&self) -> f64;
+
+    /// Bytes of the table.
+    #[must_use]
+    fn size_in_bytes(&self) -> u64;
+
+    /// Removes all keys. Keeps the table's memory.
+    fn clear(&mut self);
+
+    /// Writes the filter in the format of docs/FORMAT-CLASSIC.md. Equal filters give equal bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    fn write_to<W: Write>(&self, writer: W) -> io::Result<()>;
+
+    /// Reads a filter that [`write_to`](Self::write_to) wrote, and checks every byte of it.
+    ///
+    /// Memory is taken as bytes arrive, so a lying header costs nothing. What follows the filter
+    /// in the stream is left there.
+    ///
+    /// # Errors
+    ///
+    /// If the stream does not begin with a whole, undamaged filter of this kind.
+    fn read_from<R: Read>(reader: R) -> Result<Self, ReadError>;
+
+    /// Whether no key is in.
+    #[must_use]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bits of the table for each key in it now; infinite for an empty filter.
+    #[must_use]
+    fn bits_per_key(&self) -> f64 {
+        float(self.size_in_bytes()) * 8.0 / float(self.len())
+    }
+
+    /// Inserts a key, also if it is in already.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_hash`](Self::insert_hash).
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Full> {
+        self.insert_hash(key.hash_with(self.hasher()))
+    }
+
+    /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)
+    /// for a key that was not, and never for one that was.
+    #[inline]
+    #[must_use]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(key.hash_with(self.hasher()))
+    }
+
+    /// Looks up all hashes, in their order; the cache misses of neighbours overlap.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    #[inline]
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        start(hashes, |hash| self.prefetch_hash(hash));
+        for (i, (&hash, found)) in hashes.iter().zip(found).enumerate() {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_DISTANCE) {
+                self.prefetch_hash(ahead);
+            }
+            *found = self.contains_hash(hash);
+        }
+    }
+
+    /// Inserts all hashes, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all the others are in.
+    #[inline]
+    fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchFull> {
+        let mut refused = Vec::new();
+        start(hashes, |hash| self.prefetch_update_hash(hash));
+        for (i, &hash) in hashes.iter().enumerate() {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_DISTANCE) {
+                self.prefetch_update_hash(ahead);
+            }
+            if self.insert_hash(hash).is_err() {
+                refused.push(i);
+            }
+        }
+        all_but(self, refused)
+    }
+
+    /// Looks up all keys, in their order: much faster than one by one in a large filter.
+    #[must_use]
+    fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut found = vec![false; keys.len()];
+        hash_chunks(self.hasher(), keys, |start, hashes| {
+            self.contains_hashes(hashes, &mut found[start..][..hashes.len()]);
+        });
+        found
+    }
+
+    /// Inserts all keys, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all the others are in.
+    fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchFull> {
+        let mut refused = Vec::new();
+        hash_chunks(self.hasher(), keys, |start, hashes| {
+            if let Err(batch) = self.insert_hashes(hashes) {
+                refused.extend(batch.refused.iter().map(|i| start + i));
+            }
+        });
+        all_but(self, refused)
+    }
+}
+
+/// A filter from which keys can be removed, and that counts the copies of a key.
+///
+/// # Removing keys that were never inserted
+///
+/// A filter keeps no keys. Removing a key that was **not** inserted takes away, with the
+/// probability of a false positive, what belongs to other keys: they are then lost, that is,
+/// answered with a wrong **no**. Remove only what you know you have inserted (paper, section 3.3).
+pub trait RemovableFilter: Filter {
+    /// Removes one copy of the key with this hash; answers whether it was found.
+    fn remove_hash(&mut self, hash: u64) -> bool;
+
+    /// How many copies of the key with this hash are in. Never too low, unless the structure says
+    /// up to where it counts; a false positive adds to it.
+    #[must_use]
+    fn count_hash(&self, hash: u64) -> u64;
+
+    /// Removes one copy of a key that was inserted; answers whether it was found.
+    #[inline]
+    fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        self.remove_hash(key.hash_with(self.hasher()))
+    }
+
+    /// How many copies of the key are in, as [`count_hash`](Self::count_hash).
+    #[inline]
+    #[must_use]
+    fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        self.count_hash(key.hash_with(self.hasher()))
+    }
+
+    /// Removes one copy of each hash, in their order.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    #[inline]
+    fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
+        start(hashes, |hash| self.prefetch_update_hash(hash));
+        for (i, (&hash, removed)) in hashes.iter().zip(removed).enumerate() {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_DISTANCE) {
+                self.prefetch_update_hash(ahead);
+            }
+            *removed = self.remove_hash(hash);
+        }
+    }
+
+    /// Removes one copy of each key, in their order; answers which were found.
+    fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        hash_chunks(self.hasher(), keys, |start, hashes| {
+            self.remove_hashes(hashes, &mut removed[start..][..hashes.len()]);
+        });
+        removed
+    }
+}
+
+#[inline(always)]
+fn start(hashes: &[u64], prefetch: impl Fn(u64)) {
+    hashes.iter().take(PREFETCH_DISTANCE).for_each(|&hash| prefetch(hash));
+}
+
+fn all_but(filter: &impl Filter, refused: Vec<usize>) -> Result<(), BatchFull> {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(BatchFull { refused, full: Full { len: filter.len(), capacity: filter.capacity() } })
+}
+
+/// Calls `each(position of the first, hashes)` for successive chunks of keys.
+#[inline]
+fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
+    let mut hashes = [0; CHUNK];
+    for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = key.hash_with(hasher);
+        }
+        each(chunk * CHUNK, &hashes[..keys.len()]);
+    }
+}

@@ -1,0 +1,275 @@
+//! Where the slots of a quotient filter lie in memory.
+//!
+//! 64 slots are a block: three words with one metadata bit of each slot, then the 64 remainders of
+//! r bits in r words. Metadata of 64 slots can so be looked through with a few word operations,
+//! and lies beside the remainders. Positions are circular: any number is taken modulo the slots.
+
+use crate::arch::prefetch;
+use crate::error::BuildError;
+use crate::words::{index, ones, read, write, zeroed};
+
+/// Words of metadata at a block's start.
+const METADATA: usize = 3;
+/// Words of a cache line.
+const LINE_WORDS: usize = 8;
+
+/// A metadata bit of a slot; the number is that of its word in the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bit {
+    /// Some remainder in the table has this slot's number as its quotient.
+    Occupied = 0,
+    /// The slot's remainder belongs to the same run as the one before.
+    Continuation = 1,
+    /// The slot's remainder is not in the slot of its quotient.
+    Shifted = 2,
+}
+
+#[derive(Debug)]
+pub(super) struct Blocks {
+    /// The table, and before it `start` words that put it on a cache line's boundary: the metadata
+    /// of a block would else lie in two lines more often.
+    words: Vec<u64>,
+    start: usize,
+    remainder_bits: u32,
+    block_words: usize,
+    position_mask: u64,
+}
+
+/// Bits `low..=high` of a word.
+#[inline(always)]
+pub(super) const fn span(low: u32, high: u32) -> u64 {
+    (u64::MAX << low) & (u64::MAX >> (63 - high))
+}
+
+/// The bits of `word` outside `mask`, and those of `other` in it.
+#[inline(always)]
+const fn blend(word: u64, other: u64, mask: u64) -> u64 {
+    (word & !mask) | (other & mask)
+}
+
+/// A position's slot in its block.
+#[inline(always)]
+pub(super) const fn slot(position: u64) -> u32 {
+    (position & 63) as u32
+}
+
+impl Blocks {
+    /// Words of a table; the last one only lets remainders be read two words at a time.
+    pub(super) const fn words_for(quotient_bits: u32, remainder_bits: u32) -> u64 {
+        (1 << (quotient_bits - 6)) * (METADATA as u64 + remainder_bits as u64) + 1
+    }
+
+    pub(super) fn new(quotient_bits: u32, remainder_bits: u32) -> Result<Self, BuildError> {
+        let words = zeroed(Self::words_for(quotient_bits, remainder_bits))?;
+        Ok(Self::from_words(quotient_bits, remainder_bits, words))
+    }
+
+    /// `words` has `words_for` words.
+    pub(super) fn from_words(quotient_bits: u32, remainder_bits: u32, mut words: Vec<u64>) -> Self {
+        let len = words.len();
+        words.reserve_exact(LINE_WORDS - 1);
+        let start = words.as_ptr().align_offset(LINE_WORDS * 8).min(LINE_WORDS - 1);
+        words.resize(len + start, 0);
+        words.rotate_right(start);
+        let block_words = METADATA + remainder_bits as usize;
+        Self { words, start, remainder_bits, block_words, position_mask: ones(quotient_bits) }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words[self.start..]
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    #[inline(always)]
+    pub(super) const fn slots(&self) -> u64 {
+        self.position_mask + 1
+    }
+
+    #[inline(always)]
+    pub(super) const fn remainder_bits(&self) -> u32 {
+        self.remainder_bits
+    }
+
+    #[inline(always)]
+    fn base(&self, position: u64) -> usize {
+        self.start + index((position & self.position_mask) >> 6) * self.block_words
+    }
+
+    /// The metadata words of the block that a position lies in: occupied, continuation, shifted.
+    #[inline(always)]
+    pub(super) fn metadata(&self, position: u64) -> [u64; METADATA] {
+        *self.words[self.base(position)..].first_chunk().expect("a block has its metadata")
+    }
+
+    #[inline(always)]
+    pub(super) fn bits(&self, bit: Bit, position: u64) -> u64 {
+        self.words[self.base(position) + bit as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, bit: Bit, position: u64) -> bool {
+        self.bits(bit, position) >> slot(position) & 1 != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, bit: Bit, position: u64, value: bool) {
+        let at = self.base(position) + bit as usize;
+        let shift = slot(position);
+        self.words[at] = self.words[at] & !(1 << shift) | u64::from(value) << shift;
+    }
+
+    #[inline(always)]
+    pub(super) fn remainder(&self, position: u64) -> u64 {
+        let words = &self.words[self.base(position) + METADATA..];
+        read(words, u64::from(slot(position) * self.remainder_bits), self.remainder_bits)
+    }
+
+    #[inline(always)]
+    pub(super) fn set_remainder(&mut self, position: u64, remainder: u64) {
+        let at = self.base(position) + METADATA;
+        let bit = u64::from(slot(position) * self.remainder_bits);
+        write(&mut self.words[at..], bit, self.remainder_bits, remainder);
+    }
+
+    /// Asks for a slot's metadata and remainder.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, position: u64) {
+        let base = self.base(position);
+        let bit = index(u64::from(slot(position) * self.remainder_bits));
+        prefetch(&self.words, base);
+        prefetch(&self.words, base + METADATA + bit / 64);
+    }
+
+    /// Moves the remainders of `from..to` one slot up, and their continuation bits with them; all
+    /// of them are shifted then. The slot at `to` must be empty, or be `from`.
+    #[inline]
+    pub(super) fn open(&mut self, from: u64, to: u64) {
+        let r = self.remainder_bits;
+        let mut block_end = to;
+        loop {
+            let block_start = block_end & !63;
+            let first = from.max(block_start);
+            let (low, high) = (slot(first), slot(block_end));
+            let enters = first > from;
+            let (remainder, continuation) = if enters {
+                (self.remainder(first - 1), self.get(Bit::Continuation, first - 1))
+            } else {
+                (0, false)
+            };
+            let base = self.base(first);
+            let block = &mut self.words[base..][..self.block_words];
+            let moved = span(low, high);
+            let continuations = block[Bit::Continuation as usize];
+            let entering = u64::from(continuation) << low;
+            block[Bit::Continuation as usize] =
+                blend(continuations, (continuations & moved) << 1 | entering, moved);
+            block[Bit::Shifted as usize] |= moved;
+            shift_up(&mut block[METADATA..], low * r, (high + 1) * r, r);
+            if !enters {
+                return;
+            }
+            self.set_remainder(first, remainder);
+            block_end = first - 1;
+        }
+    }
+
+    /// Removes what is in a slot. Whether the slot's number is an occupied quotient stays.
+    #[inline(always)]
+    pub(super) fn empty(&mut self, position: u64) {
+        self.set(Bit::Continuation, position, false);
+        self.set(Bit::Shifted, position, false);
+        self.set_remainder(position, 0);
+    }
+
+    /// Moves the remainders of `from + 1..=to` one slot down, and their continuation and shifted
+    /// bits with them. The slot at `to` is empty then.
+    #[inline]
+    pub(super) fn close(&mut self, from: u64, to: u64) {
+        let r = self.remainder_bits;
+        let mut first = from;
+        loop {
+            let last = to.min(first | 63);
+            let (low, high) = (slot(first), slot(last));
+            let (remainder, continuation, shifted) = if last < to {
+                let next = last + 1;
+                let [continuation, shifted] =
+                    [Bit::Continuation, Bit::Shifted].map(|bit| self.get(bit, next));
+                (self.remainder(next), continuation, shifted)
+            } else {
+                (0, false, false)
+            };
+            let base = self.base(first);
+            let block = &mut self.words[base..][..self.block_words];
+            let moved = span(low, high);
+            for (bit, entering) in [(Bit::Continuation, continuation), (Bit::Shifted, shifted)] {
+                let word = block[bit as usize];
+                let entering = u64::from(entering) << high;
+                block[bit as usize] = blend(word, (word & moved) >> 1 | entering, moved);
+            }
+            shift_down(&mut block[METADATA..], low * r, (high + 1) * r, r);
+            self.set_remainder(last, remainder);
+            if last == to {
+                return;
+            }
+            first = last + 1;
+        }
+    }
+}
+
+impl Clone for Blocks {
+    fn clone(&self) -> Self {
+        let quotient_bits = self.slots().trailing_zeros();
+        Self::from_words(quotient_bits, self.remainder_bits, self.words().to_vec())
+    }
+}
+
+impl PartialEq for Blocks {
+    fn eq(&self, other: &Self) -> bool {
+        (self.remainder_bits, self.words()) == (other.remainder_bits, other.words())
+    }
+}
+
+impl Eq for Blocks {}
+
+/// Moves the bits `start..end - by` of packed `words` up by `by` bits (below 64). The lowest `by`
+/// bits are arbitrary then.
+#[inline(always)]
+fn shift_up(words: &mut [u64], start: u32, end: u32, by: u32) {
+    let (first, last) = ((start / 64) as usize, ((end - 1) / 64) as usize);
+    let above_start = u64::MAX << (start % 64);
+    let below_end = u64::MAX >> (63 - (end - 1) % 64);
+    if first == last {
+        let mask = above_start & below_end;
+        words[first] = blend(words[first], words[first] << by, mask);
+        return;
+    }
+    let pulled = |words: &[u64], at: usize| words[at] << by | words[at - 1] >> (64 - by);
+    words[last] = blend(words[last], pulled(words, last), below_end);
+    for at in (first + 1..last).rev() {
+        words[at] = pulled(words, at);
+    }
+    words[first] = blend(words[first], words[first] << by, above_start);
+}
+
+/// Moves the bits `start + by..end` of packed `words` down by `by` bits (below 64). The highest
+/// `by` bits are arbitrary then.
+#[inline(always)]
+fn shift_down(words: &mut [u64], start: u32, end: u32, by: u32) {
+    let (first, last) = ((start / 64) as usize, ((end - 1) / 64) as usize);
+    let above_start = u64::MAX << (start % 64);
+    let below_end = u64::MAX >> (63 - (end - 1) % 64);
+    if first == last {
+        let mask = above_start & below_end;
+        words[first] = blend(words[first], words[first] >> by, mask);
+        return;
+    }
+    let pulled = |words: &[u64], at: usize| words[at] >> by | words[at + 1] << (64 - by);
+    words[first] = blend(words[first], pulled(words, first), above_start);
+    for at in first + 1..last {
+        words[at] = pulled(words, at);
+    }
+    words[last] = blend(words[last], words[last] >> by, below_end);
+}

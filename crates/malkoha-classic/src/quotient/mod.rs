@@ -1,0 +1,247 @@
+//! The quotient filter (Bender et al., VLDB 2012; paper, section 2.1).
+
+mod blocks;
+mod check;
+mod runs;
+
+use std::io::{self, Read, Write};
+
+use malkoha::KeyHasher;
+
+use crate::bloom::check_target;
+use crate::error::{BuildError, Full, ReadError};
+use crate::filter::{Filter, RemovableFilter};
+use crate::format::{Header, Kind, read_header, read_words, write_words};
+use crate::words::{ceil, float};
+use blocks::Blocks;
+use runs::Table;
+
+/// The share of slots that a filter built for a capacity fills at most.
+const MAX_LOAD: f64 = 0.9;
+const QUOTIENT_BITS: std::ops::RangeInclusive<u64> = 6..=38;
+const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
+
+/// A set of fingerprints, sorted, in an open hash table: the upper bits of a fingerprint, the
+/// quotient, say where it belongs, and only the lower ones, the remainder, are stored.
+///
+/// * Each slot has the remainder and three bits: `is_occupied` (some key has this slot's number as
+///   its quotient), `is_continuation` (this remainder has the same quotient as the one before) and
+///   `is_shifted` (this remainder is not in the slot of its quotient). Remainders of one quotient
+///   form a *run*, runs that touch form a *cluster*, and both are found from the three bits alone.
+/// * False-positive rate: 1 - e^(-load / 2^r) for remainders of r bits (Bender et al., section 3).
+/// * **The number of slots is a power of two**: a quotient is a whole number of bits. A filter
+///   built for a capacity is therefore filled to between 45 and 90 %.
+/// * An operation touches one or two neighbouring cache lines, and more the longer clusters get:
+///   about 1/(1-load)^2 slots. Any load below 1 works; above 0.9 everything is slow.
+/// * Copies of a key are kept, each in a slot: `count` counts them, `remove` removes one. They
+///   lengthen the cluster that they are in.
+///
+/// Removing keys that were never inserted may lose other keys: see [`RemovableFilter`].
+///
+/// ```
+/// use malkoha_classic::{Filter, QuotientFilter, RemovableFilter};
+///
+/// let mut seen = QuotientFilter::with_capacity(1_000_000, 0.001)?;
+/// seen.insert("cuckoo")?;
+/// assert!(seen.contains("cuckoo"));
+/// assert!(seen.remove("cuckoo"));
+/// assert!(seen.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotientFilter {
+    table: Table,
+    hasher: KeyHasher,
+    capacity: u64,
+    len: u64,
+}
+
+impl QuotientFilter {
+    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
+    /// are in, filled to at most 0.9.
+    ///
+    /// # Errors
+    ///
+    /// If an argument is out of range, no remainder of 48 bits or fewer reaches the rate, or the
+    /// memory is not to be had.
+    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
+        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
+    }
+
+    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_capacity`](Self::with_capacity).
+    pub fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        check_target(capacity, fpr)?;
+        let slots = ceil(float(capacity) / MAX_LOAD).next_power_of_two();
+        let quotient_bits = slots.trailing_zeros().max(6);
+        let load = float(capacity) / float(1 << quotient_bits);
+        let remainder_bits = (1..=48)
+            .find(|&bits| quotient_filter_fpr(bits, load) <= fpr)
+            .filter(|&bits| quotient_bits + bits <= 64)
+            .ok_or(BuildError::FprTooSmall {
+                structure: "quotient filter",
+                capacity,
+                asked: fpr,
+            })?;
+        Ok(Self { capacity, ..Self::with_geometry(quotient_bits, remainder_bits, hasher)? })
+    }
+
+    /// A filter of 2^`quotient_bits` slots (6 to 38) with remainders of `remainder_bits` bits (1
+    /// to 48, together at most 64). Its capacity is 0.9 of the slots, and all but one can be used.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_capacity`](Self::with_capacity).
+    pub fn with_geometry(
+        quotient_bits: u32,
+        remainder_bits: u32,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        check_widths(quotient_bits, remainder_bits)?;
+        let blocks = Blocks::new(quotient_bits, remainder_bits)?;
+        let capacity = ceil(float(blocks.slots()) * MAX_LOAD);
+        Ok(Self { table: Table::new(blocks), hasher, capacity, len: 0 })
+    }
+
+    /// The number of slots, a power of two.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.table.blocks().slots()
+    }
+
+    /// Bits of a fingerprint that are stored.
+    #[must_use]
+    pub fn remainder_bits(&self) -> u32 {
+        self.table.blocks().remainder_bits()
+    }
+
+    /// Bits of a fingerprint that say where it belongs: the base-2 logarithm of [`slots`](Self::slots).
+    #[must_use]
+    pub fn quotient_bits(&self) -> u32 {
+        self.slots().trailing_zeros()
+    }
+
+    /// The quotient and the remainder: the upper bits of the hash, and those below them.
+    #[inline(always)]
+    fn split(&self, hash: u64) -> (u64, u64) {
+        let (q, r) = (self.quotient_bits(), self.remainder_bits());
+        (hash >> (64 - q), (hash << q) >> (64 - r))
+    }
+}
+
+/// The false-positive rate of a quotient filter with remainders of `remainder_bits` bits, of whose
+/// slots the share `load` is occupied by different keys: 1 - e^(-load / 2^r) (Bender et al. 2012,
+/// section 3).
+#[must_use]
+pub fn quotient_filter_fpr(remainder_bits: u32, load: f64) -> f64 {
+    -(-load / f64::from(remainder_bits).exp2()).exp_m1()
+}
+
+impl RemovableFilter for QuotientFilter {
+    #[inline]
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        let (quotient, remainder) = self.split(hash);
+        let removed = self.table.remove(quotient, remainder);
+        self.len -= u64::from(removed);
+        removed
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64) -> u64 {
+        let (quotient, remainder) = self.split(hash);
+        self.table.count(quotient, remainder)
+    }
+}
+
+impl Filter for QuotientFilter {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
+        // One slot stays free, so that every walk along a cluster ends.
+        if self.len + 1 >= self.slots() {
+            return Err(Full { len: self.len, capacity: self.capacity });
+        }
+        let (quotient, remainder) = self.split(hash);
+        self.table.insert(quotient, remainder);
+        self.len += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        let (quotient, remainder) = self.split(hash);
+        self.table.contains(quotient, remainder)
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.table.blocks().prefetch(self.split(hash).0);
+    }
+
+    fn hasher(&self) -> KeyHasher {
+        self.hasher
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn load_factor(&self) -> f64 {
+        float(self.len) / float(self.slots())
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        quotient_filter_fpr(self.remainder_bits(), self.load_factor())
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.table.blocks().words().len() as u64 * 8
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.len = 0;
+    }
+
+    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
+        let header = Header {
+            kind: Kind::Quotient,
+            seed: self.hasher.seed(),
+            capacity: self.capacity,
+            len: self.len,
+            table_bytes: self.size_in_bytes(),
+            shape: [self.quotient_bits().into(), self.remainder_bits().into(), 0, 0],
+        };
+        write_words(writer, header, self.table.blocks().words().iter().copied())
+    }
+
+    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
+        let header = read_header(&mut reader, Kind::Quotient)?;
+        let (q, r) = (header.narrow("quotient bits", 0)?, header.narrow("remainder bits", 1)?);
+        check_widths(q, r).map_err(|_| Header::impossible("quotient bits", q.into()))?;
+        header.expect_words(Blocks::words_for(q, r))?;
+        let blocks = Blocks::from_words(q, r, read_words(&mut reader, &header)?);
+        let Header { capacity, len, .. } = header;
+        if len >= blocks.slots() {
+            return Err(Header::impossible("len", len));
+        }
+        check::check(&blocks, len).map_err(ReadError::Table)?;
+        Ok(Self { table: Table::new(blocks), hasher: header.hasher(), capacity, len })
+    }
+}
+
+fn check_widths(quotient_bits: u32, remainder_bits: u32) -> Result<(), BuildError> {
+    BuildError::check_range("number of quotient bits", quotient_bits.into(), QUOTIENT_BITS)?;
+    let most = (64 - u64::from(quotient_bits)).min(*REMAINDER_BITS.end());
+    BuildError::check_range("number of remainder bits", remainder_bits.into(), 1..=most)
+}

@@ -1,0 +1,45 @@
+//! Word-parallel kernels against the lane-by-lane one: the same bytes after every operation.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn lanes_twin(geometry: Geometry) -> Table<Memory> {
+    let mut twin = Table::new(geometry).unwrap();
+    twin.kernel = Kernel::BucketedLanes(Lanes::new(&geometry));
+    twin
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn words_and_lanes_agree(
+        bucket_size in prop_oneof![Just(1), Just(2), Just(4), Just(8)],
+        fingerprint_bits in 4..=32_u32,
+        capacity in 1..600_u64,
+        hashes in proptest::collection::vec(any::<u64>(), 1..800),
+    ) {
+        let layout = Layout::Bucketed { bucket_size };
+        let geometry = Geometry::for_capacity(capacity, layout, fingerprint_bits, 0).unwrap();
+        let (mut words, mut lanes) = (Table::new(geometry).unwrap(), lanes_twin(geometry));
+        for (i, &hash) in hashes.iter().enumerate() {
+            prop_assert_eq!(words.insert(hash, 100), lanes.insert(hash, 100));
+            if i % 3 == 0 {
+                let earlier = hashes[i / 2];
+                prop_assert_eq!(words.count(earlier), lanes.count(earlier));
+                prop_assert_eq!(words.remove(earlier), lanes.remove(earlier));
+            }
+        }
+        prop_assert!(words.bytes() == lanes.bytes());
+        prop_assert_eq!(words.occupied(), lanes.occupied());
+        let (mut found, mut twin_found) = (vec![false; hashes.len()], vec![false; hashes.len()]);
+        words.contains_batch(&hashes, &mut found);
+        lanes.contains_batch(&hashes, &mut twin_found);
+        prop_assert_eq!(&found, &twin_found);
+        for (&hash, found) in hashes.iter().zip(found) {
+            // Single lookups are compiled for the baseline: the oracle of the vectorised batches.
+            prop_assert_eq!(words.contains(hash), found);
+        }
+    }
+}
