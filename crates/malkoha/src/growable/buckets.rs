@@ -8,7 +8,7 @@
 //! bits: the low bits of each occupant's place.
 
 use super::shape::{LANES, Shape};
-use crate::addressing::{Aim, Probe};
+use crate::addressing::{Addressing, Aim, Probe};
 use crate::layout::TableLayout;
 use crate::layout::bits::{Word, read, split, write};
 
@@ -18,6 +18,8 @@ pub(super) struct Buckets<W> {
     pub(super) shape: Shape,
     width: u32,
     bucket_bits: u64,
+    /// Its places are buckets.
+    one_segment: Addressing,
     ones: W,
     highs: W,
 }
@@ -50,6 +52,7 @@ impl<W: Word> Buckets<W> {
                 shape: *shape,
                 width,
                 bucket_bits: u64::from(LANES * shape.slot_bits()),
+                one_segment: Addressing::new(1, shape.places >> shape.narrowing, shape.bits),
                 ones,
                 highs: ones << (width - 1),
             }
@@ -254,8 +257,17 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         Probe { segment: 0, first: key.first, second: key.second, fingerprint }
     }
 
-    fn base(&self, _probe: &Probe) -> usize {
-        0
+    fn addressing(&self) -> &Addressing {
+        &self.buckets.one_segment
+    }
+
+    fn segment_bytes(&self) -> u64 {
+        self.buckets.shape.segment_bytes()
+    }
+
+    #[inline]
+    fn bit(&self, bucket: u64) -> u64 {
+        bucket * self.buckets.bucket_bits
     }
 
     fn aim(&self, probe: &Probe) -> Aim {
@@ -287,29 +299,17 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         [probe.first, probe.second].map(|place| place >> self.buckets.shape.narrowing)
     }
 
-    fn places(&self) -> u64 {
-        self.buckets.shape.buckets()
-    }
-
-    fn byte(&self, base: usize, place: u64) -> usize {
-        split(base, place * self.buckets.bucket_bits).0
-    }
-
     #[inline]
     fn has_room(&self, bytes: &[u8], _base: usize, place: u64) -> bool {
         self.buckets.fingerprint(bytes, place, LANES - 1) == 0
     }
 
-    fn moves(&self) -> usize {
-        LANES as usize
-    }
-
     #[inline]
-    fn target(&self, bytes: &[u8], _base: usize, place: u64, choice: usize) -> u64 {
-        // At most 4 lanes.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let slot = self.buckets.slot(bytes, place, choice as u32);
-        self.alternate(slot) >> self.buckets.shape.narrowing
+    fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
+        for lane in 0..LANES {
+            let slot = self.buckets.slot(bytes, bucket, lane);
+            each(self.alternate(slot) >> self.buckets.shape.narrowing);
+        }
     }
 
     fn relocate(&self, bytes: &mut [u8], _base: usize, place: u64, choice: usize, _to: u64) {
