@@ -6,6 +6,7 @@
 //!      --lookup, change, rebuild--> answer --set, map--> caller
 //! ```
 
+mod batch;
 mod builder;
 mod change;
 mod codec;

@@ -5,9 +5,9 @@
 use std::iter;
 
 use super::directory::{Form, MAX_SEGMENTS};
-use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::segment::{Segment, Slot};
-use super::shape::{ROOM, buckets_for};
+use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
+use super::segment::{Position, Segment, Slot};
+use super::shape::{LANES, ROOM, buckets_for};
 use super::table::{GrowTable, MAX_KICKS, Record, narrow, with_codec};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
@@ -20,24 +20,32 @@ const FIRST_ROOM: u64 = 103;
 
 /// Pours all occupants into the segments `to`: `child` says which, and what is left of the
 /// fingerprint. `false` if one finds no place.
-fn pour<W: Word>(
+fn pour<W: Word, const N: usize>(
     (from, bytes): (&Segment<'_, W>, &[u8]),
-    to: &[Segment<'_, W>],
-    into: &mut [Box<[u8]>],
+    to: &[Segment<'_, W>; N],
+    into: &mut [Box<[u8]>; N],
     search: &mut Search,
     child: impl Fn(u64) -> (usize, u64),
 ) -> bool {
     let mut waiting = Vec::new();
+    // Occupied lanes of the new buckets: cheaper to know than to look up.
+    let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for bucket in 0..from.form.grid.buckets() {
-        for occupant in from.occupants(bytes, bucket) {
-            let mix = from.mix(occupant.fingerprint);
+        from.for_each_occupant(bytes, bucket, |occupant, mix| {
             let (number, fingerprint) = child(occupant.fingerprint);
             let slot = Slot { fingerprint, ..occupant };
             let bucket = to[number].form.grid.bucket(slot.place, mix);
-            if !to[number].push(&mut into[number], bucket, slot) {
+            // Below MAX_BUCKETS.
+            #[expect(clippy::cast_possible_truncation, reason = "see above")]
+            let len = &mut lens[number][bucket as usize];
+            let lane = u32::from(*len);
+            if lane < LANES {
+                to[number].set(&mut into[number], Position { bucket, lane }, slot);
+                *len += 1;
+            } else {
                 waiting.push((number, slot));
             }
-        }
+        });
     }
     // They move others, so they come when all are in that need not move.
     waiting.into_iter().all(|(number, slot)| {
@@ -53,7 +61,7 @@ impl GrowTable {
     /// Makes room in a segment; `false` if the keys have no bit left for another split.
     pub(super) fn grow(&mut self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];
-        let room = if self.occupied < self.capacity { FIRST_ROOM } else { ROOM };
+        let room = if self.is_first() { FIRST_ROOM } else { ROOM };
         let wanted = buckets_for(u64::from(len) * room / 100);
         // More in any case, also where a search failed early.
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / 32 + 1);
