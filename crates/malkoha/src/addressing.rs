@@ -10,11 +10,11 @@
 //! All steps are 32 x 32 -> 64 multiplications but one, which is what vector units have.
 
 /// An odd constant (2^64 / golden ratio): multiplication by it spreads every bit upwards.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Its 32-bit counterpart, for fingerprints.
-const SPREAD: u64 = 0x9e37_79b1;
+pub(crate) const SPREAD: u64 = 0x9e37_79b1;
 
-const LOW_32: u64 = 0xffff_ffff;
+pub(crate) const LOW_32: u64 = 0xffff_ffff;
 
 /// `value * range / 2^32` for a 32-bit `value`: uniform over `0..range`.
 #[inline(always)]

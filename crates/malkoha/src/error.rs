@@ -23,6 +23,9 @@ pub enum BuildError {
         /// The least that can be had.
         reachable: f64,
     },
+    /// The growth factor of a growable filter is not between 1 and 10^9.
+    #[error("growth by a factor of {0} is out of range: ask for 1 to 1e9")]
+    Growth(f64),
     /// The fingerprint size is outside 4 to 32 bits.
     #[error("fingerprints of {0} bits are not supported: choose 4 to 32")]
     FingerprintBits(u32),
@@ -86,6 +89,19 @@ impl fmt::Display for Full {
 }
 
 impl std::error::Error for Full {}
+
+/// An insert into a growable filter whose fingerprints have no bit left for another split. Every
+/// key that was inserted is still in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the filter has grown as far as its fingerprints let it, to {len} keys: \
+     build one with a larger capacity or growth factor"
+)]
+#[non_exhaustive]
+pub struct GrownOut {
+    /// The number of keys in the filter.
+    pub len: u64,
+}
 
 /// A batch of which some keys found no place. All the others are in the filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -59,19 +59,22 @@ mod error;
 mod filter;
 mod format;
 mod geometry;
+mod growable;
 mod key;
 mod layout;
 mod map;
 pub mod params;
+mod spill;
 mod table;
 
 pub use builder::{Builder, Plan};
-pub use error::{BatchFull, BuildError, FromIterError, Full};
+pub use error::{BatchFull, BuildError, FromIterError, Full, GrownOut};
 pub use filter::{CuckooFilter, FilterView};
 pub use format::ReadError;
 #[cfg(feature = "mmap")]
 pub use format::{MappedFile, MappedFilter};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
+pub use growable::{GrowableBuilder, GrowableCuckooFilter};
 pub use key::{Key, KeyHasher};
 pub use map::CuckooMap;
 pub use table::Memory;

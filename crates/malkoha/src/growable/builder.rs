@@ -1,0 +1,73 @@
+//! Choosing a growable filter.
+
+use super::GrowableCuckooFilter;
+use super::shape::Shape;
+use crate::builder::DEFAULT_SEED;
+use crate::error::BuildError;
+use crate::key::random_seed;
+
+/// Builds a [`GrowableCuckooFilter`]: a capacity to begin with, a false-positive rate, and how far
+/// that rate shall hold.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct GrowableBuilder {
+    capacity: u64,
+    fpr: f64,
+    growth: f64,
+    seed: u64,
+}
+
+impl Default for GrowableBuilder {
+    fn default() -> Self {
+        Self { capacity: 1, fpr: 0.001, growth: 1024.0, seed: DEFAULT_SEED }
+    }
+}
+
+impl GrowableBuilder {
+    /// One key to begin with, rate 0.001, growth 1024; the same as
+    /// [`GrowableCuckooFilter::builder`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of keys to begin with, 1 to 2^36.
+    pub fn capacity(mut self, keys: u64) -> Self {
+        self.capacity = keys;
+        self
+    }
+
+    /// The highest false-positive rate until the filter has grown to `growth` times its capacity,
+    /// above 0 and below 1.
+    pub fn fpr(mut self, rate: f64) -> Self {
+        self.fpr = rate;
+        self
+    }
+
+    /// How many times its capacity the filter may grow to at that rate, 1 to 10^9. Half a bit a
+    /// key for the first doublings, and ever less.
+    pub fn growth(mut self, factor: f64) -> Self {
+        self.growth = factor;
+        self
+    }
+
+    /// The seed of the hash; 0 unless told, so that equal inputs give equal filters.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// A seed that nobody can guess: for keys that an attacker may choose.
+    pub fn random_seed(self) -> Self {
+        self.seed(random_seed())
+    }
+
+    /// Builds the filter, empty.
+    ///
+    /// # Errors
+    ///
+    /// If no filter of this library is like that; the message says what to change.
+    pub fn build(&self) -> Result<GrowableCuckooFilter, BuildError> {
+        let shape = Shape::new(self.capacity, self.fpr, self.growth)?;
+        Ok(GrowableCuckooFilter::from_shape(shape, self.seed, self.capacity))
+    }
+}

@@ -1,0 +1,199 @@
+//! The growable filter against a naive model, through many splits.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sample sizes, all small and positive"
+)]
+
+use std::collections::HashMap;
+
+use malkoha::{BuildError, GrowableCuckooFilter};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Insert(u32),
+    InsertRange(u32, u32),
+    InsertCopies(u32, u32),
+    Remove(u32),
+    RemoveRange(u32, u32),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    // Few keys, so that they are met again and again as the filter grows.
+    let key = || 0..20_000_u32;
+    prop_oneof![
+        4 => key().prop_map(Operation::Insert),
+        3 => (key(), 0..8_000_u32).prop_map(|(from, n)| Operation::InsertRange(from, n)),
+        2 => (key(), 0..50_u32).prop_map(|(key, n)| Operation::InsertCopies(key, n)),
+        4 => key().prop_map(Operation::Remove),
+        2 => (key(), 0..8_000_u32).prop_map(|(from, n)| Operation::RemoveRange(from, n)),
+    ]
+}
+
+type Model = HashMap<u32, u64>;
+
+fn insert(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
+    filter.insert(&key).unwrap();
+    *model.entry(key).or_default() += 1;
+}
+
+fn remove(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
+    if let Some(count) = model.get_mut(&key).filter(|count| **count > 0) {
+        assert!(filter.remove(&key), "{key} was in");
+        *count -= 1;
+    }
+}
+
+fn agree(filter: &GrowableCuckooFilter, model: &Model) {
+    assert_eq!(filter.len(), model.values().sum::<u64>());
+    let keys: Vec<u32> = model.keys().copied().collect();
+    for (key, found) in keys.iter().zip(filter.contains_many(&keys)) {
+        assert_eq!(filter.contains(key), found, "single and batched lookups differ");
+        assert!(found || model[key] == 0, "lost {key}");
+        assert!(filter.count(key) >= model[key], "too few copies of {key}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn agrees_with_the_model_while_it_grows(
+        capacity in prop_oneof![Just(1), 1..30_000_u64],
+        fpr in prop_oneof![Just(0.3), Just(0.01), Just(1e-4), Just(1e-7)],
+        seed: u64,
+        operations in proptest::collection::vec(operation(), 0..60),
+    ) {
+        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).seed(seed);
+        let (mut filter, mut model) = (builder.build().unwrap(), Model::new());
+        for operation in operations {
+            match operation {
+                Operation::Insert(key) => insert(&mut filter, &mut model, key),
+                Operation::InsertCopies(key, n) => {
+                    (0..n).for_each(|_| insert(&mut filter, &mut model, key));
+                }
+                Operation::InsertRange(from, n) => {
+                    (from..from + n).for_each(|key| insert(&mut filter, &mut model, key));
+                }
+                Operation::Remove(key) => remove(&mut filter, &mut model, key),
+                Operation::RemoveRange(from, n) => {
+                    (from..from + n).for_each(|key| remove(&mut filter, &mut model, key));
+                }
+            }
+        }
+        agree(&filter, &model);
+        let keys: Vec<u32> = model.keys().copied().collect();
+        for key in keys {
+            while model[&key] > 0 {
+                remove(&mut filter, &mut model, key);
+            }
+        }
+        prop_assert!(filter.is_empty() && filter.load_factor() == 0.0);
+        prop_assert_eq!(filter.expected_fpr(), 0.0);
+    }
+}
+
+/// From one key to half a million: at every doubling nothing is lost, and the rate is as promised
+/// and as reported.
+///
+/// Sample: as many absent keys as give 400 false positives by the report, at most 2 million;
+/// tolerance 4.5 sigma, sigma = sqrt(p(1-p)/n), and 4 % for the formula, which takes a lookup's
+/// slots as independent. The report leaves the promise at most by what the last split brought.
+#[test]
+fn keeps_its_rate_at_every_doubling() {
+    for fpr in [0.01, 1e-3] {
+        let mut filter = GrowableCuckooFilter::with_capacity(1_000, fpr).unwrap();
+        let mut keys: Vec<u64> = Vec::new();
+        let mut next = 1_000_u64;
+        while next <= 600_000 {
+            let new: Vec<u64> = (keys.len() as u64..next).collect();
+            filter.insert_many(&new).unwrap();
+            keys.extend(new);
+            assert!(filter.contains_many(&keys).into_iter().all(|found| found), "{next}");
+            assert!(keys.iter().step_by(97).all(|key| filter.count(key) >= 1));
+            let expected = filter.expected_fpr();
+            assert!(expected <= fpr, "{next} keys: {expected}");
+            let sample = ((400.0 / expected) as u64).min(2_000_000);
+            let absent: Vec<u64> = (0..sample).map(|n| n + (1 << 40)).collect();
+            let hits = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
+            let measured = hits as f64 / sample as f64;
+            let sigma = (expected * (1.0 - expected) / sample as f64).sqrt();
+            assert!(
+                (measured - expected).abs() <= 4.5 * sigma + 0.04 * expected,
+                "{next} keys: measured {measured}, expected {expected}, sigma {sigma}"
+            );
+            next *= 2;
+        }
+        assert!(filter.remove_many(&keys).into_iter().all(|removed| removed));
+        assert!(filter.is_empty() && filter.load_factor() == 0.0);
+    }
+}
+
+#[test]
+fn a_million_copies_are_counted_and_take_no_room() {
+    let mut filter = GrowableCuckooFilter::with_capacity(1_000, 0.001).unwrap();
+    let bytes = filter.size_in_bytes();
+    (0..1_000_000).for_each(|_| filter.insert("cuckoo").unwrap());
+    assert_eq!(filter.count("cuckoo"), 1_000_000);
+    assert!(filter.size_in_bytes() < bytes + 100);
+    // Growth takes them along, and copies that come later join them.
+    filter.insert_many(&(0..100_000_u32).collect::<Vec<_>>()).unwrap();
+    filter.insert("cuckoo").unwrap();
+    assert_eq!(filter.count("cuckoo"), 1_000_001);
+    (0..1_000_001).for_each(|_| assert!(filter.remove("cuckoo")));
+    assert_eq!((filter.count("cuckoo"), filter.len()), (0, 100_000));
+}
+
+/// A key that comes again at each size keeps one fingerprint, or it would need a slot for each.
+#[test]
+fn a_copy_at_every_size() {
+    let mut filter = GrowableCuckooFilter::with_capacity(1, 0.001).unwrap();
+    for doubling in 0..18_u32 {
+        filter.insert("cuckoo").unwrap();
+        let keys: Vec<u64> = (1 << doubling..2 << doubling).collect();
+        filter.insert_many(&keys).unwrap();
+        assert_eq!(filter.count("cuckoo"), u64::from(doubling) + 1);
+    }
+}
+
+/// Beyond the promise it goes on, at a rate that it reports, until its bits are spent; the error
+/// loses nothing.
+#[test]
+fn grows_beyond_the_promise_and_ends_with_an_error() {
+    let builder = GrowableCuckooFilter::builder().capacity(16_000).fpr(0.6).growth(1.0);
+    let mut filter = builder.build().unwrap();
+    let mut keys = 0_u64;
+    while filter.insert(&keys).is_ok() {
+        keys += 1;
+    }
+    assert!(keys > 16 * 16_000, "{keys}");
+    assert!((0..keys).all(|key| filter.contains(&key)));
+    assert!(filter.insert(&keys).unwrap_err().to_string().contains("larger capacity"));
+    assert!((0..keys).all(|key| filter.remove(&key)));
+    assert!(filter.is_empty() && filter.load_factor() == 0.0);
+}
+
+#[test]
+fn wrong_wishes_are_refused_with_a_remedy() {
+    let new = GrowableCuckooFilter::builder;
+    assert_eq!(new().capacity(0).build().unwrap_err(), BuildError::Capacity(0));
+    assert_eq!(new().fpr(1.0).build().unwrap_err(), BuildError::Fpr(1.0));
+    assert_eq!(new().growth(0.5).build().unwrap_err(), BuildError::Growth(0.5));
+    let error = new().fpr(1e-12).build().unwrap_err();
+    assert!(error.to_string().contains("at least"), "{error}");
+}
+
+#[test]
+fn a_cleared_filter_is_empty_and_begins_anew() {
+    let mut filter = GrowableCuckooFilter::with_capacity(10, 0.001).unwrap();
+    (0..50_000_u32).for_each(|key| filter.insert(&(key % 30_000)).unwrap());
+    (0..10).for_each(|_| filter.insert(&7_u32).unwrap());
+    // Keys that share a fingerprint have copies to spill, too.
+    assert_eq!(filter.count(&7_u32), 12);
+    assert!((10..100).contains(&filter.spilled()));
+    filter.clear();
+    assert!(filter.is_empty() && filter.spilled() == 0 && !filter.contains(&7_u32));
+    assert_eq!(filter.insert_unique(&7_u32), Ok(true));
+    assert_eq!(filter.insert_unique(&7_u32), Ok(false));
+}
