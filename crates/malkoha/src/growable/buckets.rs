@@ -299,8 +299,8 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         [probe.first, probe.second].map(|place| place >> self.buckets.shape.narrowing)
     }
 
-    #[inline]
-    fn has_room(&self, bytes: &[u8], _base: usize, place: u64) -> bool {
+    #[inline(always)]
+    unsafe fn has_room(&self, bytes: &[u8], _base: usize, place: u64) -> bool {
         self.buckets.fingerprint(bytes, place, LANES - 1) == 0
     }
 

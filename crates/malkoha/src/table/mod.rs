@@ -86,7 +86,8 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     /// `bytes` has exactly `geometry.table_bytes()` bytes.
     pub(crate) fn from_bytes(bytes: B, geometry: Geometry) -> Self {
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
-        Self { kernel: Kernel::new(&geometry), search: Search::default(), bytes, geometry }
+        let search = Search::of_table(bytes.len());
+        Self { kernel: Kernel::new(&geometry), search, bytes, geometry }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
