@@ -3,8 +3,6 @@
 pub(crate) mod batch;
 mod memory;
 mod partition;
-#[cfg(test)]
-mod tests;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
@@ -202,3 +200,7 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         self.bytes.fill(0);
     }
 }
+
+// After the macro that they use.
+#[cfg(test)]
+mod tests;
