@@ -87,10 +87,14 @@ pub(crate) enum InstructionSet {
     Portable,
 }
 
-/// The best that this processor has. Detected once; later calls load a cached word.
+/// The best that this processor has. Detected once; later calls load a cached word. A build with
+/// `--cfg malkoha_portable` uses none of them, for tests.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn instruction_set() -> InstructionSet {
+    if cfg!(malkoha_portable) {
+        return InstructionSet::Portable;
+    }
     let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
     if bmi
         && is_x86_feature_detected!("avx512f")

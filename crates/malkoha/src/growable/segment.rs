@@ -290,7 +290,7 @@ impl<W: Word> TableLayout for Segment<'_, W> {
     }
 
     #[inline]
-    fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
+    unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
         self.fingerprint(bytes, Position { bucket, lane: LANES - 1 }) == 0
     }
 

@@ -122,6 +122,18 @@ pub(crate) unsafe fn load_at<W: Word>(bytes: &[u8], bit: u64) -> W {
     unsafe { W::load_unchecked(bytes, at) >> shift }
 }
 
+/// The word from bit `bit` of the segment at byte `base` on.
+///
+/// # Safety
+///
+/// As for [`load_at`].
+#[inline(always)]
+pub(crate) unsafe fn load_from<W: Word>(bytes: &[u8], base: usize, bit: u64) -> W {
+    let (at, shift) = split(base, bit);
+    // SAFETY: as the caller promises.
+    unsafe { W::load_unchecked(bytes, at) >> shift }
+}
+
 /// [`load_at`] for a bit that is the first of its byte.
 ///
 /// # Safety

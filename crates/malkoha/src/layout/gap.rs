@@ -11,7 +11,7 @@
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, read, write};
+use crate::layout::bits::{Word, load_at, load_from, read, write};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -35,6 +35,8 @@ pub(crate) struct GapWindows<W> {
     gaps: u64,
     /// The highest bit of a slot.
     high: W,
+    /// All bits of a slot.
+    slot_mask: W,
 }
 
 /// An odd constant that is not the one of the alternate place: gaps and targets are independent.
@@ -52,6 +54,7 @@ impl<W: Word> GapWindows<W> {
             slot_bits,
             gaps: gaps.into(),
             high: W::from_u64(1) << (slot_bits - 1),
+            slot_mask: W::ones(slot_bits),
         })
     }
 
@@ -193,9 +196,12 @@ impl<W: Word> TableLayout for GapWindows<W> {
         self.addressing.places() + self.gaps
     }
 
-    #[inline]
-    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
-        self.slot(bytes, base, place) == 0
+    #[inline(always)]
+    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        // SAFETY: the place is a slot of this table, and behind the last one there are tail bytes
+        // for the rest of the word.
+        let word: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        word & self.slot_mask == W::ZERO
     }
 
     #[inline(always)]

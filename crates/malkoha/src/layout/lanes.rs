@@ -212,8 +212,8 @@ impl TableLayout for Lanes {
         [probe.first, probe.second]
     }
 
-    #[inline]
-    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+    #[inline(always)]
+    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
     }
 

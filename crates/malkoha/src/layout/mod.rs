@@ -77,7 +77,13 @@ pub(crate) trait TableLayout: Copy {
     fn occupied(&self, bytes: &[u8], base: usize) -> u64;
 
     fn candidates(&self, probe: &Probe) -> Self::Candidates;
-    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool;
+    /// Whether a slot of `place` is free.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the geometry that the layout was made for, a segment of which begins
+    /// at `base`; `place` is below `places()`.
+    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool;
     /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
     fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, each: impl FnMut(u64));
     /// Makes move number `choice` of `place`, whose target is `to`, which has room.

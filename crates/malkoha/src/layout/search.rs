@@ -1,34 +1,42 @@
 //! Making room: the shortest chain of moves that frees a candidate place of a key.
 //!
 //! A breadth-first search reads before anything is written. So an insert that fails has changed
-//! nothing; the places of one level are fetched together, where a random walk waits for each in
-//! turn; and the path depends on the table's bytes alone, so equal histories give equal tables.
+//! nothing; a processor fetches the places of one level together, where a random walk waits for
+//! each in turn; and the path depends on the table's bytes alone, so equal histories give equal tables.
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::TableLayout;
 
-/// Places to expand before their neighbours are looked at: enough misses in flight to overlap.
-const EXPANDED_AT_ONCE: usize = 4;
+/// Places whose targets' lines are asked for together: as many misses overlap.
+const GROUP: usize = 4;
+/// A table of more bytes is mostly not in cache.
+const FAR_BYTES: usize = 4 << 20;
+/// Moves out of a place, at most: one for each slot of a bucket.
+const MAX_MOVES: usize = 8;
 
 /// The memory of a search, kept from one to the next.
+///
+/// The places in the order in which they are met: the key's candidates, the *roots*, then the
+/// targets of all moves out of each place in turn. Every place has equally many moves, so a place's
+/// number says which move leads there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    nodes: Vec<Node>,
+    places: Vec<u32>,
+    /// Whether it pays to ask for lines before they are looked at.
+    far: bool,
 }
 
-/// A place that the occupant of another place can move to.
+/// A place with room, and how many moves lead to it.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    place: u32,
-    /// The node whose occupant moves here; a root is its own parent.
-    parent: u32,
-    /// Which of the parent's moves leads here, or which of the key's candidates a root is.
-    choice: u8,
+struct Found {
+    number: usize,
+    roots: usize,
+    moves: usize,
 }
 
-/// Inserts a key, moving others if need be. Looks at no more than `limit` places beyond the key's
-/// own. On `false` nothing has changed.
+/// Inserts a key, moving others if need be. Looks at `limit` places beyond the key's own, and as
+/// many more as the last one has moves. On `false` nothing has changed.
 #[inline]
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
@@ -53,7 +61,7 @@ fn insert_with_moves<L: TableLayout>(
     limit: u32,
 ) -> bool {
     let base = layout.base(probe);
-    let Some(free) = search.find_room(layout, bytes, base, probe, limit) else {
+    let Some(free) = search.find_room(layout, bytes, probe, limit) else {
         return false;
     };
     let candidate = search.move_along(layout, bytes, base, free);
@@ -66,63 +74,58 @@ fn insert_with_moves<L: TableLayout>(
 pub(crate) fn prefetch_neighbours<L: TableLayout>(layout: &L, bytes: &[u8], probe: &Probe) {
     let base = layout.base(probe);
     for &place in layout.candidates(probe).as_ref() {
-        layout.for_each_target(bytes, base, place, |target| {
-            prefetch(bytes, layout.byte(base, target) as u64);
-        });
+        prefetch_targets(layout, bytes, base, place);
     }
 }
 
+#[inline(always)]
+fn prefetch_targets<L: TableLayout>(layout: &L, bytes: &[u8], base: usize, place: u64) {
+    layout.for_each_target(bytes, base, place, |target| {
+        prefetch(bytes, layout.byte(base, target) as u64);
+    });
+}
+
 impl Search {
-    /// The number of the first node with room.
+    /// For a table of so many bytes; the default is for one that is in cache.
+    pub(crate) fn of_table(bytes: usize) -> Self {
+        Self { places: Vec::new(), far: bytes > FAR_BYTES }
+    }
+
+    /// Whether the table is mostly not in cache.
+    pub(crate) fn is_far(&self) -> bool {
+        self.far
+    }
+
+    /// The first place with room.
     fn find_room<L: TableLayout>(
         &mut self,
         layout: &L,
         bytes: &[u8],
-        base: usize,
         probe: &Probe,
         limit: u32,
-    ) -> Option<usize> {
-        self.nodes.clear();
-        for (choice, &place) in layout.candidates(probe).as_ref().iter().enumerate() {
-            self.push(place, self.nodes.len(), choice);
-        }
-        // The roots are known to be full.
-        let mut looked_at = self.nodes.len();
+    ) -> Option<Found> {
+        let candidates = layout.candidates(probe);
+        let roots = candidates.as_ref().len();
         // A search of a small table meets the same places again and again; it ends all the same.
         let everywhere = u32::try_from(layout.places() * 8).unwrap_or(u32::MAX);
-        let limit = looked_at + everywhere.min(limit) as usize;
-        let mut expanded = 0;
-        while expanded < self.nodes.len() && looked_at < limit {
-            let parents = expanded..self.nodes.len().min(expanded + EXPANDED_AT_ONCE);
-            expanded = parents.end;
-            for parent in parents {
-                let place = self.nodes[parent].place.into();
-                let mut choice = 0;
-                layout.for_each_target(bytes, base, place, |target| {
-                    prefetch(bytes, layout.byte(base, target) as u64);
-                    self.push(target, parent, choice);
-                    choice += 1;
-                });
-            }
-            let last = self.nodes.len().min(limit);
-            for (number, node) in self.nodes[..last].iter().enumerate().skip(looked_at) {
-                if layout.has_room(bytes, base, node.place.into()) {
-                    return Some(number);
-                }
-            }
-            looked_at = last;
+        let limit = roots + everywhere.min(limit) as usize;
+        let needed = limit + MAX_MOVES;
+        if self.places.len() < needed {
+            self.places.resize(needed, 0);
         }
-        None
+        let places = &mut self.places[..needed];
+        for (place, &candidate) in places.iter_mut().zip(candidates.as_ref()) {
+            *place = narrow(candidate);
+        }
+        let base = layout.base(probe);
+        let length = usize::try_from(layout.segment_bytes()).expect("in memory");
+        let segment = &bytes[base..][..length];
+        // SAFETY: the segment is whole, and candidates are places of it.
+        unsafe { first_with_room(layout, segment, places, roots, limit, self.far) }
     }
 
-    fn push(&mut self, place: u64, parent: usize, choice: usize) {
-        // Places are below 2^32, nodes fewer than the limit plus one level, moves at most 8.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        self.nodes.push(Node { place: place as u32, parent: parent as u32, choice: choice as u8 });
-    }
-
-    /// Moves each occupant on the path to node `free` one step on, the last one first, so that none
-    /// is ever without a place. Answers which of the key's candidates then has room.
+    /// Moves each occupant on the path to the place `found` one step on, the last one first, so
+    /// that none is ever without a place. Answers which of the key's candidates then has room.
     ///
     /// A shortest path visits no place twice, so no move disturbs another.
     fn move_along<L: TableLayout>(
@@ -130,17 +133,62 @@ impl Search {
         layout: &L,
         bytes: &mut [u8],
         base: usize,
-        free: usize,
+        found: Found,
     ) -> usize {
-        let mut number = free;
-        loop {
-            let Node { place, parent, choice } = self.nodes[number];
-            if parent as usize == number {
-                return choice.into();
+        let Found { mut number, roots, moves } = found;
+        while let Some(child) = number.checked_sub(roots) {
+            let (parent, choice) = (child / moves, child % moves);
+            let (from, to) = (self.places[parent].into(), self.places[number].into());
+            layout.relocate(bytes, base, from, choice, to);
+            number = parent;
+        }
+        number
+    }
+}
+
+/// Looks for room breadth first, from the `roots` first of `places`, which are known to be full, to
+/// number `limit`.
+///
+/// # Safety
+///
+/// `segment` is one of the layout's geometry; the roots are places of it.
+#[inline(always)]
+unsafe fn first_with_room<L: TableLayout>(
+    layout: &L,
+    segment: &[u8],
+    places: &mut [u32],
+    roots: usize,
+    limit: usize,
+    far: bool,
+) -> Option<Found> {
+    let (mut expanded, mut met) = (0, roots);
+    let mut found = None;
+    while expanded < met && met < limit {
+        if far && expanded % GROUP == 0 {
+            for &place in &places[expanded..met.min(expanded + GROUP)] {
+                prefetch_targets(layout, segment, 0, place.into());
             }
-            let from = self.nodes[parent as usize].place;
-            layout.relocate(bytes, base, from.into(), choice.into(), place.into());
-            number = parent as usize;
+        }
+        let before = met;
+        layout.for_each_target(segment, 0, places[expanded].into(), |target| {
+            // SAFETY: roots and targets are places of the segment.
+            if found.is_none() && unsafe { layout.has_room(segment, 0, target) } {
+                found = Some(met);
+            }
+            places[met] = narrow(target);
+            met += 1;
+        });
+        expanded += 1;
+        if let Some(number) = found {
+            return Some(Found { number, roots, moves: met - before });
         }
     }
+    None
+}
+
+fn narrow(place: u64) -> u32 {
+    // Segments have at most 2^18 slots.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let place = place as u32;
+    place
 }

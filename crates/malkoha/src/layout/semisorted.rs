@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, split};
+use crate::layout::bits::{Word, load_at, load_from, split};
 
 const LANES: usize = 4;
 /// Bits of the number of a nibble sequence.
@@ -236,9 +236,12 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         [probe.first, probe.second]
     }
 
-    #[inline]
-    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
-        self.load(bytes, base, place)[0] == 0
+    #[inline(always)]
+    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        // SAFETY: the place is a bucket of this table, and behind the last one there are tail
+        // bytes for the rest of the word.
+        let word: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        self.decode(word)[0] == 0
     }
 
     #[inline(always)]

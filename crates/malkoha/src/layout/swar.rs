@@ -6,7 +6,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, load_at, load_at_byte, split};
+use crate::layout::bits::{Word, load_at, load_at_byte, load_from, split};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     highs: W,
     /// All bits of the bucket.
     mask: W,
+    /// Those of its last lane.
+    last_lane: W,
 }
 
 impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
@@ -46,6 +48,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
             ones,
             highs: ones << (lane_bits - 1),
             mask: W::ones(bucket_bits),
+            last_lane: W::ones(lane_bits) << (bucket_bits - lane_bits),
         })
     }
 
@@ -66,12 +69,6 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         let (at, shift) = self.locate(base, place);
         let rest = W::load(bytes, at) & !(self.mask << shift);
         (rest | (bucket << shift)).store(bytes, at);
-    }
-
-    /// What is in the last lane.
-    #[inline(always)]
-    fn last(&self, bucket: W) -> u64 {
-        ((bucket & self.mask) >> (self.bucket_bits - self.lane_bits)).low()
     }
 
     /// The bucket after `fingerprint` has entered at lane 0.
@@ -179,9 +176,9 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let base = self.base(probe);
         let first = self.load(bytes, base, probe.first);
         let second = self.load(bytes, base, probe.second);
-        let (place, bucket) = if self.last(first) == 0 {
+        let (place, bucket) = if first & self.last_lane == W::ZERO {
             (probe.first, first)
-        } else if self.last(second) == 0 {
+        } else if second & self.last_lane == W::ZERO {
             (probe.second, second)
         } else {
             return false;
@@ -201,9 +198,12 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         [probe.first, probe.second]
     }
 
-    #[inline]
-    fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
-        self.last(self.load(bytes, base, place)) == 0
+    #[inline(always)]
+    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        // SAFETY: the place is a bucket of this table, and behind the last one there are tail
+        // bytes for the rest of the word.
+        let bucket: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        bucket & self.last_lane == W::ZERO
     }
 
     #[inline(always)]

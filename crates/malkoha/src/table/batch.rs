@@ -110,6 +110,7 @@ pub(crate) fn insert<L: TableLayout>(
     (first_segment, max_kicks): (u64, u32),
     mut refused: impl FnMut(usize),
 ) {
+    let far = search.is_far();
     let mut waiting = [(0, Probe::default()); WAITING];
     let mut waited = 0;
     let mut search_for = |bytes: &mut [u8], (i, probe): (usize, Probe)| {
@@ -120,6 +121,9 @@ pub(crate) fn insert<L: TableLayout>(
     pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
         if layout.try_insert(bytes, probe, 0) {
             return;
+        }
+        if !far {
+            return search_for(bytes, (i, *probe));
         }
         layout::prefetch_neighbours(layout, bytes, probe);
         let oldest = std::mem::replace(&mut waiting[waited % WAITING], (i, *probe));

@@ -3,8 +3,6 @@
 pub(crate) mod batch;
 mod memory;
 mod partition;
-#[cfg(test)]
-mod tests;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
@@ -86,7 +84,8 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     /// `bytes` has exactly `geometry.table_bytes()` bytes.
     pub(crate) fn from_bytes(bytes: B, geometry: Geometry) -> Self {
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
-        Self { kernel: Kernel::new(&geometry), search: Search::default(), bytes, geometry }
+        let search = Search::of_table(bytes.len());
+        Self { kernel: Kernel::new(&geometry), search, bytes, geometry }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -201,3 +200,7 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         self.bytes.fill(0);
     }
 }
+
+// After the macro that they use.
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! Word-parallel kernels against the lane-by-lane one: the same bytes after every operation.
 
+mod agreement;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,162 @@
+//! Every layout, width and kernel against an exact oracle, through many random operations.
+//!
+//! A lookup finds a fingerprint exactly if an equal one with the same two places is in. So a
+//! multiset of (segment, smaller place, fingerprint) knows each answer, false positives too.
+
+use std::collections::HashMap;
+
+use crate::table::*;
+
+/// Operations of one run over all tables, unless `MALKOHA_OPERATIONS` says otherwise.
+const OPERATIONS: usize = 2_000_000;
+/// Hashes of a batch.
+const BATCH: usize = 100;
+
+/// Steele, Lea and Flood's `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from((u128::from(self.next()) * bound as u128) >> 64).unwrap()
+    }
+}
+
+type Entry = (u64, u64, u64);
+
+struct Pair {
+    table: Table<Memory>,
+    oracle: HashMap<Entry, u32>,
+    /// Hashes that were inserted and not removed.
+    members: Vec<u64>,
+    random: Random,
+}
+
+impl Pair {
+    fn new(geometry: Geometry) -> Self {
+        let table = Table::new(geometry).unwrap();
+        let seed = u64::from(geometry.fingerprint_bits);
+        Self { table, oracle: HashMap::new(), members: Vec::new(), random: Random(seed) }
+    }
+
+    fn entry(&self, hash: u64) -> Entry {
+        let probe = with_layout!(&self.table.kernel, layout => layout.probe(hash));
+        (probe.segment, probe.first.min(probe.second), probe.fingerprint)
+    }
+
+    fn count(&self, hash: u64) -> u32 {
+        self.oracle.get(&self.entry(hash)).copied().unwrap_or(0)
+    }
+
+    /// One that is in, one that was made for this, or one that differs from a member in the bits
+    /// that decide the fingerprint alone.
+    fn hash(&mut self) -> u64 {
+        let fresh = self.random.next();
+        match self.random.below(4) {
+            0 if !self.members.is_empty() => self.members[self.random.below(self.members.len())],
+            1 if !self.members.is_empty() => {
+                self.members[self.random.below(self.members.len())] ^ (fresh & 0xff)
+            }
+            _ => fresh,
+        }
+    }
+
+    fn hashes(&mut self) -> Vec<u64> {
+        (0..1 + self.random.below(BATCH)).map(|_| self.hash()).collect()
+    }
+
+    fn added(&mut self, hash: u64) {
+        *self.oracle.entry(self.entry(hash)).or_default() += 1;
+        self.members.push(hash);
+    }
+
+    /// Takes a member out of the oracle.
+    fn member(&mut self) -> u64 {
+        let hash = self.members.swap_remove(self.random.below(self.members.len()));
+        *self.oracle.get_mut(&self.entry(hash)).unwrap() -= 1;
+        hash
+    }
+
+    /// One call of the table; answers how many hashes it was given.
+    fn step(&mut self, limit: usize) -> usize {
+        let full = self.members.len() >= limit;
+        match self.random.below(8) {
+            0 | 1 if !full => {
+                let hash = self.hash();
+                if self.table.insert(hash, 500) {
+                    self.added(hash);
+                }
+                1
+            }
+            2 | 3 if !full => {
+                let (hashes, mut refused) = (self.hashes(), Vec::new());
+                self.table.insert_batch(&hashes, 500, 1, |i| refused.push(i));
+                for (i, &hash) in hashes.iter().enumerate() {
+                    if !refused.contains(&i) {
+                        self.added(hash);
+                    }
+                }
+                hashes.len()
+            }
+            4 if !self.members.is_empty() => {
+                let hash = self.member();
+                assert!(self.table.remove(hash), "a member is removed");
+                1
+            }
+            5 if self.members.len() > BATCH => {
+                let hashes: Vec<u64> = (0..BATCH).map(|_| self.member()).collect();
+                self.table.remove_batch(&hashes, |_, removed| assert!(removed, "a member"));
+                BATCH
+            }
+            6 => {
+                let hash = self.hash();
+                let copies = self.count(hash);
+                assert_eq!(self.table.contains(hash), copies > 0, "{:?}", self.table.geometry());
+                assert_eq!(self.table.count(hash), copies, "{:?}", self.table.geometry());
+                1
+            }
+            _ => {
+                let hashes = self.hashes();
+                let mut found = vec![false; hashes.len()];
+                self.table.contains_batch(&hashes, &mut found);
+                for (&hash, found) in hashes.iter().zip(found) {
+                    assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.geometry());
+                }
+                hashes.len()
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_agrees_with_the_oracle() {
+    let operations = std::env::var("MALKOHA_OPERATIONS")
+        .map_or(OPERATIONS, |n| n.parse().expect("MALKOHA_OPERATIONS is a number"));
+    let mut layouts = vec![Layout::SemiSorted, Layout::GapWindows];
+    layouts.extend([1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size }));
+    // An interpreter is a thousand times slower.
+    let (capacity, widths) = if cfg!(miri) { (50, 7) } else { (2_000, 1) };
+    let geometries: Vec<Geometry> = layouts
+        .into_iter()
+        .flat_map(|layout| (4..=32).step_by(widths).map(move |bits| (layout, bits)))
+        .filter_map(|(layout, bits)| Geometry::for_capacity(capacity, layout, bits, 0).ok())
+        .collect();
+    assert!(geometries.len() * widths > 150, "all widths of all layouts");
+    for geometry in &geometries {
+        let mut pair = Pair::new(*geometry);
+        let slots = usize::try_from(geometry.slots()).unwrap();
+        let mut done = 0;
+        while done < operations / geometries.len() {
+            // Now nearly empty, now as full as it gets.
+            let limit = if (done / 5_000).is_multiple_of(2) { slots } else { slots / 3 };
+            done += pair.step(limit);
+        }
+        assert_eq!(pair.table.occupied(), pair.members.len() as u64);
+    }
+}
