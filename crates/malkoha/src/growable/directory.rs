@@ -1,6 +1,7 @@
 //! Which segment holds a key: the root's entries, indexed by the first bits of the key's string.
 
 use std::mem;
+use std::ops::Range;
 
 use super::grid::Grid;
 use super::table::Record;
@@ -84,6 +85,11 @@ impl Home {
     pub(super) fn child(self, bit: u64) -> Self {
         Self { depth: self.depth + 1, path: self.path << 1 | bit, ..self }
     }
+
+    /// The home that this one is a half of.
+    pub(super) fn parent(self) -> Self {
+        Self { depth: self.depth - 1, path: self.path >> 1, ..self }
+    }
 }
 
 impl Directory {
@@ -144,11 +150,21 @@ impl Directory {
         self.entries_of(home).fill(Entry::new(number, form, home));
     }
 
+    /// The number of the segment of the first strings of `home`.
+    pub(super) fn at(&self, home: Home) -> usize {
+        self.entries[self.range(home).start].number()
+    }
+
     fn entries_of(&mut self, home: Home) -> &mut [Entry] {
+        let range = self.range(home);
+        &mut self.entries[range]
+    }
+
+    fn range(&self, home: Home) -> Range<usize> {
         let below = self.depth - home.depth;
         let start = (u64::from(home.root) << self.depth) + (home.path << below);
         let start = usize::try_from(start).expect("in memory");
-        &mut self.entries[start..start + (1 << below)]
+        start..start + (1 << below)
     }
 
     pub(super) fn size_in_bytes(&self) -> u64 {

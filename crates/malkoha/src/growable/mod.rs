@@ -20,6 +20,7 @@ mod rebuild;
 mod segment;
 mod set;
 mod shape;
+mod shrink;
 mod table;
 
 pub use builder::GrowableBuilder;

@@ -18,34 +18,36 @@ use crate::spill::SpillKey;
 /// the keys is full.
 const FIRST_ROOM: u64 = 103;
 
-/// Pours all occupants into the segments `to`: `child` says which, and what is left of the
-/// fingerprint. `false` if one finds no place.
-fn pour<W: Word, const N: usize>(
-    (from, bytes): (&Segment<'_, W>, &[u8]),
+/// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
+/// and a fingerprint, which one, and what becomes of the fingerprint. `false` if one finds no place.
+pub(super) fn pour<W: Word, const M: usize, const N: usize>(
+    sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
-    child: impl Fn(u64) -> (usize, u64),
+    child: impl Fn(usize, u64) -> (usize, u64),
 ) -> bool {
     let mut waiting = Vec::new();
     // Occupied lanes of the new buckets: cheaper to know than to look up.
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
-    for bucket in 0..from.form.grid.buckets() {
-        from.for_each_occupant(bytes, bucket, |occupant, mix| {
-            let (number, fingerprint) = child(occupant.fingerprint);
-            let slot = Slot { fingerprint, ..occupant };
-            let bucket = to[number].form.grid.bucket(slot.place, mix);
-            // Below MAX_BUCKETS.
-            #[expect(clippy::cast_possible_truncation, reason = "see above")]
-            let len = &mut lens[number][bucket as usize];
-            let lane = u32::from(*len);
-            if lane < LANES {
-                to[number].set(&mut into[number], Position { bucket, lane }, slot);
-                *len += 1;
-            } else {
-                waiting.push((number, slot));
-            }
-        });
+    for (source, (from, bytes)) in sources.into_iter().enumerate() {
+        for bucket in 0..from.form.grid.buckets() {
+            from.for_each_occupant(bytes, bucket, |occupant, mix| {
+                let (number, fingerprint) = child(source, occupant.fingerprint);
+                let slot = Slot { fingerprint, ..occupant };
+                let bucket = to[number].form.grid.bucket(slot.place, mix);
+                // Below MAX_BUCKETS.
+                #[expect(clippy::cast_possible_truncation, reason = "see above")]
+                let len = &mut lens[number][bucket as usize];
+                let lane = u32::from(*len);
+                if lane < LANES {
+                    to[number].set(&mut into[number], Position { bucket, lane }, slot);
+                    *len += 1;
+                } else {
+                    waiting.push((number, slot));
+                }
+            });
+        }
     }
     // They move others, so they come when all are in that need not move.
     waiting.into_iter().all(|(number, slot)| {
@@ -86,7 +88,7 @@ impl GrowTable {
             && self.segments.len() < MAX_SEGMENTS
     }
 
-    fn resize(&mut self, number: usize, buckets: u64) -> bool {
+    pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {
         let form = self.records[number].form;
         self.rebuild(number, Form { grid: Grid::new(narrow(buckets)), ..form })
     }
@@ -104,7 +106,7 @@ impl GrowTable {
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
             let mut into = [to.zeroed()];
-            let fitted = pour((&from, bytes), &[to], &mut into, search, |fingerprint| (0, fingerprint));
+            let fitted = pour([(from, &**bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
@@ -134,7 +136,7 @@ impl GrowTable {
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let mut into = to.each_ref().map(Segment::zeroed);
-            let fitted = pour((&from, bytes), &to, &mut into, search, |fingerprint| {
+            let fitted = pour([(from, &**bytes)], &to, &mut into, search, |_, fingerprint| {
                 (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
             });
             fitted.then_some((into, forms, lens))
