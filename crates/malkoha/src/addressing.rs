@@ -75,6 +75,22 @@ impl Addressing {
         Probe { segment, first, second: self.alternate(first, fingerprint), fingerprint }
     }
 
+    /// The probe of a key whose fingerprint lies at `place`.
+    pub(crate) fn occupant(&self, segment: u64, place: u64, fingerprint: u64) -> Probe {
+        Probe { segment, first: place, second: self.alternate(place, fingerprint), fingerprint }
+    }
+
+    /// The probe of a key, of which its segment, the lesser of its places and its fingerprint are
+    /// claimed; `None` if no key has these.
+    pub(crate) fn resident(&self, segment: u32, place: u32, fingerprint: u32) -> Option<Probe> {
+        let possible = segment < self.segments
+            && place < self.places
+            && (1..=self.max_fingerprint).contains(&fingerprint);
+        let probe =
+            possible.then(|| self.occupant(segment.into(), place.into(), fingerprint.into()));
+        probe.filter(|probe| probe.first <= probe.second)
+    }
+
     /// The other place of a fingerprint that lies at `place`: `(H(fingerprint) - place) mod places`.
     ///
     /// It is its own inverse for every number of places, which the paper's exclusive-or (eq. 1, 2)

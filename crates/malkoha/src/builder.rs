@@ -187,7 +187,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If no such filter can be built, or one key occurs so often that it does not fit.
+    /// If no such filter can be built, or a capacity was given that is too small.
     pub fn build_from<K: Key + Sync>(&self, keys: &[K]) -> Result<CuckooFilter, FromIterError> {
         let hasher = KeyHasher::new(self.seed);
         let mut hashes = vec![0; keys.len()];

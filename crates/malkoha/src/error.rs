@@ -59,7 +59,7 @@ pub enum BuildError {
 
 /// An insert that found no place. The filter is exactly as it was before.
 ///
-/// Either the filter is full, or the key was inserted more often than its two buckets have slots.
+/// Copies of a key that is in are never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Full {
@@ -76,7 +76,7 @@ impl fmt::Display for Full {
             write!(
                 f,
                 "no free slot for the key, though the filter holds {len} of {capacity} keys: \
-                 the same key was inserted too often, or fingerprints are too short"
+                 its fingerprints are too short for so many: build one with longer ones"
             )
         } else {
             write!(
@@ -138,7 +138,7 @@ pub enum FromIterError {
     /// No such filter can be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The keys did not fit, which happens when one key occurs very often.
+    /// The distinct keys did not fit: more than the capacity that was given, mostly.
     #[error(transparent)]
     Full(#[from] Full),
 }

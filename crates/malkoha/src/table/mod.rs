@@ -11,7 +11,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{self, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout};
+use crate::layout::{CopyLayout, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
+use crate::spill::{Spill, SpillKey};
 
 /// The layouts, each for words that hold a whole bucket or window of it.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +71,7 @@ pub(crate) struct Table<B> {
     geometry: Geometry,
     kernel: Kernel,
     search: Search,
+    spill: Spill,
 }
 
 impl Table<Memory> {
@@ -85,7 +87,7 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     pub(crate) fn from_bytes(bytes: B, geometry: Geometry) -> Self {
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
         let search = Search::of_table(bytes.len());
-        Self { kernel: Kernel::new(&geometry), search, bytes, geometry }
+        Self { kernel: Kernel::new(&geometry), search, bytes, geometry, spill: Spill::default() }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -127,8 +129,34 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     }
 
     #[inline]
-    pub(crate) fn count(&self, hash: u64) -> u32 {
-        with_layout!(&self.kernel, layout => layout.count(&self.bytes, &layout.probe(hash)))
+    pub(crate) fn count(&self, hash: u64) -> u64 {
+        with_layout!(&self.kernel, layout => {
+            let probe = layout.probe(hash);
+            let in_table = u64::from(layout.count(&self.bytes, &probe));
+            if self.spill.is_empty() {
+                return in_table;
+            }
+            in_table.saturating_add(self.spill.count(&SpillKey::of(&probe, 0)))
+        })
+    }
+
+    /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
+    /// has none of them.
+    pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
+        let equals = with_layout!(&self.kernel, layout => {
+            let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
+            probe.map_or(0, |probe| layout.copies(&self.bytes, &probe, key.value))
+        });
+        let can_be = equals > 0 && key.value == 0;
+        if can_be {
+            self.spill.add(key, copies);
+        }
+        can_be
+    }
+
+    /// Copies that are not in the table.
+    pub(crate) fn spill(&self) -> &Spill {
+        &self.spill
     }
 
     /// Whether each hash's fingerprint is in the table.
@@ -156,14 +184,16 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, max_kicks: u32) -> bool {
         with_layout!(&self.kernel, layout => {
-            let (bytes, search) = (&mut self.bytes, &mut self.search);
-            layout::insert(layout, bytes, search, &layout.probe(hash), 0, max_kicks)
+            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
+            copies::insert(layout, bytes, room, (&layout.probe(hash), 0), max_kicks)
         })
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => layout.remove(&mut self.bytes, &layout.probe(hash)))
+        with_layout!(&self.kernel, layout => {
+            copies::remove(layout, &mut self.bytes, &mut self.spill, &layout.probe(hash))
+        })
     }
 
     /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.
@@ -181,10 +211,15 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         mut refused: impl FnMut(usize),
     ) {
         let plan = partition::Plan::new(&self.geometry, hashes.len(), threads);
-        let (bytes, search) = (&mut *self.bytes, &mut self.search);
+        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
         with_layout!(&self.kernel, layout => match plan {
-            Some(plan) => partition::insert(layout, bytes, hashes, max_kicks, &plan, refused),
-            None => batch::insert(layout, bytes, search, hashes, (0, max_kicks), &mut refused),
+            Some(plan) => {
+                partition::insert(layout, (bytes, spill), hashes, max_kicks, &plan, refused);
+            }
+            None => {
+                let room = (search, spill);
+                batch::insert(layout, bytes, room, hashes, (0, max_kicks), &mut refused);
+            }
         });
     }
 
@@ -192,12 +227,13 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
     #[inline]
     pub(crate) fn remove_batch(&mut self, hashes: &[u64], answer: impl FnMut(usize, bool)) {
         with_layout!(&self.kernel, layout => {
-            batch::remove(layout, &mut self.bytes, hashes, answer);
+            batch::remove(layout, (&mut self.bytes, &mut self.spill), hashes, answer);
         });
     }
 
     pub(crate) fn clear(&mut self) {
         self.bytes.fill(0);
+        self.spill.clear();
     }
 }
 
