@@ -5,6 +5,7 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
+pub mod copies;
 pub mod fill;
 pub mod grow;
 pub mod keys;
@@ -17,3 +18,4 @@ pub mod results;
 pub mod space;
 pub mod subject;
 pub mod workload;
+mod zipf;
