@@ -61,6 +61,10 @@ impl Addressing {
         Self { segments, places, max_fingerprint: u32::MAX >> (32 - fingerprint_bits) }
     }
 
+    pub(crate) fn segments(&self) -> u32 {
+        self.segments
+    }
+
     /// Places a segment.
     #[inline(always)]
     pub(crate) fn places(&self) -> u64 {

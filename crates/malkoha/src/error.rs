@@ -131,6 +131,27 @@ pub struct BatchFull {
     pub full: Full,
 }
 
+/// Two filters or maps that could not be united. The first is exactly as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnionError {
+    /// They place keys differently.
+    #[error(
+        "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
+         capacity and seed can be united; build one from the keys of both"
+    )]
+    Different(&'static str),
+    /// What is in both does not fit into one.
+    #[error("the union does not fit: {0}")]
+    Full(Full),
+    /// There is no memory for another table.
+    #[error("a union takes the memory of another table of {bytes} bytes while it is made")]
+    Memory {
+        /// The size of the table.
+        bytes: u64,
+    },
+}
+
 /// A collection of keys that could not be made into a filter.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -52,6 +52,9 @@ pub struct CuckooFilter<B = Memory> {
 /// A filter in somebody else's bytes: lookups without a copy.
 pub type FilterView<'a> = CuckooFilter<&'a [u8]>;
 
+/// Copies that a filter may have: more than anybody can insert, and few enough to add one more.
+pub(crate) const MAX_LEN: u64 = 1 << 63;
+
 /// Everything about a filter but its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
@@ -435,7 +438,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         if refused.is_empty() { Ok(()) } else { Err(BatchFull { refused, full: self.full() }) }
     }
 
-    fn full(&self) -> Full {
+    pub(crate) fn full(&self) -> Full {
         Full { len: self.len, capacity: self.capacity }
     }
 }

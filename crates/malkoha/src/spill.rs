@@ -99,11 +99,9 @@ impl Spill {
         Self { counts: self.counts.into_iter().map(shifted).collect() }
     }
 
-    /// Takes over all copies of another list.
-    pub(crate) fn append(&mut self, other: Self) {
-        for (key, copies) in other.counts {
-            self.add(key, copies);
-        }
+    /// Adds copies.
+    pub(crate) fn extend(&mut self, copies: impl Iterator<Item = (SpillKey, u64)>) {
+        copies.for_each(|(key, copies)| self.add(key, copies));
     }
 
     /// What is spilled, and how many copies of it.

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::filter::Parts;
+use crate::filter::{MAX_LEN, Parts};
 use crate::format::{CHECKSUM_BYTES, ReadError, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
@@ -12,8 +12,6 @@ pub(crate) const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
 pub(super) const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 pub(super) const VERSION: u16 = 1;
-/// Copies that a file may claim: more than anybody can insert, and few enough to add to.
-const MAX_LEN: u64 = 1 << 63;
 /// Seed of the header's checksum; no segment has this number.
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 

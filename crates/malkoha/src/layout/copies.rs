@@ -57,6 +57,30 @@ pub(crate) fn insert<L: CopyLayout>(
     }
 }
 
+/// Inserts all that is in another table of the same geometry: `bytes` and spill list. On `false`,
+/// when it did not fit, some of it is in.
+pub(crate) fn absorb<L: CopyLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (search, spill): (&mut Search, &mut Spill),
+    (from, from_spill): (&[u8], &Spill),
+    max_kicks: u32,
+) -> bool {
+    let segments = u64::from(layout.addressing().segments());
+    for (segment, place) in (0..segments).flat_map(|s| (0..layout.places()).map(move |p| (s, p))) {
+        let mut fits = true;
+        layout.for_each_occupant(from, segment, place, |probe, value| {
+            let room = (&mut *search, &mut *spill);
+            fits = fits && insert(layout, bytes, room, (&probe, value), max_kicks);
+        });
+        if !fits {
+            return false;
+        }
+    }
+    spill.extend(from_spill.iter());
+    true
+}
+
 /// Takes a copy of a key from the spill list, else from the table.
 #[inline]
 pub(crate) fn remove<L: TableLayout>(

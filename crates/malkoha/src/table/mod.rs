@@ -9,6 +9,7 @@ pub(crate) use memory::zeroed;
 
 use std::ops::{Deref, DerefMut};
 
+use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::{CopyLayout, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
@@ -79,6 +80,12 @@ impl Table<Memory> {
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
         let memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         Ok(Self::from_bytes(memory, geometry))
+    }
+
+    /// A copy, if the system has memory for it.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        let bytes = self.bytes.try_clone()?;
+        Some(Self { spill: self.spill.clone(), ..Self::from_bytes(bytes, self.geometry) })
     }
 }
 
@@ -168,6 +175,16 @@ impl<B: Deref<Target = [u8]>> Table<B> {
         });
     }
 
+    /// The occupied slots, then the spilled copies.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let places = with_layout!(&self.kernel, layout => layout.places());
+        entries::entries(self.geometry.segments, places, &self.spill, |segment, places| {
+            with_layout!(&self.kernel, layout => {
+                entries::of_places(layout, &self.bytes, segment, places)
+            })
+        })
+    }
+
     /// Occupied slots, counted one by one.
     pub(crate) fn occupied(&self) -> u64 {
         let segments = u64::from(self.geometry.segments);
@@ -193,6 +210,20 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
         with_layout!(&self.kernel, layout => {
             copies::remove(layout, &mut self.bytes, &mut self.spill, &layout.probe(hash))
+        })
+    }
+
+    /// Inserts all that is in another table of the same geometry. On `false`, when it did not fit,
+    /// some of it is in.
+    pub(crate) fn absorb<C>(&mut self, other: &Table<C>, max_kicks: u32) -> bool
+    where
+        C: Deref<Target = [u8]>,
+    {
+        debug_assert!(self.geometry == other.geometry);
+        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
+        with_layout!(&self.kernel, layout => {
+            let from = (&*other.bytes, &other.spill);
+            copies::absorb(layout, bytes, (search, spill), from, max_kicks)
         })
     }
 

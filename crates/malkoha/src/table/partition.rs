@@ -127,7 +127,7 @@ fn fill<L: CopyLayout + Sync>(
     let mut all = Vec::new();
     let mut join = |(rejects, spilled): (Vec<u64>, Spill)| {
         all.extend(rejects);
-        spill.append(spilled);
+        spill.extend(spilled.iter());
     };
     if let [(partitions, bytes)] = &mut parts[..] {
         join(fill_part(partitions.clone(), bytes));
