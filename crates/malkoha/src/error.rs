@@ -131,6 +131,40 @@ pub struct BatchFull {
     pub full: Full,
 }
 
+/// A pair that a map did not take. The map is exactly as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// The value is too large.
+    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
+    Value {
+        /// What was to be inserted.
+        value: u64,
+        /// Bits of the map's values.
+        bits: u32,
+    },
+    /// No place was found for a new key.
+    #[error(transparent)]
+    Full(#[from] Full),
+}
+
+/// A batch that a map did not take whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapBatchError {
+    /// A value is too large. The map is exactly as it was before.
+    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
+    Value {
+        /// What was to be inserted.
+        value: u64,
+        /// Bits of the map's values.
+        bits: u32,
+    },
+    /// Some keys found no place. All the others are in.
+    #[error(transparent)]
+    Full(BatchFull),
+}
+
 /// Two filters or maps that could not be united. The first is exactly as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -53,7 +53,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
 }
 
 /// The number of keys in both, if they can be united.
-fn united_len(ours: &Parts, theirs: &Parts) -> Result<u64, UnionError> {
+pub(crate) fn united_len(ours: &Parts, theirs: &Parts) -> Result<u64, UnionError> {
     if ours.geometry != theirs.geometry {
         return Err(UnionError::Different("geometry"));
     }

@@ -80,18 +80,18 @@ fn copies_give_way_to_new_keys() {
 /// whatever the number of threads.
 #[test]
 fn the_path_makes_no_difference() {
-    // 16 bits: enough keys that a table is worth filling segment by segment.
-    let distinct = 1_100_000_u64;
+    // 32 bits: enough bytes that a table is worth filling segment by segment.
+    let distinct = 600_000_u64;
     let mut keys: Vec<u64> = (0..distinct).collect();
     keys.extend((0..distinct / 10).flat_map(|key| [key * 10; 2]));
     keys.extend([7; 5_000]);
     let layout = Layout::GapWindows;
-    let threads =
-        [1, 3].map(|threads| builder(distinct, layout).threads(threads).build_from(&keys).unwrap());
+    let builder = || builder(distinct, layout).fingerprint_bits(32);
+    let threads = [1, 3].map(|threads| builder().threads(threads).build_from(&keys).unwrap());
     assert!(bytes_of(&threads[0]) == bytes_of(&threads[1]));
-    let mut batched = builder(distinct, layout).build().unwrap();
+    let mut batched = builder().build().unwrap();
     batched.insert_many(&keys).unwrap();
-    let mut single = builder(distinct, layout).build().unwrap();
+    let mut single = builder().build().unwrap();
     single.try_extend(&keys).unwrap();
     for key in (0..distinct).step_by(7) {
         let count = single.count(&key);

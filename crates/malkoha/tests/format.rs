@@ -63,21 +63,73 @@ fn fixtures_are_reproduced_and_answer() {
     }
 }
 
-#[test]
-fn fixture_of_a_map() {
-    let mut map = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
+fn golden_maps() -> [(&'static str, CuckooMap); 2] {
+    let mut plain = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
+    let mut copies = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
     for key in 0..100_u64 {
-        map.insert(&key, key << 26).unwrap();
+        plain.insert(&key, key << 26).unwrap();
+        if key < 40 {
+            (0..=key % 5).try_for_each(|_| copies.insert(&key, key << 26)).unwrap();
+            (0..key % 14).try_for_each(|value| copies.insert(&key, value)).unwrap();
+        }
     }
+    [("map-v1-v33.mlk", plain), ("map-v1-copies.mlk", copies)]
+}
+
+fn bytes_of_map(map: &CuckooMap) -> Vec<u8> {
     let mut bytes = Vec::new();
     map.write_to(&mut bytes).unwrap();
-    let path = fixture("map-v1-v33.mlk");
-    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-        std::fs::write(&path, &bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn fixtures_of_maps() {
+    for (name, map) in golden_maps() {
+        let (path, bytes) = (fixture(name), bytes_of_map(&map));
+        if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        assert!(std::fs::read(path).unwrap() == bytes, "{name}: the format has changed");
+        let opened = CuckooMap::read_from(&bytes[..]).unwrap();
+        for key in 0..100_u64 {
+            assert!(opened.get(&key).eq(map.get(&key)));
+            assert!(name.contains("copies") || opened.get(&key).any(|value| value == key << 26));
+        }
+        for length in 0..bytes.len() {
+            assert!(CuckooMap::read_from(&bytes[..length]).is_err(), "{name} cut at {length}");
+        }
+        let mut flipped = bytes;
+        for bit in 0..flipped.len() * 8 {
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(CuckooMap::read_from(&flipped[..]).is_err(), "{name}: bit {bit}");
+            flipped[bit / 8] ^= 1 << (bit % 8);
+        }
     }
-    assert!(std::fs::read(path).unwrap() == bytes, "the format has changed");
-    let opened = CuckooMap::read_from(&bytes[..]).unwrap();
-    assert!((0..100_u64).all(|key| opened.get(&key).any(|value| value == key << 26)));
+}
+
+/// Mutated maps with right checksums: an error, or a map that works.
+#[test]
+fn mutated_maps_do_no_harm() {
+    let originals = golden_maps().map(|(_, map)| bytes_of_map(&map));
+    let (mut random, mut accepted) = (Random(2026), 0_u32);
+    for file in 0..200_000 {
+        let mut mutated = originals[file % 2].clone();
+        mutate(&mut mutated, &mut random);
+        seal(&mut mutated);
+        if let Ok(mut map) = CuckooMap::read_from(&mutated[..]) {
+            accepted += 1;
+            for key in 0..8_u64 {
+                let values: Vec<u64> = map.get(&key).take(100).collect();
+                let _ = map.insert(&key, 5);
+                for value in values {
+                    map.remove(&key, value);
+                }
+                map.remove(&key, 5);
+            }
+            map.entries().for_each(drop);
+        }
+    }
+    assert!(accepted > 2_000, "{accepted}");
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub(crate) const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
 pub(super) const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 pub(super) const VERSION: u16 = 1;
+/// Entries of a list of spilled copies, at most.
+pub(super) const MAX_SPILLED: u64 = 1 << 50;
 /// Seed of the header's checksum; no segment has this number.
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 
@@ -172,10 +174,11 @@ impl Header {
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         let max_kicks = parts.max_kicks;
         check(max_kicks <= MAX_KICKS_LIMIT, "max kicks", offset::MAX_KICKS, max_kicks)?;
-        // Each entry has an equal in the table.
         let (slots, spilled) =
             (parts.geometry.slots(), u64::from_le_bytes(field(bytes, offset::SPILLED)));
-        check(spilled <= slots, "spilled", offset::SPILLED, spilled)?;
+        // Each entry of a set has an equal in the table; a key of a map has any number of values.
+        let most = if kind == FileKind::Map { MAX_SPILLED } else { slots };
+        check(spilled <= most, "spilled", offset::SPILLED, spilled)?;
         let most = if spilled == 0 { slots } else { MAX_LEN };
         check(parts.len <= most, "len", offset::LEN, parts.len)?;
         Ok(Self { kind, parts, spilled })
@@ -198,7 +201,7 @@ impl Header {
 
     /// Bytes of the whole file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        // No overflow: the geometry's check keeps the table below 2^60.
+        // No overflow: the checks keep the table below 2^60 and the list below 2^56.
         HEADER_BYTES as u64 + self.table_bytes() + self.checksums_bytes() + self.spilled_bytes()
     }
 }

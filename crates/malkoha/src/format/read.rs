@@ -47,8 +47,16 @@ impl CuckooMap {
     ///
     /// As [`CuckooFilter::read_from`].
     pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory, _) = read(reader, FileKind::Map)?;
-        Ok(Self::from_parts(memory, &header.parts))
+        let (header, memory, spilled) = read(reader, FileKind::Map)?;
+        let mut map = Self::from_parts(memory, &header.parts);
+        let offset = header.file_bytes() - header.spilled_bytes();
+        spilled::read_section(&spilled, offset, |key, copies| map.add_spilled(key, copies))?;
+        let table = map.occupied().saturating_add(map.spill().copies());
+        if table == map.len() {
+            Ok(map)
+        } else {
+            Err(ReadError::Count { header: map.len(), table })
+        }
     }
 }
 

@@ -29,7 +29,7 @@ impl CuckooMap {
     ///
     /// What the writer says.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, FileKind::Map, &self.parts(), self.bytes(), &Spill::default())
+        write(writer, FileKind::Map, &self.parts(), self.bytes(), self.spill())
     }
 }
 

@@ -106,13 +106,20 @@ fn insert_refused<L: CopyLayout>(
 ) -> bool {
     let near = max_kicks.min(NEAR);
     if refusal == Offer::Copy {
-        let copies = layout.copies(bytes, probe, value);
-        let inserted =
-            copies < MAX_COPIES && layout::insert(layout, bytes, search, probe, value, near);
-        if copies > 0 && !inserted {
+        // In a map, equal fingerprints can have different values.
+        let in_table = layout.count(bytes, probe);
+        let inserted = if layout.copies(bytes, probe, value) >= MAX_COPIES {
+            false
+        } else if in_table >= MAX_COPIES {
+            // Nothing moves for a key that has its share of slots.
+            layout.try_insert(bytes, probe, value)
+        } else {
+            layout::insert(layout, bytes, search, probe, value, near)
+        };
+        if !inserted && in_table > 0 {
             spill.add(SpillKey::of(probe, value), 1);
         }
-        if copies > 0 || inserted {
+        if inserted || in_table > 0 {
             return true;
         }
     } else if search::insert_with_moves(layout, bytes, search, probe, value, near) {
@@ -127,7 +134,8 @@ fn insert_refused<L: CopyLayout>(
 }
 
 /// Spills a copy from the first place that the last search, which found no room, looked at and
-/// that holds one of several equal ones. Answers whether there was one.
+/// that holds one of several with the same fingerprint; in a map their values may differ. Answers
+/// whether there was one.
 fn spill_a_copy<L: CopyLayout>(
     layout: &L,
     bytes: &mut [u8],
@@ -139,7 +147,7 @@ fn spill_a_copy<L: CopyLayout>(
     let copy = search.looked_at(layout, probe, limit).find_map(|place| {
         let mut copy = None;
         layout.for_each_occupant(bytes, probe.segment, place, |occupant, value| {
-            if copy.is_none() && layout.copies(bytes, &occupant, value) > 1 {
+            if copy.is_none() && layout.count(bytes, &occupant) > 1 {
                 copy = Some((place, occupant, value));
             }
         });

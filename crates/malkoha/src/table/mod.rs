@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{CopyLayout, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
+use crate::layout::{GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
 use crate::spill::{Spill, SpillKey};
 
 /// The layouts, each for words that hold a whole bucket or window of it.
@@ -152,7 +152,7 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
         let equals = with_layout!(&self.kernel, layout => {
             let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
-            probe.map_or(0, |probe| layout.copies(&self.bytes, &probe, key.value))
+            probe.map_or(0, |probe| layout.count(&self.bytes, &probe))
         });
         let can_be = equals > 0 && key.value == 0;
         if can_be {

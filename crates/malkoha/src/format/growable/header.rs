@@ -1,6 +1,8 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use crate::format::header::{SIGNATURE, VERSION, check, checksum, field, offset, preamble};
+use crate::format::header::{
+    MAX_SPILLED, SIGNATURE, VERSION, check, checksum, field, offset, preamble,
+};
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{MAX_BITS, Shape};
@@ -84,7 +86,7 @@ impl GrowableHeader {
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
-        check(spilled < 1 << 50, "spilled", offset::SPILLED, spilled)?;
+        check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         Ok(header)
     }
 
