@@ -26,6 +26,9 @@ struct Cli {
     /// Not these rivals
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     skip: Vec<String>,
+    /// Only filters that grow, each built for this many keys, such as 10k
+    #[arg(long, value_parser = lab::args::parse_count)]
+    start: Option<u64>,
     /// Instead of speeds: bits a key for several false-positive rates
     #[arg(long)]
     space: bool,
@@ -40,7 +43,11 @@ fn main() -> Result<()> {
     }
     let mut contenders: Vec<Contender> = cli.bench.ours().collect();
     let ours: Vec<usize> = (0..contenders.len()).collect();
-    contenders.extend(chosen(rivals::all(FPR), &cli.only, &cli.skip)?);
+    let rivals = match cli.start {
+        Some(start) => rivals::growing(usize::try_from(start)?, FPR),
+        None => rivals::all(FPR),
+    };
+    contenders.extend(chosen(rivals, &cli.only, &cli.skip)?);
     let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
     cli.bench.run(&contenders, |results| {
         let pairs = ours.iter().flat_map(|&our| rivals.iter().map(move |&rival| (our, rival)));

@@ -17,6 +17,12 @@ pub(crate) fn qfilter(keys: usize, fpr: f64) -> Result<qfilter::Filter> {
     qfilter::Filter::new(keys as u64, fpr).map_err(|error| anyhow!("{error:?}"))
 }
 
+/// The same, for `keys` at first and up to 1024 times as many, as ours.
+pub(crate) fn growing_qfilter(keys: usize, fpr: f64) -> Result<qfilter::Filter> {
+    let keys = keys as u64;
+    qfilter::Filter::new_resizeable(keys, keys * 1024, fpr).map_err(|error| anyhow!("{error:?}"))
+}
+
 impl Rival for qfilter::Filter {
     /// Not its `insert`, which drops a key that it takes for known: a removal then loses another.
     fn insert(&mut self, key: u64) -> bool {

@@ -31,3 +31,15 @@ pub(crate) fn all(fpr: f64) -> Vec<Contender> {
         contender("growable-bloom", move |n| growing::growable_bloom(n, fpr)),
     ]
 }
+
+/// Those that grow, and ours, each built for `start` keys whatever comes.
+pub(crate) fn growing(start: usize, fpr: f64) -> Vec<Contender> {
+    vec![
+        contender("malkoha-growable", move |_| growing::ours(start, fpr)),
+        contender("scalable-cuckoo-fx", move |_| Ok(growing::scalable(start, fpr))),
+        contender("autoscale-cuckoo", move |_| Ok(growing::autoscale(start, fpr))),
+        contender("expandable-cuckoo", move |_| Ok(growing::expandable(start))),
+        contender("qfilter", move |_| others::growing_qfilter(start, fpr)),
+        contender("growable-bloom", move |_| growing::growable_bloom(start, fpr)),
+    ]
+}

@@ -148,6 +148,35 @@ pub struct FillArgs {
     pub seeds: u64,
 }
 
+/// Options of growth.
+#[derive(Args, Clone, Debug)]
+pub struct GrowArgs {
+    /// Keys that the filter is built to begin with
+    #[arg(long, value_parser = parse_count, default_value = "10k")]
+    pub start: u64,
+    /// Keys that it grows to
+    #[arg(long, value_parser = parse_count, default_value = "10M")]
+    pub keys: u64,
+    /// False-positive rate that it keeps to
+    #[arg(long, default_value_t = 0.002)]
+    pub fpr: f64,
+    /// Keys of the stream with many copies
+    #[arg(long, value_parser = parse_count, default_value = "10M")]
+    pub stream: u64,
+    /// Repetitions of lookups, of which the median is taken
+    #[arg(long, default_value_t = 5)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write the table of doublings to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
 /// Options of the table of sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SpaceArgs {

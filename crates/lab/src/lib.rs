@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod fill;
+pub mod grow;
 pub mod keys;
 pub mod limit;
 pub mod machine;

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::{BenchArgs, FillArgs, LimitArgs, SpaceArgs};
-use lab::{fill, limit, report, space};
+use lab::args::{BenchArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
+use lab::{fill, grow, limit, report, space};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -20,6 +20,8 @@ enum Command {
     Limit(LimitArgs),
     /// Fill our filters to the first insert that fails, with many sets of keys
     Fill(FillArgs),
+    /// Grow a filter and a map, at every doubling: rates, space, the longest insert
+    Grow(GrowArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
 }
@@ -29,6 +31,7 @@ fn main() -> Result<()> {
         Command::Bench(args) => bench(&args),
         Command::Limit(args) => limit::report(&args),
         Command::Fill(args) => fill::report(&args),
+        Command::Grow(args) => grow::report(&args),
         Command::Space(args) => {
             space::report(&args);
             Ok(())

@@ -4,9 +4,15 @@
 /// Asks for the cache line of `bytes[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]
 pub(crate) fn prefetch(bytes: &[u8], at: u64) {
+    prefetch_from(bytes.as_ptr(), at);
+}
+
+/// [`prefetch`] for memory that begins at `start`.
+#[inline(always)]
+pub(crate) fn prefetch_from(start: *const u8, at: u64) {
     // An address outside the table would be a wasted hint, no more.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let address = bytes.as_ptr().wrapping_add(at as usize);
+    let address = start.wrapping_add(at as usize);
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -12,6 +12,7 @@ enum Operation {
     InsertCopies { key: u32, value: u64, len: u32 },
     Update { key: u32, new: u64 },
     RemoveRange { from: u32, len: u32 },
+    Shrink,
 }
 
 fn value() -> impl Strategy<Value = u64> {
@@ -28,6 +29,7 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(key, value, len)| Operation::InsertCopies { key, value, len }),
         3 => (key(), value()).prop_map(|(key, new)| Operation::Update { key, new }),
         2 => (key(), 0..6_000_u32).prop_map(|(from, len)| Operation::RemoveRange { from, len }),
+        1 => Just(Operation::Shrink),
     ]
 }
 
@@ -91,6 +93,7 @@ proptest! {
                         *old = new;
                     }
                 }
+                Operation::Shrink => map.shrink_to_fit(),
                 Operation::RemoveRange { from, len } => {
                     (from..from + len).for_each(|key| remove(&mut map, &mut model, key));
                 }

@@ -45,8 +45,8 @@ impl GrowableBuilder {
         self
     }
 
-    /// How many times its capacity the filter may grow to at that rate, 1 to 10^9. Half a bit a
-    /// key for the first doublings, and ever less.
+    /// How many times its capacity the filter may grow to at that rate, 1 to 10^9. A bit a key
+    /// for the first doubling, and ever less.
     pub fn growth(mut self, factor: f64) -> Self {
         self.growth = factor;
         self

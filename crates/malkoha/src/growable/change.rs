@@ -8,6 +8,18 @@ use crate::addressing::Probe;
 use crate::layout;
 use crate::spill::MAX_COPIES;
 
+/// Copies of a key that is to be inserted.
+///
+/// A set takes the fingerprint that is there: it makes nothing more match by chance, and copies of
+/// a key are alike. A map does so only for what it spills, so that its keys meet no more
+/// candidates than they must.
+struct Likeness {
+    longest: u64,
+    copies: u32,
+    /// The fingerprint to insert.
+    own: u64,
+}
+
 impl GrowTable {
     /// Inserts a copy of a key. `false` if there is no room and the fingerprints have no bit left
     /// for another split; nothing has changed then but that segments may have grown.
@@ -29,14 +41,11 @@ impl GrowTable {
                 }
                 continue;
             }
-            let found = self.find(&target);
-            // A set takes the fingerprint that is there: it makes nothing more match by chance, and
-            // copies of a key are alike. A map does so only for what it spills, so that its keys
-            // meet no more candidates than they must.
-            let longest = found.longest().unwrap_or(target.fingerprint);
-            let is_map = self.shape.value_bits > 0;
-            let copies = if is_map { found.len() } else { found.copies(longest) };
-            let own = if is_map { target.fingerprint } else { longest };
+            let fresh =
+                Likeness { longest: target.fingerprint, copies: 0, own: target.fingerprint };
+            let has_like = self.has_match(&target);
+            let Likeness { longest, copies, own } =
+                if has_like { self.likeness(&target) } else { fresh };
             if copies < MAX_COPIES
                 && self.has_room(target.number())
                 && self.insert_at(&target, own, value)
@@ -53,18 +62,30 @@ impl GrowTable {
         }
     }
 
+    /// What is there of a key that may be there already.
+    #[cold]
+    fn likeness(&self, target: &Target) -> Likeness {
+        let found = self.find(target);
+        let longest = found.longest().unwrap_or(target.fingerprint);
+        if self.shape.value_bits > 0 {
+            Likeness { longest, copies: found.len(), own: target.fingerprint }
+        } else {
+            Likeness { longest, copies: found.copies(longest), own: longest }
+        }
+    }
+
     /// Whether a segment should take more keys before it grows.
     #[inline(always)]
     fn has_room(&self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];
-        u64::from(len) < full(form.grid.buckets()) || !self.can_grow(number)
+        u64::from(len) < full(form.grid.buckets(), self.is_first()) || !self.can_grow(number)
     }
 
     /// Whether a copy that finds no place shall make a segment grow: where there is much room
     /// elsewhere, or no more to be had, it is spilled.
     fn is_crowded(&self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];
-        u64::from(len) * 4 >= full(form.grid.buckets()) * 3 && self.can_grow(number)
+        u64::from(len) * 4 >= full(form.grid.buckets(), false) * 3 && self.can_grow(number)
     }
 
     #[inline]

@@ -20,13 +20,14 @@ pub(super) struct Codec<W> {
 impl<W: Word> Codec<W> {
     /// `None` if a bucket's fingerprints can straddle two words.
     pub(super) fn new(shape: &Shape) -> Option<Self> {
-        let width = shape.bits + 1;
         // Buckets begin at half bytes.
-        (LANES * width + 4 <= W::BITS).then(|| {
-            let ones =
-                (0..LANES).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
-            Self { bits: shape.bits, width, ones, highs: ones << (width - 1) }
-        })
+        (LANES * (shape.bits + 1) + 4 <= W::BITS).then(|| Self::with_lanes(shape.bits, LANES))
+    }
+
+    fn with_lanes(bits: u32, lanes: u32) -> Self {
+        let width = bits + 1;
+        let ones = (0..lanes).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
+        Self { bits, width, ones, highs: ones << (width - 1) }
     }
 
     /// The word whose lowest lanes are the bucket that begins at this bit.
@@ -47,10 +48,9 @@ impl<W: Word> Codec<W> {
         ((bucket ^ wanted) & !beyond) | (!less & self.highs)
     }
 
-    /// Whether one of two buckets has a fingerprint that begins `wanted`.
+    /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
-    pub(super) fn contains(&self, first: W, second: W, wanted: u64) -> bool {
-        let wanted = self.ones.wrapping_mul(W::from_u64(wanted));
+    pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
         let has_zero_lane = |word: W| word.wrapping_sub(self.ones) & !word & self.highs;
         let found =
             has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
@@ -69,14 +69,25 @@ impl<W: Word> Codec<W> {
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
     #[inline(always)]
     pub(super) fn matches(&self, bucket: W, wanted: u64) -> W {
-        let wanted = self.ones.wrapping_mul(W::from_u64(wanted));
+        let wanted = self.broadcast(wanted);
         self.zero_lanes(self.misses(bucket, wanted))
     }
 
     /// Occupied lanes.
     #[inline(always)]
     pub(super) fn len(&self, bucket: W) -> u32 {
-        LANES - self.zero_lanes(bucket).count_ones()
+        // A product adds up the lanes, where counting ones has an instruction only on newer
+        // processors. At most 4.
+        let zeros = (self.zero_lanes(bucket) >> (self.width - 1)).wrapping_mul(self.ones);
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let zeros = (zeros >> ((LANES - 1) * self.width)).low() as u32 & 7;
+        LANES - zeros
+    }
+
+    /// A lane each for one fingerprint.
+    #[inline(always)]
+    pub(super) fn broadcast(&self, fingerprint: u64) -> W {
+        self.ones.wrapping_mul(W::from_u64(fingerprint))
     }
 
     /// Occupied lanes whose next bit is 1.
@@ -85,11 +96,25 @@ impl<W: Word> Codec<W> {
         (bucket & self.highs).count_ones()
     }
 
+    /// What a lane holds.
+    #[inline(always)]
+    pub(super) fn lane(&self, bucket: W, lane: u32) -> u64 {
+        (bucket >> (lane * self.width)).low() & (u64::MAX >> (64 - self.width))
+    }
+
     /// Bits of a fingerprint's string: where its mark is.
     #[inline(always)]
     pub(super) fn length(&self, fingerprint: u64) -> u32 {
         // A slot of a damaged file may have no string at all.
         self.bits.saturating_sub(fingerprint.trailing_zeros())
+    }
+}
+
+impl Codec<u128> {
+    /// For two words of two lanes each, which vector units have; `None` if they are too wide.
+    pub(super) fn halves(&self) -> Option<Codec<u64>> {
+        // The second word begins at any bit.
+        (LANES / 2 * self.width + 7 <= u64::BITS).then(|| Codec::with_lanes(self.bits, LANES / 2))
     }
 }
 
@@ -113,11 +138,29 @@ mod tests {
             assert_eq!(flagged, begins(lane), "lane {i} of {lanes:x?}, wanted {wanted:x}");
         }
         let any = lanes.iter().any(|&lane| begins(lane));
-        assert_eq!(codec.contains(word, W::ZERO, wanted), any);
-        assert_eq!(codec.contains(W::ZERO, word, wanted), any);
+        let everywhere = codec.broadcast(wanted);
+        assert_eq!(codec.contains(word, W::ZERO, everywhere), any);
+        assert_eq!(codec.contains(W::ZERO, word, everywhere), any);
         assert_eq!(codec.len(word) as usize, len);
         let upper = lanes.iter().filter(|&&lane| lane >> bits == 1).count();
         assert_eq!(codec.upper(word) as usize, upper);
+    }
+
+    /// Two lanes at a time, as vector units compare wide buckets.
+    fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
+        let shape = Shape { bits, roots: 1, value_bits: 0 };
+        let codec = Codec::<u128>::new(&shape).unwrap();
+        let Some(halves) = codec.halves() else { return };
+        let mask = (2 << bits) - 1;
+        let [a, b, c, d] = lanes.map(|lane| u128::from(lane & mask));
+        let word = a | b << (bits + 1) | c << (2 * (bits + 1)) | d << (3 * (bits + 1));
+        let wanted = wanted & mask | 1;
+        let low = (word & ((1 << (2 * (bits + 1))) - 1)).low();
+        let high = (word >> (2 * (bits + 1))).low();
+        assert_eq!(
+            halves.contains(low, high, halves.broadcast(wanted)),
+            codec.contains(word, 0, codec.broadcast(wanted)),
+        );
     }
 
     proptest! {
@@ -134,6 +177,7 @@ mod tests {
             let zeros = u32::from(marks[near]) % bits;
             lanes[near] = wanted >> zeros << zeros | 1 << zeros;
             agrees::<u128>(bits, lanes, wanted, len);
+            halves_agree(bits, lanes, wanted);
             if bits <= 14 {
                 agrees::<u64>(bits, lanes, wanted, len);
             }

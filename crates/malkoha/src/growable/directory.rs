@@ -1,6 +1,7 @@
 //! Which segment holds a key: the root's entries, indexed by the first bits of the key's string.
 
 use std::mem;
+use std::ops::Range;
 
 use super::grid::Grid;
 use super::table::Record;
@@ -8,14 +9,17 @@ use super::table::Record;
 /// Segments at most.
 pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
 
-/// What a lookup must know about a segment, in 8 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) number: u32,
-    buckets: u16,
-    depth: u8,
-    value_bits: u8,
-}
+/// What a lookup must know about a segment, in one word, so that vector units can take it apart.
+///
+/// | bits from | bits | what |
+/// | ---: | ---: | --- |
+/// | 0 | 7 | bits of a value |
+/// | 7 | 4 | narrowing |
+/// | 11 | 5 | depth |
+/// | 16 | 16 | buckets |
+/// | 32 | 32 | the segment's number |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry(u64);
 
 /// How a segment is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,23 +49,34 @@ pub(super) struct Directory {
 
 impl Entry {
     pub(super) fn new(number: usize, form: Form, home: Home) -> Self {
-        let fits = "a segment's numbers are within their limits";
-        Self {
-            number: u32::try_from(number).expect(fits),
-            buckets: u16::try_from(form.grid.buckets()).expect(fits),
-            depth: u8::try_from(home.depth).expect(fits),
-            value_bits: u8::try_from(form.value_bits).expect(fits),
-        }
+        debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
+        let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
+        let low = form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
+        Self((number as u64) << 32 | low | u64::from(form.value_bits))
+    }
+
+    #[inline(always)]
+    pub(super) fn number(self) -> usize {
+        (self.0 >> 32) as usize
     }
 
     #[inline(always)]
     pub(super) fn depth(self) -> u32 {
-        self.depth.into()
+        self.field(11, 5)
     }
 
     #[inline(always)]
     pub(super) fn form(self) -> Form {
-        Form { grid: Grid::new(self.buckets.into()), value_bits: self.value_bits.into() }
+        let grid = Grid::with_narrowing(self.field(16, 16), self.field(7, 4));
+        Form { grid, value_bits: self.field(0, 7) }
+    }
+
+    #[inline(always)]
+    fn field(self, from: u32, bits: u32) -> u32 {
+        // Fewer than 32 bits.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let field = ((self.0 >> from) & ((1 << bits) - 1)) as u32;
+        field
     }
 }
 
@@ -69,6 +84,11 @@ impl Home {
     /// The half of this home that the next bit of the string leads to.
     pub(super) fn child(self, bit: u64) -> Self {
         Self { depth: self.depth + 1, path: self.path << 1 | bit, ..self }
+    }
+
+    /// The home that this one is a half of.
+    pub(super) fn parent(self) -> Self {
+        Self { depth: self.depth - 1, path: self.path >> 1, ..self }
     }
 }
 
@@ -89,7 +109,7 @@ impl Directory {
             return None;
         }
         // No segment has this number.
-        let vacant = Entry { number: u32::MAX, buckets: 1, depth: 0, value_bits: 0 };
+        let vacant = Entry(u64::MAX);
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
         for (number, &Record { home, form, .. }) in records.iter().enumerate() {
             for entry in directory.entries_of(home) {
@@ -104,9 +124,20 @@ impl Directory {
     /// The segment of a key.
     #[inline(always)]
     pub(super) fn find(&self, root: u64, string: u64) -> Entry {
-        // In two steps, because the depth may be 0. In memory, so it fits usize.
+        self.entry(self.index(root, string))
+    }
+
+    #[inline(always)]
+    pub(super) fn index(&self, root: u64, string: u64) -> u64 {
+        // In two steps, because the depth may be 0.
+        (root << self.depth) | ((string >> 1) >> (63 - self.depth))
+    }
+
+    #[inline(always)]
+    pub(super) fn entry(&self, index: u64) -> Entry {
+        // In memory, so it fits usize.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let index = ((root << self.depth) | ((string >> 1) >> (63 - self.depth))) as usize;
+        let index = index as usize;
         self.entries[index]
     }
 
@@ -119,11 +150,21 @@ impl Directory {
         self.entries_of(home).fill(Entry::new(number, form, home));
     }
 
+    /// The number of the segment of the first strings of `home`.
+    pub(super) fn at(&self, home: Home) -> usize {
+        self.entries[self.range(home).start].number()
+    }
+
     fn entries_of(&mut self, home: Home) -> &mut [Entry] {
+        let range = self.range(home);
+        &mut self.entries[range]
+    }
+
+    fn range(&self, home: Home) -> Range<usize> {
         let below = self.depth - home.depth;
         let start = (u64::from(home.root) << self.depth) + (home.path << below);
         let start = usize::try_from(start).expect("in memory");
-        &mut self.entries[start..start + (1 << below)]
+        start..start + (1 << below)
     }
 
     pub(super) fn size_in_bytes(&self) -> u64 {

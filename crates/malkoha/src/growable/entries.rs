@@ -41,12 +41,13 @@ impl GrowTable {
         let bytes = self.bytes(number);
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            let occupants = (0..segment.form.grid.buckets())
-                .flat_map(|bucket| segment.occupants(bytes, bucket).map(move |slot| (bucket, slot)));
-            let entry = |(bucket, Slot { fingerprint, value, .. })| {
-                entry(&segment, number, bucket, fingerprint, value, 1)
-            };
-            occupants.map(entry).collect()
+            let mut entries = Vec::new();
+            for bucket in 0..segment.form.grid.buckets() {
+                segment.for_each_occupant(bytes, bucket, |Slot { fingerprint, value, .. }, _| {
+                    entries.push(entry(&segment, number, bucket, fingerprint, value, 1));
+                });
+            }
+            entries
         })
     }
 }

@@ -57,6 +57,12 @@ impl Grid {
         Self { buckets, narrowing: PLACE_BITS.saturating_sub((buckets | 1).ilog2()) }
     }
 
+    /// [`new`](Self::new) for a caller that has the narrowing at hand.
+    #[inline(always)]
+    pub(super) fn with_narrowing(buckets: u32, narrowing: u32) -> Self {
+        Self { buckets, narrowing }
+    }
+
     pub(crate) fn buckets(self) -> u64 {
         self.buckets.into()
     }

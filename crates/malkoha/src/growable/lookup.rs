@@ -1,10 +1,9 @@
 //! Looking up: one key, or many with the lines of the next ones on their way.
 
-use super::codec::Codec;
+use super::batch::{self, Halves};
 use super::matches::{Match, Matches};
-use super::table::{GrowTable, Target, with_codec};
+use super::table::{GrowTable, Kernel, Target, with_codec};
 use crate::arch::prefetch;
-use crate::layout::bits::Word;
 
 /// Keys whose lines are on their way in a batch.
 const RING: usize = 64;
@@ -12,11 +11,17 @@ const RING: usize = 64;
 impl GrowTable {
     #[inline]
     pub(super) fn contains(&self, hash: u64) -> bool {
-        let target = self.target(hash);
-        let bytes = &*self.segments[target.number()];
+        self.has_match(&self.target(hash))
+    }
+
+    /// Whether a slot's fingerprint matches; in a narrowed table its place may be another.
+    #[inline(always)]
+    pub(super) fn has_match(&self, target: &Target) -> bool {
+        let bytes = self.bytes(target.number());
         with_codec!(&self.kernel, codec => {
-            let [first, second] = self.bits_of(codec.width, &target).map(|bit| codec.load(bytes, bit));
-            codec.contains(first, second, target.fingerprint)
+            let bits = self.bits_of(codec.width, target);
+            let [first, second] = bits.map(|bit| codec.load(bytes, bit));
+            codec.contains(first, second, codec.broadcast(target.fingerprint))
         })
     }
 
@@ -69,26 +74,15 @@ impl GrowTable {
     /// Whether each hash's fingerprint is in, with the lines of the next keys on their way.
     pub(super) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        with_codec!(&self.kernel, codec => self.contains_batch_in(codec, hashes, found));
-    }
-
-    fn contains_batch_in<W: Word>(&self, codec: &Codec<W>, hashes: &[u64], found: &mut [bool]) {
-        let mut ring: [(&[u8], [u64; 2], u64); RING] = [(&[], [0; 2], 0); RING];
-        for i in 0..hashes.len() + RING {
-            let aimed = ring[i % RING];
-            if let Some(&hash) = hashes.get(i) {
-                let target = self.target(hash);
-                let bytes = &*self.segments[target.number()];
-                let bits = self.bits_of(codec.width, &target);
-                prefetch(bytes, bits[0] >> 3);
-                prefetch(bytes, bits[1] >> 3);
-                ring[i % RING] = (bytes, bits, target.fingerprint);
-            }
-            if let Some(i) = i.checked_sub(RING) {
-                let (bytes, bits, fingerprint) = aimed;
-                let [first, second] = bits.map(|bit| codec.load(bytes, bit));
-                found[i] = codec.contains(first, second, fingerprint);
-            }
+        match &self.kernel {
+            // SAFETY: the comparison is the table's own.
+            Kernel::Narrow(codec) => unsafe { batch::contains(codec, self, hashes, found) },
+            Kernel::Wide(codec) => match codec.halves() {
+                // SAFETY: as above.
+                Some(halves) => unsafe { batch::contains(&Halves(halves), self, hashes, found) },
+                // SAFETY: as above.
+                None => unsafe { batch::contains(codec, self, hashes, found) },
+            },
         }
     }
 

@@ -203,6 +203,17 @@ impl GrowableCuckooMap {
         self.table.clear();
     }
 
+    /// Gives memory back after many removals, without the keys: puts the halves of splits together
+    /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
+    /// to the map.
+    ///
+    /// The segments that it was built with stay, so it does not get much smaller than it began.
+    /// Keys that arrived since a split lose a bit when that is undone, which raises the
+    /// false-positive rate a little: see [`expected_fpr`](Self::expected_fpr).
+    pub fn shrink_to_fit(&mut self) {
+        self.table.shrink();
+    }
+
     /// All occupied slots and spilled copies, in the order of the table.
     pub fn entries(&self) -> impl Iterator<Item = GrowableEntry> {
         self.table.entries()

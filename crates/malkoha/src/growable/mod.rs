@@ -6,6 +6,7 @@
 //!      --lookup, change, rebuild--> answer --set, map--> caller
 //! ```
 
+mod batch;
 mod builder;
 mod change;
 mod codec;
@@ -19,6 +20,7 @@ mod rebuild;
 mod segment;
 mod set;
 mod shape;
+mod shrink;
 mod table;
 
 pub use builder::GrowableBuilder;

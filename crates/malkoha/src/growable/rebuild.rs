@@ -5,9 +5,9 @@
 use std::iter;
 
 use super::directory::{Form, MAX_SEGMENTS};
-use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::segment::{Segment, Slot};
-use super::shape::{ROOM, buckets_for};
+use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
+use super::segment::{Position, Segment, Slot};
+use super::shape::{LANES, ROOM, buckets_for};
 use super::table::{GrowTable, MAX_KICKS, Record, narrow, with_codec};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
@@ -18,25 +18,35 @@ use crate::spill::SpillKey;
 /// the keys is full.
 const FIRST_ROOM: u64 = 103;
 
-/// Pours all occupants into the segments `to`: `child` says which, and what is left of the
-/// fingerprint. `false` if one finds no place.
-fn pour<W: Word>(
-    (from, bytes): (&Segment<'_, W>, &[u8]),
-    to: &[Segment<'_, W>],
-    into: &mut [Box<[u8]>],
+/// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
+/// and a fingerprint, which one, and what becomes of the fingerprint. `false` if one finds no place.
+pub(super) fn pour<W: Word, const M: usize, const N: usize>(
+    sources: [(Segment<'_, W>, &[u8]); M],
+    to: &[Segment<'_, W>; N],
+    into: &mut [Box<[u8]>; N],
     search: &mut Search,
-    child: impl Fn(u64) -> (usize, u64),
+    child: impl Fn(usize, u64) -> (usize, u64),
 ) -> bool {
     let mut waiting = Vec::new();
-    for bucket in 0..from.form.grid.buckets() {
-        for occupant in from.occupants(bytes, bucket) {
-            let mix = from.mix(occupant.fingerprint);
-            let (number, fingerprint) = child(occupant.fingerprint);
-            let slot = Slot { fingerprint, ..occupant };
-            let bucket = to[number].form.grid.bucket(slot.place, mix);
-            if !to[number].push(&mut into[number], bucket, slot) {
-                waiting.push((number, slot));
-            }
+    // Occupied lanes of the new buckets: cheaper to know than to look up.
+    let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
+    for (source, (from, bytes)) in sources.into_iter().enumerate() {
+        for bucket in 0..from.form.grid.buckets() {
+            from.for_each_occupant(bytes, bucket, |occupant, mix| {
+                let (number, fingerprint) = child(source, occupant.fingerprint);
+                let slot = Slot { fingerprint, ..occupant };
+                let bucket = to[number].form.grid.bucket(slot.place, mix);
+                // Below MAX_BUCKETS.
+                #[expect(clippy::cast_possible_truncation, reason = "see above")]
+                let len = &mut lens[number][bucket as usize];
+                let lane = u32::from(*len);
+                if lane < LANES {
+                    to[number].set(&mut into[number], Position { bucket, lane }, slot);
+                    *len += 1;
+                } else {
+                    waiting.push((number, slot));
+                }
+            });
         }
     }
     // They move others, so they come when all are in that need not move.
@@ -53,7 +63,7 @@ impl GrowTable {
     /// Makes room in a segment; `false` if the keys have no bit left for another split.
     pub(super) fn grow(&mut self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];
-        let room = if self.occupied < self.capacity { FIRST_ROOM } else { ROOM };
+        let room = if self.is_first() { FIRST_ROOM } else { ROOM };
         let wanted = buckets_for(u64::from(len) * room / 100);
         // More in any case, also where a search failed early.
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / 32 + 1);
@@ -78,7 +88,7 @@ impl GrowTable {
             && self.segments.len() < MAX_SEGMENTS
     }
 
-    fn resize(&mut self, number: usize, buckets: u64) -> bool {
+    pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {
         let form = self.records[number].form;
         self.rebuild(number, Form { grid: Grid::new(narrow(buckets)), ..form })
     }
@@ -96,7 +106,7 @@ impl GrowTable {
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
             let mut into = [to.zeroed()];
-            let fitted = pour((&from, bytes), &[to], &mut into, search, |fingerprint| (0, fingerprint));
+            let fitted = pour([(from, &**bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
@@ -126,7 +136,7 @@ impl GrowTable {
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let mut into = to.each_ref().map(Segment::zeroed);
-            let fitted = pour((&from, bytes), &to, &mut into, search, |fingerprint| {
+            let fitted = pour([(from, &**bytes)], &to, &mut into, search, |_, fingerprint| {
                 (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
             });
             fitted.then_some((into, forms, lens))

@@ -16,8 +16,11 @@ use crate::layout::bits::{Word, read, write};
 pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
-    pub(super) home: Home,
     one_segment: Addressing,
+    bucket_bits: u64,
+    /// What the path adds to the bits that a fingerprint knows, and where those end.
+    head: u64,
+    skip: u32,
 }
 
 /// What a slot holds: a fingerprint of 0 is none.
@@ -60,7 +63,9 @@ impl<'a, W: Word> Segment<'a, W> {
         // At most 2^13.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let one_segment = Addressing::new(1, form.grid.buckets() as u32, codec.bits);
-        Self { codec, form, home, one_segment }
+        let Home { depth, path, .. } = home;
+        let (head, skip) = (path << (codec.bits - depth), depth + 1);
+        Self { codec, form, one_segment, bucket_bits: bucket_bits(codec.width, form), head, skip }
     }
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
@@ -70,7 +75,7 @@ impl<'a, W: Word> Segment<'a, W> {
     /// The bit at which a bucket begins.
     #[inline(always)]
     fn bit(&self, bucket: u64) -> u64 {
-        bucket * bucket_bits(self.codec.width, self.form)
+        bucket * self.bucket_bits
     }
 
     #[inline(always)]
@@ -108,6 +113,7 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn set_value(&self, bytes: &mut [u8], at: Position, value: u64) {
         if self.form.value_bits > 0 {
             write(bytes, 0, self.value_bit(at), self.form.value_bits, value);
@@ -127,20 +133,17 @@ impl<'a, W: Word> Segment<'a, W> {
     /// the path and what follows it.
     #[inline(always)]
     pub(super) fn mix(&self, fingerprint: u64) -> Mix {
-        let Home { depth, path, .. } = self.home;
-        Mix::new((path << (self.codec.bits - depth)) | (fingerprint >> (depth + 1)))
+        Mix::new(self.head | (fingerprint >> self.skip))
+    }
+
+    /// The place, in full, of an occupant of the bucket whose stretch begins there.
+    #[inline(always)]
+    fn place(&self, bytes: &[u8], stretch: u64, at: Position, mix: Mix) -> u64 {
+        self.form.grid.place(stretch, mix) | self.low_place(bytes, at)
     }
 
     #[inline(always)]
-    fn slot(&self, bytes: &[u8], stretch: u64, at: Position) -> Slot {
-        let fingerprint = self.fingerprint(bytes, at);
-        let place = self.form.grid.place(stretch, self.mix(fingerprint));
-        let place = place | self.low_place(bytes, at);
-        Slot { fingerprint, place, value: self.value(bytes, at) }
-    }
-
-    #[inline(always)]
-    fn set(&self, bytes: &mut [u8], at: Position, slot: Slot) {
+    pub(super) fn set(&self, bytes: &mut [u8], at: Position, slot: Slot) {
         write(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
         let narrowing = self.form.grid.narrowing();
         if narrowing > 0 {
@@ -149,12 +152,21 @@ impl<'a, W: Word> Segment<'a, W> {
         self.set_value(bytes, at, slot.value);
     }
 
-    /// The occupied slots of a bucket.
+    /// Calls `each` with the occupied slots of a bucket, and what they say about places.
     #[inline(always)]
-    pub(super) fn occupants(&self, bytes: &[u8], bucket: u64) -> impl Iterator<Item = Slot> {
-        let stretch = self.form.grid.stretch(bucket);
-        let len = self.codec.len(self.load(bytes, bucket));
-        (0..len).map(move |lane| self.slot(bytes, stretch, Position { bucket, lane }))
+    pub(super) fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        bucket: u64,
+        mut each: impl FnMut(Slot, Mix),
+    ) {
+        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
+        for lane in 0..self.codec.len(word) {
+            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, lane));
+            let mix = self.mix(fingerprint);
+            let place = self.place(bytes, stretch, at, mix);
+            each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+        }
     }
 
     /// Puts `slot` into a bucket; answers whether there was room.
@@ -234,12 +246,12 @@ impl<W: Word> TableLayout for Segment<'_, W> {
 
     #[inline]
     fn bit(&self, bucket: u64) -> u64 {
-        bucket * bucket_bits(self.codec.width, self.form)
+        bucket * self.bucket_bits
     }
 
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
         let [first, second] = [aim.first, aim.second].map(|bit| self.codec.load(bytes, bit));
-        self.codec.contains(first, second, aim.fingerprint)
+        self.codec.contains(first, second, self.codec.broadcast(aim.fingerprint))
     }
 
     fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
@@ -248,11 +260,19 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         count
     }
 
+    /// Into the emptier bucket: with both as full as each other, searches are rarer.
     #[inline]
     fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
-        let slot = |place| Slot { fingerprint: probe.fingerprint, place, value };
-        let [first, second] = self.candidates(probe);
-        self.push(bytes, first, slot(probe.first)) || self.push(bytes, second, slot(probe.second))
+        let buckets = self.candidates(probe);
+        let lens = buckets.map(|bucket| self.codec.len(self.load(bytes, bucket)));
+        let second = lens[1] < lens[0];
+        let place = if second { probe.second } else { probe.first };
+        let (bucket, lane) = if second { (buckets[1], lens[1]) } else { (buckets[0], lens[0]) };
+        if lane < LANES {
+            let slot = Slot { fingerprint: probe.fingerprint, place, value };
+            self.set(bytes, Position { bucket, lane }, slot);
+        }
+        lane < LANES
     }
 
     fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
@@ -276,11 +296,11 @@ impl<W: Word> TableLayout for Segment<'_, W> {
 
     #[inline]
     fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
-        let stretch = self.form.grid.stretch(bucket);
+        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
         for lane in 0..LANES {
-            let slot = self.slot(bytes, stretch, Position { bucket, lane });
-            let mix = self.mix(slot.fingerprint);
-            each(self.form.grid.bucket(mix.alternate(slot.place), mix));
+            let mix = self.mix(self.codec.lane(word, lane));
+            let place = self.place(bytes, stretch, Position { bucket, lane }, mix);
+            each(self.form.grid.bucket(mix.alternate(place), mix));
         }
     }
 
@@ -288,9 +308,11 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         // At most 4 lanes.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let at = Position { bucket, lane: choice as u32 };
-        let mut slot = self.slot(bytes, self.form.grid.stretch(bucket), at);
+        let (fingerprint, value) = (self.fingerprint(bytes, at), self.value(bytes, at));
+        let mix = self.mix(fingerprint);
+        let place = self.place(bytes, self.form.grid.stretch(bucket), at, mix);
         self.remove_at(bytes, at);
-        slot.place = self.mix(slot.fingerprint).alternate(slot.place);
+        let slot = Slot { fingerprint, place: mix.alternate(place), value };
         let moved = self.push(bytes, to, slot);
         debug_assert!(moved, "the search found room");
     }

@@ -9,14 +9,16 @@ use crate::params::float;
 
 /// A set of keys in a few bits each that grows with them.
 ///
-/// It begins at any capacity and splits one segment of some 2^14 slots at a time, without the
-/// keys: no pause, no second table, no chain of filters. A lookup touches two places at every
-/// size: O(1). The longest insert is one that splits a segment.
+/// It begins at any capacity, exactly as large as that needs. A full segment, of at most some 2^15
+/// slots, is built anew a fifth larger, and split in two when it is twice as large as it may be at
+/// least; all without the keys: no pause, no second table, no chain of filters. The load stays
+/// above 0.79. A lookup touches two places at every size: O(1). The longest insert is one that
+/// rebuilds a segment.
 ///
 /// # What growth costs
 ///
 /// A key knows a fixed number of bits when it arrives, and spends one with each split. So the
-/// false-positive rate rises slowly: after `n` doublings it is `1 + n / 2` times the first. The
+/// false-positive rate rises slowly: after `n` doublings it is at most `1 + n` times the first. The
 /// builder pays for that in advance: the rate that was asked for holds until the filter has grown
 /// to [`growth`](GrowableBuilder::growth) times its capacity. Beyond, it goes on rising by as
 /// much each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split earlier
@@ -25,7 +27,7 @@ use crate::params::float;
 /// # Equal keys
 ///
 /// Any number of copies of a key may be inserted, and are counted exactly: two lie in the table,
-/// the others are a number beside it. Copies never make the filter grow.
+/// the others are a number beside it, of which a key needs one. Only second copies take slots.
 ///
 /// # Removing keys that were never inserted
 ///
@@ -211,6 +213,17 @@ impl GrowableCuckooFilter {
     /// Removes all keys. Keeps the segments' memory.
     pub fn clear(&mut self) {
         self.table.clear();
+    }
+
+    /// Gives memory back after many removals, without the keys: puts the halves of splits together
+    /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
+    /// to the filter.
+    ///
+    /// The segments that it was built with stay, so it does not get much smaller than it began.
+    /// Keys that arrived since a split lose a bit when that is undone, which raises the
+    /// false-positive rate a little: see [`expected_fpr`](Self::expected_fpr).
+    pub fn shrink_to_fit(&mut self) {
+        self.table.shrink();
     }
 
     /// All occupied slots and spilled copies, in the order of the table.

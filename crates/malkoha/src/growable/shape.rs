@@ -21,8 +21,10 @@ pub(super) const LANES: u32 = 4;
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys
 /// grows a little before the others.
 const START_LOAD: f64 = 0.958;
-/// The share of slots, in 32nds, above which a segment grows. Beyond, searches are long.
-const FULL_32NDS: u64 = 31;
+/// The share of slots, in 64ths, above which a segment grows. Searches get longer and longer there.
+const FULL_64THS: u64 = 61;
+/// The same until the filter holds its capacity, for which there should be no growth.
+const FIRST_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
 pub(super) const ROOM: u64 = 120;
 /// Slots beside `capacity / START_LOAD`, which keep small tables from growing too early.
@@ -54,15 +56,16 @@ pub(crate) struct KeyBits {
     pub(crate) string: u64,
 }
 
-/// Keys in a segment of this many buckets when it is full.
+/// Keys in a segment of this many buckets when it is full; `first` until the filter holds its
+/// capacity.
 #[inline(always)]
-pub(super) fn full(buckets: u64) -> u64 {
-    buckets * u64::from(LANES) * FULL_32NDS / 32
+pub(super) fn full(buckets: u64, first: bool) -> u64 {
+    buckets * u64::from(LANES) * if first { FIRST_FULL_64THS } else { FULL_64THS } / 64
 }
 
 /// The buckets that so many keys fill.
 pub(super) fn buckets_for(keys: u64) -> u64 {
-    (keys * 32).div_ceil(u64::from(LANES) * FULL_32NDS)
+    (keys * 64).div_ceil(u64::from(LANES) * FULL_64THS)
 }
 
 impl Shape {
@@ -113,7 +116,7 @@ impl Shape {
 
     /// Keys a root, in units of a segment that must split.
     fn segments_a_root(&self, keys: f64) -> f64 {
-        keys / f64::from(self.roots) / float(full(MAX_BUCKETS))
+        keys / f64::from(self.roots) / float(full(MAX_BUCKETS, true))
     }
 
     /// How often segments have split at this many keys, if each split as early as it may.
@@ -131,7 +134,7 @@ impl Shape {
     /// root arrives at depth 0, the next one at depth 1, the next two at depth 2, and so on: each
     /// depth adds half of what the first did.
     fn highest_fpr(&self, buckets: u32, keys: f64) -> f64 {
-        let (fulls, segment) = (self.segments_a_root(keys), float(full(MAX_BUCKETS)));
+        let (fulls, segment) = (self.segments_a_root(keys), float(full(MAX_BUCKETS, true)));
         let depth = fulls.max(1.0).log2().floor();
         let begun = if fulls <= 1.0 { fulls } else { (fulls / depth.exp2() - 1.0) / 2.0 + 1.0 };
         let weight = segment * (begun + depth / 2.0);

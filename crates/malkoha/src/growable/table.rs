@@ -93,12 +93,17 @@ pub(super) struct Target {
 impl Target {
     #[inline(always)]
     pub(super) fn number(&self) -> usize {
-        self.entry.number as usize
+        self.entry.number()
     }
 
     pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
         let place = narrow(self.places[0].min(self.places[1]));
-        SpillKey { segment: self.entry.number, place, fingerprint: narrow(fingerprint), value }
+        SpillKey {
+            segment: narrow(self.number() as u64),
+            place,
+            fingerprint: narrow(fingerprint),
+            value,
+        }
     }
 }
 
@@ -136,10 +141,11 @@ impl GrowTable {
             record.len = 0;
             with_codec!(&kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
-                let buckets = 0..record.form.grid.buckets();
-                for slot in buckets.flat_map(|bucket| segment.occupants(bytes, bucket)) {
-                    born[birth(record.home.depth, slot.fingerprint)] += 1;
-                    record.len += 1;
+                for bucket in 0..record.form.grid.buckets() {
+                    segment.for_each_occupant(bytes, bucket, |slot, _| {
+                        born[birth(record.home.depth, slot.fingerprint)] += 1;
+                        record.len += 1;
+                    });
                 }
             });
             occupied += u64::from(record.len);
@@ -183,6 +189,12 @@ impl GrowTable {
 
     pub(super) fn slots(&self) -> u64 {
         self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
+    }
+
+    /// Whether it has not held its capacity yet.
+    #[inline(always)]
+    pub(super) fn is_first(&self) -> bool {
+        self.occupied < self.capacity
     }
 
     pub(crate) fn segments(&self) -> usize {

@@ -19,6 +19,10 @@ pub(crate) trait Word:
     ///
     /// `bytes` has a whole word from `at` on.
     unsafe fn load_unchecked(bytes: &[u8], at: usize) -> Self;
+    /// # Safety
+    ///
+    /// A whole word can be read from `bytes` on.
+    unsafe fn read(bytes: *const u8) -> Self;
     fn store(self, bytes: &mut [u8], at: usize);
     fn from_u64(low: u64) -> Self;
     /// The low 64 bits.
@@ -51,9 +55,13 @@ macro_rules! word {
             unsafe fn load_unchecked(bytes: &[u8], at: usize) -> Self {
                 const SIZE: usize = size_of::<$type>();
                 debug_assert!(at + SIZE <= bytes.len());
-                // SAFETY: the caller promises that the word lies in `bytes`; bytes are aligned.
-                let word = unsafe { bytes.as_ptr().add(at).cast::<[u8; SIZE]>().read() };
-                Self::from_le_bytes(word)
+                // SAFETY: the caller promises that the word lies in `bytes`.
+                unsafe { Self::read(bytes.as_ptr().add(at)) }
+            }
+            #[inline(always)]
+            unsafe fn read(bytes: *const u8) -> Self {
+                // SAFETY: the caller promises that the word can be read; bytes are aligned.
+                Self::from_le_bytes(unsafe { bytes.cast::<[u8; size_of::<$type>()]>().read() })
             }
             #[inline(always)]
             fn store(self, bytes: &mut [u8], at: usize) {

@@ -1,0 +1,136 @@
+//! From the start to the end: at every doubling the measured rate beside the promised one.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use malkoha::GrowableCuckooFilter;
+
+use super::BATCH;
+use crate::args::GrowArgs;
+use crate::keys::{Keys, Present};
+use crate::measure::timed;
+use crate::report::Grid;
+
+/// Keys asked for at each doubling, none of which is in.
+const ABSENT: u64 = 4_000_000;
+
+const HEAD: [&str; 9] = [
+    "keys",
+    "promised fpr",
+    "expected fpr",
+    "measured fpr",
+    "bits/key",
+    "load",
+    "segments",
+    "longest insert, us processor",
+    "us clock",
+];
+
+/// Grows a filter, timing each insert by itself.
+pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
+    let title = format!("Growth from {} to {} keys, fpr {}", args.start, args.keys, args.fpr);
+    let (mut grid, keys) = (Grid::new(title, HEAD), Keys::new(args.seed));
+    let mut csv = args.csv.as_ref().map(csv::Writer::from_path).transpose()?;
+    if let Some(csv) = &mut csv {
+        csv.write_record(HEAD)?;
+    }
+    let before = memory("VmRSS")?;
+    let growth = args.keys as f64 / args.start as f64;
+    let builder = GrowableCuckooFilter::builder().capacity(args.start).fpr(args.fpr);
+    let mut filter = builder.growth(growth).build()?;
+    let (mut next, mut largest) = (args.start.min(args.keys), 0);
+    let (mut by_processor, mut by_clock) = (Duration::ZERO, Duration::ZERO);
+    for position in 0..args.keys {
+        let (start, mut time) = (Instant::now(), Duration::ZERO);
+        timed(&mut time, || filter.insert(&keys.key(position)))?;
+        by_clock = by_clock.max(start.elapsed());
+        by_processor = by_processor.max(time);
+        if position % 4096 == 0 {
+            largest = largest.max(filter.size_in_bytes());
+        }
+        if position + 1 == next {
+            let row = [
+                next.to_string(),
+                args.fpr.to_string(),
+                format!("{:.6}", filter.expected_fpr()),
+                format!("{:.6}", measured_fpr(&filter, keys, next)),
+                format!("{:.2}", filter.bits_per_key()),
+                format!("{:.3}", filter.load_factor()),
+                filter.segments().to_string(),
+                format!("{:.0}", by_processor.as_secs_f64() * 1e6),
+                format!("{:.0}", by_clock.as_secs_f64() * 1e6),
+            ];
+            if let Some(csv) = &mut csv {
+                csv.write_record(&row)?;
+            }
+            grid.row(row);
+            next = (next * 2).min(args.keys);
+        }
+    }
+    let resident = memory("VmHWM")?.saturating_sub(before);
+    print!("{grid}");
+    let end = filter.size_in_bytes();
+    println!(
+        "\nfinal size {end} bytes; largest size {largest} bytes, {:.3} of it; \
+         peak of resident memory {resident} bytes, {:.3} of it",
+        largest as f64 / end as f64,
+        resident as f64 / end as f64
+    );
+    let mut lost = 0;
+    each_batch(keys, args.keys, |batch| {
+        lost += filter.contains_many(batch).into_iter().filter(|&found| !found).count();
+    });
+    println!("keys lost: {lost}");
+    ensure!(lost == 0, "{lost} keys were lost");
+    Ok(filter)
+}
+
+/// Removes everything and prints what is left.
+pub(super) fn remove_all(args: &GrowArgs, mut filter: GrowableCuckooFilter) -> Result<()> {
+    let mut missing = 0;
+    each_batch(Keys::new(args.seed), args.keys, |batch| {
+        missing += filter.remove_many(batch).into_iter().filter(|&removed| !removed).count();
+    });
+    println!(
+        "\nafter removing all: {missing} not found, {} keys left, load {}, fpr {}, {} bytes",
+        filter.len(),
+        filter.load_factor(),
+        filter.expected_fpr(),
+        filter.size_in_bytes()
+    );
+    filter.shrink_to_fit();
+    println!(
+        "after shrink_to_fit: {} segments, {} bytes",
+        filter.segments(),
+        filter.size_in_bytes()
+    );
+    ensure!(missing == 0 && filter.is_empty(), "keys were lost or left");
+    Ok(())
+}
+
+pub(super) fn each_batch(keys: Keys, len: u64, mut each: impl FnMut(&[u64])) {
+    let mut batch = vec![0; BATCH];
+    for first in (0..len).step_by(BATCH) {
+        let part = usize::try_from(len - first).map_or(BATCH, |rest| rest.min(BATCH));
+        keys.members(first, &mut batch[..part]);
+        each(&batch[..part]);
+    }
+}
+
+fn measured_fpr(filter: &GrowableCuckooFilter, keys: Keys, members: u64) -> f64 {
+    let (mut batch, mut hits) = (vec![0; BATCH], 0);
+    for first in (0..ABSENT).step_by(BATCH) {
+        keys.queries(Present(0), members, first, &mut batch);
+        hits += filter.contains_many(&batch).into_iter().filter(|&found| found).count();
+    }
+    hits as f64 / ABSENT.next_multiple_of(BATCH as u64) as f64
+}
+
+/// Bytes of this process's memory by the kernel, under this name.
+fn memory(name: &str) -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status").context("asking for resident memory")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).context("no such line")?;
+    let kib = line.trim_matches([':', ' ', '\t']).trim_end_matches(" kB");
+    Ok(kib.trim().parse::<u64>()? * 1024)
+}

@@ -1,0 +1,158 @@
+//! Lookups of many keys: what can be computed for a group of keys together is, and their lines are
+//! on their way long before they are looked at.
+
+use super::codec::Codec;
+use super::directory::Entry;
+use super::segment::bucket_bits;
+use super::shape::LANES;
+use super::table::GrowTable;
+use crate::arch::{prefetch_from, vectorized};
+use crate::layout::bits::Word;
+
+/// Keys whose places are computed together: a vector unit's worth or two.
+const GROUP: usize = 16;
+/// Groups on their way: 64 keys, 128 lines.
+const AHEAD: usize = 4;
+
+/// How a batch compares a bucket with a key.
+pub(super) trait Compare: Copy {
+    fn width(&self) -> u32;
+
+    /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
+    /// wanted one.
+    ///
+    /// # Safety
+    ///
+    /// Each pair is a segment's first byte and the first bit of one of its buckets.
+    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool;
+}
+
+/// Buckets that fit a word.
+impl<W: Word> Compare for Codec<W> {
+    #[inline(always)]
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
+        // SAFETY: a segment has 16 bytes behind its buckets, so a word can be loaded at each.
+        let [first, second] = buckets.map(|(bytes, bit)| unsafe { load::<W>(bytes, bit) });
+        self.contains(first, second, self.broadcast(wanted))
+    }
+}
+
+/// Buckets whose halves fit a word each, of 64 bits, which vector units have.
+#[derive(Clone, Copy)]
+pub(super) struct Halves(pub(super) Codec<u64>);
+
+impl Compare for Halves {
+    #[inline(always)]
+    fn width(&self) -> u32 {
+        self.0.width
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
+        let wanted = self.0.broadcast(wanted);
+        let half = u64::from(LANES / 2 * self.0.width);
+        // SAFETY: a segment has 16 bytes behind its buckets, so a word can be loaded at each lane.
+        let low = buckets.map(|(bytes, bit)| unsafe { load(bytes, bit) });
+        // SAFETY: as above.
+        let high = buckets.map(|(bytes, bit)| unsafe { load(bytes, bit + half) });
+        self.0.contains(low[0], low[1], wanted) | self.0.contains(high[0], high[1], wanted)
+    }
+}
+
+/// The word from this bit on.
+///
+/// # Safety
+///
+/// A whole word can be read from the byte of that bit on.
+#[inline(always)]
+unsafe fn load<W: Word>(bytes: *const u8, bit: u64) -> W {
+    // A segment is in memory, so its offsets fit usize; & 7 fits everything.
+    let (at, shift) = ((bit >> 3) as usize, (bit & 7) as u32);
+    // SAFETY: as the caller promises.
+    unsafe { W::read(bytes.add(at)) >> shift }
+}
+
+/// Where the lookups of a group load, and what they look for.
+#[derive(Clone, Copy)]
+struct Aims {
+    segments: [*const u8; GROUP],
+    bits: [[u64; GROUP]; 2],
+    wanted: [u64; GROUP],
+}
+
+impl Aims {
+    const EMPTY: Self =
+        Self { segments: [std::ptr::null(); GROUP], bits: [[0; GROUP]; 2], wanted: [0; GROUP] };
+
+    /// One array after another, so that each loop is vectorised.
+    #[inline(always)]
+    fn take(&mut self, table: &GrowTable, width: u32, hashes: &[u64; GROUP]) {
+        let (mut index, mut entries) = ([0; GROUP], [Entry::default(); GROUP]);
+        for (index, &hash) in index.iter_mut().zip(hashes) {
+            let key = table.shape.key(hash);
+            *index = table.directory.index(key.root, key.string);
+        }
+        for (i, &index) in index.iter().enumerate() {
+            entries[i] = table.directory.entry(index);
+            self.segments[i] = table.bytes(entries[i].number()).as_ptr();
+        }
+        for (i, &hash) in hashes.iter().enumerate() {
+            let (key, form) = (table.shape.key(hash), entries[i].form());
+            self.wanted[i] = table.shape.fingerprint(key.string, entries[i].depth());
+            let bucket_bits = bucket_bits(width, form);
+            for (bits, place) in self.bits.iter_mut().zip(key.places) {
+                bits[i] = form.grid.bucket(place, key.mix) * bucket_bits;
+            }
+        }
+        for i in 0..GROUP {
+            prefetch_from(self.segments[i], self.bits[0][i] >> 3);
+            prefetch_from(self.segments[i], self.bits[1][i] >> 3);
+        }
+    }
+}
+
+vectorized! {
+    /// Whether each hash's fingerprint is in the table.
+    ///
+    /// # Safety
+    ///
+    /// The comparison is one of the table's.
+    pub(super) unsafe fn contains<C: Compare>(
+        compare: &C,
+        table: &GrowTable,
+        hashes: &[u64],
+        found: &mut [bool],
+    ) {
+        let mut ring = [Aims::EMPTY; AHEAD + 1];
+        let groups = hashes.len().div_ceil(GROUP);
+        for group in 0..groups + AHEAD {
+            if group < groups {
+                let rest = &hashes[group * GROUP..];
+                let mut padded = [0; GROUP];
+                let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
+                    padded[..rest.len()].copy_from_slice(rest);
+                    &padded
+                });
+                ring[group % (AHEAD + 1)].take(table, compare.width(), hashes);
+            }
+            if let Some(group) = group.checked_sub(AHEAD) {
+                let Aims { segments, bits, wanted } = &ring[group % (AHEAD + 1)];
+                let mut answers = [false; GROUP];
+                for i in 0..GROUP {
+                    let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
+                    // SAFETY: `take` computed a bucket of the segment's form, which the directory
+                    // keeps with the segment; the table is not changed meanwhile.
+                    answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
+                }
+                let rest = &mut found[group * GROUP..];
+                let len = rest.len().min(GROUP);
+                rest[..len].copy_from_slice(&answers[..len]);
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Giving memory back when keys are gone: the halves of a split are put together again.
+//!
+//! The bit that a split took is the last of the path, so it can be given back. A fingerprint that
+//! arrived since then has all its bits in use and drops the last one: it then matches as one that
+//! arrived before the split, which the expected rate takes into account.
+
+use std::mem;
+
+use super::directory::{Form, Home};
+use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::rebuild::pour;
+use super::segment::Segment;
+use super::shape::{ROOM, buckets_for};
+use super::table::{GrowParts, GrowTable, Record, narrow, with_codec};
+use crate::spill::SpillKey;
+
+/// Halves that need more buckets together stay apart, or the next insert would split them again.
+const MOST_TOGETHER: u64 = PLACES + PLACES / 2;
+/// Buckets of an empty table.
+const LEAST: u64 = 4;
+
+impl GrowTable {
+    /// Merges and rebuilds segments so that each has room for its keys and a fifth more, if not
+    /// fewer buckets than a segment may have.
+    pub(super) fn shrink(&mut self) {
+        let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
+        for depth in (1..=deepest).rev() {
+            // Backwards: merging one lets the last, which was seen, take its number.
+            for number in (0..self.segments.len()).rev() {
+                let home = self.records.get(number).map(|record| record.home);
+                if let Some(upper) = home.filter(|home| home.depth == depth && home.path & 1 == 1) {
+                    let lower = Home { path: upper.path - 1, ..upper };
+                    let sibling = self.directory.at(lower);
+                    if self.records[sibling].home == lower {
+                        self.merge(sibling, number);
+                    }
+                }
+            }
+        }
+        let least = if self.segments.len() == 1 { LEAST } else { PLACES };
+        for number in 0..self.segments.len() {
+            let Record { form, len, home } = self.records[number];
+            let least = if home.depth > 0 { PLACES } else { least };
+            let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
+            if wanted < form.grid.buckets() {
+                // Where its keys are unlucky it stays as it is.
+                self.resize(number, wanted);
+            }
+        }
+        let parts = GrowParts {
+            shape: self.shape,
+            capacity: self.capacity,
+            records: mem::take(&mut self.records),
+            segments: mem::take(&mut self.segments),
+            spill: mem::take(&mut self.spill),
+        };
+        *self = Self::from_parts(parts).expect("the segments cover what they covered");
+    }
+
+    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number.
+    fn merge(&mut self, lower: usize, upper: usize) {
+        let records = [self.records[lower], self.records[upper]];
+        let len = records[0].len + records[1].len;
+        let wanted = buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
+        if wanted > MOST_TOGETHER {
+            return;
+        }
+        let value_bits = records[0].form.value_bits.max(records[1].form.value_bits);
+        let form = Form { grid: Grid::new(narrow(wanted)), value_bits };
+        let home = records[0].home.parent();
+        let bits = self.shape.bits;
+        let sources = [&self.segments[lower][..], &self.segments[upper][..]];
+        let search = &mut self.search;
+        let built = with_codec!(&self.kernel, codec => {
+            let [a, b] = records.map(|record| Segment::new(codec, record.form, record.home));
+            let to = Segment::new(codec, form, home);
+            let mut into = [to.zeroed()];
+            let sources = [(a, sources[0]), (b, sources[1])];
+            let fitted = pour(sources, &[to], &mut into, search, |half, fingerprint| {
+                (0, whole(fingerprint, half, bits))
+            });
+            fitted.then_some(into)
+        });
+        let Some([bytes]) = built else { return };
+        self.segments[lower] = bytes;
+        self.records[lower] = Record { home, form, len };
+        self.directory.point(home, lower, form);
+        for (half, number) in [lower, upper].into_iter().enumerate() {
+            for (key, copies) in self.spill.drain(narrow(number as u64)) {
+                let fingerprint = narrow(whole(key.fingerprint.into(), half, bits));
+                let segment = narrow(lower as u64);
+                self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
+            }
+        }
+        self.forget(upper);
+    }
+
+    /// Lets the last segment have this number.
+    fn forget(&mut self, number: usize) {
+        let last = self.segments.len() - 1;
+        self.segments.swap_remove(number);
+        self.records.swap_remove(number);
+        if number == last {
+            return;
+        }
+        let Record { home, form, .. } = self.records[number];
+        self.directory.point(home, number, form);
+        for (key, copies) in self.spill.drain(narrow(last as u64)) {
+            self.spill.add(SpillKey { segment: narrow(number as u64), ..key }, copies);
+        }
+    }
+}
+
+/// A fingerprint of one half of a split with its bit in front again. One of full length loses its
+/// last bit: the mark takes its place.
+fn whole(fingerprint: u64, half: usize, bits: u32) -> u64 {
+    (fingerprint >> 1) | (half as u64) << bits | (fingerprint & 1)
+}
