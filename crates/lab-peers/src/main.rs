@@ -26,6 +26,9 @@ struct Cli {
     /// Not these rivals
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     skip: Vec<String>,
+    /// The classic structures (Bloom, quotient and so on) beside our layouts
+    #[arg(long)]
+    classic: bool,
     /// Instead of speeds: bits a key for several false-positive rates
     #[arg(long)]
     space: bool,
@@ -39,6 +42,9 @@ fn main() -> Result<()> {
         });
     }
     let mut contenders: Vec<Contender> = cli.bench.ours().collect();
+    if cli.classic {
+        contenders.extend(lab::classic::contenders(FPR));
+    }
     let ours: Vec<usize> = (0..contenders.len()).collect();
     contenders.extend(chosen(rivals::all(FPR), &cli.only, &cli.skip)?);
     let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();

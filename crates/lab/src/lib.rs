@@ -5,12 +5,15 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
+pub mod classic;
 pub mod fill;
+mod growable;
 pub mod keys;
 pub mod limit;
 pub mod machine;
 pub mod measure;
 pub mod ours;
+pub mod paper;
 pub mod report;
 pub mod results;
 pub mod space;

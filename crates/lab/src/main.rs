@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{BenchArgs, FillArgs, LimitArgs, SpaceArgs};
+use lab::paper::{self, PaperArgs};
 use lab::{fill, limit, report, space};
 
 #[derive(Parser)]
@@ -22,6 +23,8 @@ enum Command {
     Fill(FillArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
+    /// The tables and figures of the cuckoo-filter paper, measured again
+    Paper(PaperArgs),
 }
 
 fn main() -> Result<()> {
@@ -33,6 +36,7 @@ fn main() -> Result<()> {
             space::report(&args);
             Ok(())
         }
+        Command::Paper(args) => paper::run(&args),
     }
 }
 
