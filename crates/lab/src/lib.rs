@@ -13,6 +13,7 @@ pub mod limit;
 pub mod machine;
 pub mod measure;
 pub mod ours;
+pub mod page;
 pub mod paper;
 pub mod report;
 pub mod results;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{BenchArgs, FillArgs, LimitArgs, SpaceArgs};
+use lab::page::{self, ReportArgs};
 use lab::paper::{self, PaperArgs};
 use lab::{fill, limit, report, space};
 
@@ -25,6 +26,8 @@ enum Command {
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),
+    /// Make the report from the results of `paper`: HTML, Markdown and plots
+    Report(ReportArgs),
 }
 
 fn main() -> Result<()> {
@@ -37,6 +40,7 @@ fn main() -> Result<()> {
             Ok(())
         }
         Command::Paper(args) => paper::run(&args),
+        Command::Report(args) => page::run(&args),
     }
 }
 
