@@ -1,7 +1,8 @@
 //! The result files of `lab paper`, as the report needs them.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -17,6 +18,8 @@ pub(super) struct Data {
     /// Name and value of each property of the machine.
     pub(super) machine: Vec<(String, String)>,
     experiments: BTreeMap<Experiment, Vec<Value>>,
+    /// Table 3 at the paper's size, if that was measured.
+    pub(super) full_table3: Vec<Value>,
     /// The classic filters beside other people's, if that was measured.
     pub(super) peers: Vec<Row>,
 }
@@ -43,12 +46,10 @@ impl Data {
                 machine = comments.filter_map(property).collect();
             }
         }
-        let path = folder.join("peers.csv");
-        let peers = match fs::read(&path) {
-            Ok(bytes) => read_csv(&bytes[..]).with_context(|| format!("in {}", path.display()))?,
-            Err(_) => Vec::new(), // measured by another program, and not by everybody
-        };
-        Ok(Self { machine, experiments, peers })
+        // Not measured by everybody: one takes long, the other is another program's.
+        let full_table3 = optional(&folder.join("table3-192MB.csv"), values::read)?;
+        let peers = optional(&folder.join("peers.csv"), read_csv)?;
+        Ok(Self { machine, experiments, full_table3, peers })
     }
 
     /// The values of an experiment.
@@ -78,5 +79,14 @@ impl Data {
             }
         }
         names
+    }
+}
+
+/// The rows of a file, or none if there is no such file.
+fn optional<T>(path: &Path, read: fn(File) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    match File::open(path) {
+        Ok(file) => read(file).with_context(|| format!("in {}", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
     }
 }

@@ -71,6 +71,8 @@ struct MarkdownPage<'a> {
 struct Page {
     machine: Vec<(String, String)>,
     claims: Table,
+    /// Why some of the claims do not hold here.
+    reasons: &'static str,
     steps: Vec<Step>,
     costs: Vec<Cost>,
     sections: Vec<Section>,
@@ -86,6 +88,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     let page = Page {
         machine: data.machine.clone(),
         claims: claims::table(&data),
+        reasons: claims::REASONS,
         steps: explainer::steps(),
         costs: calculator::example(),
         sections: sections::all(&data)?,

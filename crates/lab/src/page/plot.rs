@@ -87,7 +87,7 @@ pub(super) fn dark_style() -> String {
 
 fn height(lines: &[Line]) -> u32 {
     let rows = u32::try_from(lines.len().div_ceil(LEGEND_COLUMNS)).unwrap_or(1);
-    HEIGHT + rows * LEGEND_ROW + 6
+    HEIGHT + rows * LEGEND_ROW + 16
 }
 
 fn draw(
@@ -143,7 +143,7 @@ fn draw(
         let place = |index: usize, step: usize| i32::try_from(index * step).unwrap_or(0);
         let column = usize::try_from(WIDTH).unwrap_or(0) / LEGEND_COLUMNS;
         let left = 12 + place(number % LEGEND_COLUMNS, column);
-        let top = place(number / LEGEND_COLUMNS, 20);
+        let top = 8 + place(number / LEGEND_COLUMNS, 20);
         let middle = top + 8;
         let key = vec![(left, middle), (left + 22, middle)];
         lower.draw(&PathElement::new(key, colour.stroke_width(2)))?;

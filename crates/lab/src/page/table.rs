@@ -6,6 +6,7 @@ use crate::paper::values::Value;
 use crate::report::number;
 
 /// A table with a caption; the first column heads the rows.
+#[derive(Clone)]
 pub(super) struct Table {
     pub(super) caption: String,
     pub(super) head: Vec<String>,
