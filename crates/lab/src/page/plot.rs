@@ -7,9 +7,9 @@ use plotters::prelude::*;
 
 /// Pixels of a plot; small, so that its letters stay readable on a telephone.
 const WIDTH: u32 = 480;
-const HEIGHT: u32 = 330;
-const LEGEND_ROW: u32 = 20;
-const LEGEND_COLUMNS: usize = 3;
+const HEIGHT: u32 = 340;
+const LEGEND_ROW: u32 = 24;
+const LEGEND_COLUMNS: usize = 2;
 
 /// Light colours and the dark ones that stand for them: paper, ink, grid, then lines.
 const COLOURS: [(RGBColor, &str); 12] = [
@@ -100,13 +100,13 @@ fn draw(
     let root = SVGBackend::with_string(svg, (WIDTH, height(lines))).into_drawing_area();
     root.fill(&PAPER)?;
     let (upper, lower) = root.split_vertically(HEIGHT);
-    upper.draw(&Text::new(y.label, (12, 8), font(15)))?;
+    upper.draw(&Text::new(y.label, (12, 8), font(18)))?;
     let mut chart = ChartBuilder::on(&upper)
-        .margin_top(32)
-        .margin_right(18)
+        .margin_top(38)
+        .margin_right(24)
         .margin_left(6)
-        .x_label_area_size(46)
-        .y_label_area_size(52)
+        .x_label_area_size(52)
+        .y_label_area_size(54)
         .build_cartesian_2d(
             scaled(x, x.from)..scaled(x, x.to),
             scaled(y, y.from)..scaled(y, y.to),
@@ -114,12 +114,12 @@ fn draw(
     chart
         .configure_mesh()
         .x_desc(x.label)
-        .x_labels(8)
+        .x_labels(6)
         .y_labels(7)
         .x_label_formatter(&|place| label(x, *place))
         .y_label_formatter(&|place| label(y, *place))
-        .label_style(font(14))
-        .axis_desc_style(font(15))
+        .label_style(font(17))
+        .axis_desc_style(font(18))
         .axis_style(INK)
         .bold_line_style(GRID)
         .light_line_style(TRANSPARENT)
@@ -143,8 +143,8 @@ fn draw(
         let place = |index: usize, step: usize| i32::try_from(index * step).unwrap_or(0);
         let column = usize::try_from(WIDTH).unwrap_or(0) / LEGEND_COLUMNS;
         let left = 12 + place(number % LEGEND_COLUMNS, column);
-        let top = 8 + place(number / LEGEND_COLUMNS, 20);
-        let middle = top + 8;
+        let top = 8 + place(number / LEGEND_COLUMNS, 24);
+        let middle = top + 10;
         let key = vec![(left, middle), (left + 22, middle)];
         lower.draw(&PathElement::new(key, colour.stroke_width(2)))?;
         let centre = (left + 11, middle);
@@ -153,7 +153,7 @@ fn draw(
             1 => lower.draw(&TriangleMarker::new(centre, 5, colour.filled()))?,
             _ => lower.draw(&Cross::new(centre, 4, colour))?,
         }
-        lower.draw(&Text::new(name.as_str(), (left + 28, top), font(14)))?;
+        lower.draw(&Text::new(name.as_str(), (left + 28, top), font(17)))?;
     }
     root.present()?;
     Ok(())

@@ -24,6 +24,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::machine::Machine;
+use crate::measure::median;
 use values::Value;
 
 /// What can be reproduced.
@@ -109,7 +110,7 @@ struct Scale {
     slots: u64,
     /// Binary logarithms of the numbers of buckets in figure 2.
     buckets: Vec<u32>,
-    /// Runs of what is averaged.
+    /// Runs of which the median is taken.
     runs: u32,
     /// Runs of which figure 2 takes the least.
     least_of: u32,
@@ -177,19 +178,20 @@ fn progress(what: &'static str, steps: u64) -> ProgressBar {
     ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
 }
 
-/// The mean of each point over the runs: points are the same when group, series and x are.
-fn mean_of_runs(runs: Vec<Vec<Value>>) -> Vec<Value> {
+/// The median of each point over the runs: points are the same when group, series and x are.
+fn median_of_runs(runs: Vec<Vec<Value>>) -> Vec<Value> {
     let mut order: Vec<Value> = Vec::new();
-    let mut places: BTreeMap<(String, String, u64), (usize, f64)> = BTreeMap::new();
+    let mut points: BTreeMap<(String, String, u64), Vec<f64>> = BTreeMap::new();
+    let key = |value: &Value| (value.group.clone(), value.series.clone(), value.x.to_bits());
     for value in runs.into_iter().flatten() {
-        let key = (value.group.clone(), value.series.clone(), value.x.to_bits());
-        let (place, count) = places.entry(key).or_insert((order.len(), 0.0));
-        *count += 1.0;
-        if let Some(mean) = order.get_mut(*place) {
-            mean.y += (value.y - mean.y) / *count;
-        } else {
+        let found = points.entry(key(&value)).or_default();
+        found.push(value.y);
+        if found.len() == 1 {
             order.push(value);
         }
+    }
+    for value in &mut order {
+        value.y = median(&points[&key(value)]).unwrap_or(value.y);
     }
     order
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::structures::{self, Structure};
+use super::structures::{self, Fill, Structure};
 use super::{Scale, progress};
 use crate::keys::{Keys, Present};
-use crate::measure::{alternating, rate, timed};
+use crate::measure::{alternating, median, rate, timed};
 use crate::subject::{How, Operation, Subject};
 
 /// Parts in which a structure is filled and emptied.
@@ -22,7 +22,7 @@ const FPR_QUERIES: u64 = 1 << 22;
 /// Shares of present keys in figure 5, in percent.
 const MIXES: [u8; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 
-/// What a pass found. Speeds in million keys a second; occupancy as a share of the slots, or of the
+/// What a pass found. Speeds in million keys a second; occupancy as keys over slots, or over the
 /// keys that a Bloom filter is made for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
@@ -50,9 +50,9 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// The mean over the runs.
-    pub(super) fn mean(&self, value: impl Fn(&Pass) -> f64) -> f64 {
-        self.runs.iter().map(value).sum::<f64>() / self.runs.len() as f64
+    /// The median of the runs.
+    pub(super) fn median(&self, value: impl Fn(&Pass) -> f64) -> f64 {
+        median(&self.runs.iter().map(value).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
     }
 }
 
@@ -77,12 +77,17 @@ pub(super) fn all(scale: &Scale) -> Result<Vec<Passes>> {
 
 /// One pass with these keys.
 pub(super) fn pass(structure: &Structure, slots: u64, keys: Keys) -> Result<Pass> {
+    let (limit, full) = match structure.fill {
+        Fill::Refusal => (u64::MAX, slots),
+        Fill::Load(load) => (share_of(slots, load), slots),
+        Fill::Keys(share) => (share_of(slots, share), share_of(slots, share)),
+    };
     let mut at_work = Work {
         subject: (structure.make)(slots)?,
         keys,
         members: 0,
-        slots,
-        limit: structure.fill.map_or(u64::MAX, |share| share_of(slots, share)),
+        full,
+        limit,
         pass: Pass::default(),
         batch: vec![0; BATCH],
         answers: vec![false; BATCH],
@@ -100,7 +105,9 @@ struct Work {
     keys: Keys,
     /// Keys at positions below this are in.
     members: u64,
-    slots: u64,
+    /// Keys at occupancy 1.
+    full: u64,
+    /// Keys at which filling ends.
     limit: u64,
     pass: Pass,
     batch: Vec<u64>,
@@ -109,7 +116,7 @@ struct Work {
 
 impl Work {
     fn fill(&mut self) -> Result<()> {
-        let part = (self.slots / PARTS).max(1);
+        let part = (self.full / PARTS).max(1);
         let (mut total, mut refused) = (Duration::ZERO, Vec::new());
         while refused.is_empty() && self.members < self.limit {
             let (first, mut time) = (self.members, Duration::ZERO);
@@ -123,7 +130,7 @@ impl Work {
                 self.members += if refused.is_empty() { length as u64 } else { 0 };
             }
             total += time;
-            let occupancy = self.occupancy();
+            let occupancy = self.occupancy(self.members);
             self.pass.insert.push((occupancy, rate(self.members - first, time)));
             let speeds = [Present(0), Present(100)].map(|mix| self.lookups(mix).0);
             self.pass.absent.push((occupancy, speeds[0]));
@@ -136,9 +143,8 @@ impl Work {
         Ok(())
     }
 
-    /// The structure's own load, or how much of its keys is in.
-    fn occupancy(&self) -> f64 {
-        self.subject.load().unwrap_or(self.members as f64 / self.slots as f64)
+    fn occupancy(&self, keys: u64) -> f64 {
+        keys as f64 / self.full as f64
     }
 
     fn ask(&mut self) {
@@ -157,7 +163,7 @@ impl Work {
 
     /// Speed and hits of lookups of a mix. The first quarter warms the caches.
     fn lookups(&mut self, mix: Present) -> (f64, u64) {
-        let queries = QUERIES.min(self.slots);
+        let queries = QUERIES;
         let (mut time, mut found) = (Duration::ZERO, 0);
         for position in (0..queries * 5 / 4).step_by(BATCH) {
             if position == queries / 4 {
@@ -175,11 +181,13 @@ impl Work {
         if !self.subject.can(Operation::Remove, How::Single) {
             return Ok(());
         }
-        let part = (self.members / PARTS).max(1);
+        let part = (self.full / PARTS).max(1);
         let (mut removed, mut position) = (0, 0);
         while position < self.members {
-            let (first, occupancy, mut time) = (position, self.occupancy(), Duration::ZERO);
-            let end = (first + part).min(self.members);
+            // Parts end at the same occupancies as those of the filling.
+            let (first, left) = (position, self.members - position);
+            let (occupancy, mut time) = (self.occupancy(left), Duration::ZERO);
+            let end = first + (left - (left - 1) / part * part);
             while position < end {
                 let length = usize::try_from(end - position).unwrap_or(BATCH).min(BATCH);
                 let batch = &mut self.batch[..length];

@@ -6,7 +6,7 @@ use malkoha::{Layout, params};
 use super::structures::library;
 use super::values::Value;
 use super::walk::Walk;
-use super::{Scale, mean_of_runs, progress};
+use super::{Scale, median_of_runs, progress};
 use crate::keys::Keys;
 
 /// Slots of each table, as a power of two.
@@ -17,7 +17,7 @@ const LEAST_FPR: f64 = 1e-5;
 /// Bits of a fingerprint.
 const BITS: std::ops::RangeInclusive<u32> = 4..=18;
 
-/// Means over the runs: the paper's walk with buckets of 2, 4 and 8, and our layouts.
+/// Medians of the runs: the paper's walk with buckets of 2, 4 and 8, and our layouts.
 pub(super) fn figure3(scale: &Scale) -> Result<Vec<Value>> {
     let bar = progress("figure 3", u64::from(scale.runs) * 6);
     let mut runs = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn figure3(scale: &Scale) -> Result<Vec<Value>> {
         runs.push(values);
     }
     bar.finish_and_clear();
-    Ok(as_curve(mean_of_runs(runs)))
+    Ok(as_curve(median_of_runs(runs)))
 }
 
 /// The two halves of a point: rate and cost, both at these bits of a fingerprint.
@@ -75,9 +75,9 @@ fn measured(contains: impl Fn(u64) -> bool, keys: Keys) -> f64 {
 }
 
 /// Points (rate, cost), in the order of the fingerprints' bits.
-fn as_curve(means: Vec<Value>) -> Vec<Value> {
+fn as_curve(medians: Vec<Value>) -> Vec<Value> {
     let (rates, costs): (Vec<Value>, Vec<Value>) =
-        means.into_iter().partition(|value| value.group == "fpr");
+        medians.into_iter().partition(|value| value.group == "fpr");
     let pairs = rates.into_iter().zip(costs);
     let point = |(rate, cost): (Value, Value)| {
         (rate.y >= LEAST_FPR).then(|| Value::point("space", &rate.series, rate.y, cost.y))

@@ -34,11 +34,21 @@ pub(super) struct Row {
     pub(super) speed: f64,
 }
 
+/// How far a structure is filled, over the slots of the paper's filter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fill {
+    /// To the first refusal.
+    Refusal,
+    /// To this load of its slots.
+    Load(f64),
+    /// With this many keys, for those without slots.
+    Keys(f64),
+}
+
 /// A structure to be measured.
 pub(super) struct Structure {
     pub(super) name: &'static str,
-    /// Share of the slots of the paper's filter to which it is filled; none: to the first refusal.
-    pub(super) fill: Option<f64>,
+    pub(super) fill: Fill,
     pub(super) paper: Option<Row>,
     /// Places in memory that a lookup of an absent and of a present key reads, as built.
     pub(super) reads: (f64, f64),
@@ -47,7 +57,7 @@ pub(super) struct Structure {
 
 /// The paper's six, then ours.
 pub(super) fn all() -> Vec<Structure> {
-    let bloom_fill = Some(SLOT_BITS as f64 / BLOOM_BITS);
+    let bloom_keys = SLOT_BITS as f64 / BLOOM_BITS;
     let k = f64::from(BLOOM_HASHES);
     let row = |million: f64, bits, fpr, speed| {
         let items = million * 1e6 / f64::from(1 << 27);
@@ -55,43 +65,61 @@ pub(super) fn all() -> Vec<Structure> {
     };
     let structure = |name, fill, reads, paper, make| Structure { name, fill, paper, reads, make };
     vec![
-        structure("CF", None, (2.0, 2.0), row(127.78, 12.60, 0.19, 5.00), |slots| {
+        structure("CF", Fill::Refusal, (2.0, 2.0), row(127.78, 12.60, 0.19, 5.00), |slots| {
             cuckoo(slots, Layout::Bucketed { bucket_size: 4 }, 12)
         }),
-        structure("ss-CF", None, (2.0, 2.0), row(128.04, 12.58, 0.09, 3.13), |slots| {
+        structure("ss-CF", Fill::Refusal, (2.0, 2.0), row(128.04, 12.58, 0.09, 3.13), |slots| {
             cuckoo(slots, Layout::SemiSorted, 13)
         }),
-        structure("BF", bloom_fill, (2.0, k), row(123.89, 13.00, 0.19, 3.91), |slots| {
-            let bits = slots * SLOT_BITS;
-            let filter = BloomFilter::with_geometry(bits, BLOOM_HASHES, KeyHasher::new(0))?;
-            Ok(Box::new(Classic::fixed(filter)))
-        }),
-        structure("blk-BF", bloom_fill, (1.0, 1.0), row(123.89, 13.00, 0.43, 7.64), |slots| {
-            let blocks = slots * SLOT_BITS / 512;
-            let filter =
-                BlockedBloomFilter::with_geometry(blocks, BLOOM_HASHES, KeyHasher::new(0))?;
-            Ok(Box::new(Classic::fixed(filter)))
-        }),
-        structure("QF", Some(QUOTIENT_LOAD), (1.0, 1.0), row(120.80, 13.33, 0.18, 1.91), |slots| {
-            // Three bits of metadata beside nine of the remainder.
-            let filter = QuotientFilter::with_geometry(slots.ilog2(), 9, KeyHasher::new(0))?;
-            Ok(Box::new(Classic::removable(filter)))
-        }),
-        structure("dl-CBF", None, (4.0, 4.0), row(103.82, 15.51, 0.76, 4.78), |slots| {
+        structure(
+            "BF",
+            Fill::Keys(bloom_keys),
+            (2.0, k),
+            row(123.89, 13.00, 0.19, 3.91),
+            |slots| {
+                let bits = slots * SLOT_BITS;
+                let filter = BloomFilter::with_geometry(bits, BLOOM_HASHES, KeyHasher::new(0))?;
+                Ok(Box::new(Classic::fixed(filter)))
+            },
+        ),
+        structure(
+            "blk-BF",
+            Fill::Keys(bloom_keys),
+            (1.0, 1.0),
+            row(123.89, 13.00, 0.43, 7.64),
+            |slots| {
+                let blocks = slots * SLOT_BITS / 512;
+                let filter =
+                    BlockedBloomFilter::with_geometry(blocks, BLOOM_HASHES, KeyHasher::new(0))?;
+                Ok(Box::new(Classic::fixed(filter)))
+            },
+        ),
+        structure(
+            "QF",
+            Fill::Load(QUOTIENT_LOAD),
+            (1.0, 1.0),
+            row(120.80, 13.33, 0.18, 1.91),
+            |slots| {
+                // Three bits of metadata beside nine of the remainder.
+                let filter = QuotientFilter::with_geometry(slots.ilog2(), 9, KeyHasher::new(0))?;
+                Ok(Box::new(Classic::removable(filter)))
+            },
+        ),
+        structure("dl-CBF", Fill::Refusal, (4.0, 4.0), row(103.82, 15.51, 0.76, 4.78), |slots| {
             // Eleven bits of a fingerprint and one that counts copies.
             let filter = DLeftCountingFilter::with_geometry(slots / 16, 11, 1, KeyHasher::new(0))?;
             Ok(Box::new(Classic::removable(filter)))
         }),
-        structure("CBF", bloom_fill.map(|fill| fill / 4.0), (2.0, k), None, |slots| {
+        structure("CBF", Fill::Keys(bloom_keys / 4.0), (2.0, k), None, |slots| {
             let counters = slots * SLOT_BITS / 4;
             let filter =
                 CountingBloomFilter::with_geometry(counters, BLOOM_HASHES, KeyHasher::new(0))?;
             Ok(Box::new(Classic::removable(filter)))
         }),
-        structure("gap windows", None, (2.0, 2.0), None, |slots| {
+        structure("gap windows", Fill::Refusal, (2.0, 2.0), None, |slots| {
             cuckoo(slots, Layout::GapWindows, 12)
         }),
-        structure("growable", Some(0.95), (2.0, 2.0), None, |slots| {
+        structure("growable", Fill::Load(0.95), (2.0, 2.0), None, |slots| {
             let capacity = at_load(slots, 0.95);
             let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(FPR).growth(1.0);
             Ok(Box::new(builder.build()?))

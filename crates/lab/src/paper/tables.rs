@@ -21,7 +21,7 @@ pub(super) fn table1(passes: &[Passes]) -> Vec<Value> {
     let mut values = Vec::new();
     for passes in passes {
         let name = passes.structure.name;
-        let space = passes.mean(|pass| bits_an_item(pass) / params::bloom_bits_per_key(pass.fpr));
+        let space = passes.median(|pass| bits_an_item(pass) / params::bloom_bits_per_key(pass.fpr));
         let (absent, present) = passes.structure.reads;
         let removes = passes.runs.iter().all(|pass| !pass.remove.is_empty());
         values.push(Value::cell("space over Bloom's", name, space, None));
@@ -83,19 +83,19 @@ pub(super) fn table3(passes: &[Passes], scale: &Scale) -> Vec<Value> {
     for passes in passes {
         let name = passes.structure.name;
         let paper = passes.structure.paper;
-        let mut cell = |column, mean: f64, paper: Option<f64>| {
-            values.push(Value::cell(column, name, mean, paper));
+        let mut cell = |column, median: f64, paper: Option<f64>| {
+            values.push(Value::cell(column, name, median, paper));
         };
         let slots = scale.slots as f64;
-        let items = passes.mean(|pass| pass.items as f64 / slots);
+        let items = passes.median(|pass| pass.items as f64 / slots);
         cell("items over slots, %", items * 100.0, paper.map(|row| row.items * 100.0));
         cell("million items", items * slots / 1e6, None);
-        cell("bits an item", passes.mean(bits_an_item), paper.map(|row| row.bits));
-        cell("fpr, %", passes.mean(|pass| pass.fpr) * 100.0, paper.map(|row| row.fpr));
-        cell("fpr by theory, %", passes.mean(|pass| pass.stated_fpr) * 100.0, None);
-        let speed = passes.mean(|pass| pass.construction);
+        cell("bits an item", passes.median(bits_an_item), paper.map(|row| row.bits));
+        cell("fpr, %", passes.median(|pass| pass.fpr) * 100.0, paper.map(|row| row.fpr));
+        cell("fpr by theory, %", passes.median(|pass| pass.stated_fpr) * 100.0, None);
+        let speed = passes.median(|pass| pass.construction);
         cell("construction, M/s", speed, paper.map(|row| row.speed));
-        cell("in batches, M/s", passes.mean(|pass| pass.batched_construction), None);
+        cell("in batches, M/s", passes.median(|pass| pass.batched_construction), None);
     }
     values
 }

@@ -2,14 +2,14 @@
 
 use super::passes::{Pass, Passes};
 use super::values::Value;
-use super::{Experiment, mean_of_runs};
+use super::{Experiment, median_of_runs};
 
 /// The values of figure 5, 6, 7 or 8.
 pub(super) fn figure(experiment: Experiment, passes: &[Passes]) -> Vec<Value> {
     let values = passes.iter().flat_map(|passes| {
         let name = passes.structure.name;
         let runs = passes.runs.iter().map(|pass| of_pass(experiment, name, pass)).collect();
-        mean_of_runs(runs)
+        median_of_runs(runs)
     });
     values.collect()
 }
