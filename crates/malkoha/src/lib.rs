@@ -70,7 +70,7 @@ mod table;
 pub use builder::{Builder, Plan};
 pub use error::{BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrownOut};
 pub use filter::{CuckooFilter, FilterView};
-pub use format::ReadError;
+pub use format::{FileKind, GrowableLoader, ReadError};
 #[cfg(feature = "mmap")]
 pub use format::{MappedFile, MappedFilter};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};

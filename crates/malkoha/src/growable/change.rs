@@ -3,7 +3,7 @@
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
-use super::table::{GrowTable, MAX_KICKS, Record, Target, with_codec};
+use super::table::{GrowTable, MAX_KICKS, Record, Target, birth, with_codec};
 use crate::addressing::Probe;
 use crate::layout;
 use crate::spill::MAX_COPIES;
@@ -24,7 +24,9 @@ impl GrowTable {
             let target = self.target(hash);
             let value_bits = u64::BITS - value.leading_zeros();
             if value_bits > target.entry.form().value_bits {
-                self.widen(target.number(), value_bits);
+                if !self.widen(target.number(), value_bits) {
+                    return false;
+                }
                 continue;
             }
             let found = self.find(&target);
@@ -79,15 +81,9 @@ impl GrowTable {
         if inserted {
             self.records[number].len += 1;
             self.occupied += 1;
-            self.born[self.birth(home.depth, fingerprint)] += 1;
+            self.born[birth(home.depth, fingerprint)] += 1;
         }
         inserted
-    }
-
-    /// The depth of the segment in which a fingerprint arrived that now lies at `depth`.
-    fn birth(&self, depth: u32, fingerprint: u64) -> usize {
-        let length = with_codec!(&self.kernel, codec => codec.length(fingerprint));
-        (depth + length).saturating_sub(self.shape.bits).min(31) as usize
     }
 
     /// Removes one copy with this value of a key.
@@ -127,7 +123,7 @@ impl GrowTable {
         if other.is_none() {
             self.records[number].len -= 1;
             self.occupied -= 1;
-            let birth = self.birth(home.depth, found.fingerprint);
+            let birth = birth(home.depth, found.fingerprint);
             self.born[birth] = self.born[birth].saturating_sub(1);
         }
     }
@@ -142,9 +138,9 @@ impl GrowTable {
         let is_it = |found: &&mut Match| found.value == old || self.spill.count(&key(found)) > 0;
         let Some(found) = found.iter_mut().find(is_it) else { return false };
         let value_bits = u64::BITS - new.leading_zeros();
-        if value_bits > self.records[number].form.value_bits {
-            // All slots stay where they are.
-            self.widen(number, value_bits);
+        // All slots stay where they are.
+        if value_bits > self.records[number].form.value_bits && !self.widen(number, value_bits) {
+            return false;
         }
         if found.value == old {
             let Record { home, form, .. } = self.records[number];

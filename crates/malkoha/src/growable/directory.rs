@@ -1,6 +1,9 @@
 //! Which segment holds a key: the root's entries, indexed by the first bits of the key's string.
 
+use std::mem;
+
 use super::grid::Grid;
+use super::table::Record;
 
 /// Segments at most.
 pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
@@ -16,18 +19,18 @@ pub(super) struct Entry {
 
 /// How a segment is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    pub(super) grid: Grid,
+pub(crate) struct Form {
+    pub(crate) grid: Grid,
     /// Bits of a value beside each fingerprint.
-    pub(super) value_bits: u32,
+    pub(crate) value_bits: u32,
 }
 
 /// Where a segment hangs: below `root`, at `path`, the first `depth` bits of its keys' strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Home {
-    pub(super) root: u32,
-    pub(super) depth: u32,
-    pub(super) path: u64,
+pub(crate) struct Home {
+    pub(crate) root: u32,
+    pub(crate) depth: u32,
+    pub(crate) path: u64,
 }
 
 /// 2^depth entries for each root. A segment that is less deep has several in a row.
@@ -75,6 +78,27 @@ impl Directory {
         let home = |root| Home { root, depth: 0, path: 0 };
         let entries = (0..roots).map(|root| Entry::new(root as usize, form, home(root)));
         Self { entries: entries.collect(), depth: 0 }
+    }
+
+    /// The directory of these segments; `None` if they do not cover everything once.
+    pub(super) fn of(records: &[Record], roots: u32) -> Option<Self> {
+        let depth = records.iter().map(|record| record.home.depth).max()?;
+        let len = u64::from(roots) << depth;
+        // Segments differ little in depth; only a hostile file has few and one very deep.
+        if len > 1024 + 64 * records.len() as u64 || records.len() > MAX_SEGMENTS {
+            return None;
+        }
+        // No segment has this number.
+        let vacant = Entry { number: u32::MAX, buckets: 1, depth: 0, value_bits: 0 };
+        let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
+        for (number, &Record { home, form, .. }) in records.iter().enumerate() {
+            for entry in directory.entries_of(home) {
+                if mem::replace(entry, Entry::new(number, form, home)) != vacant {
+                    return None;
+                }
+            }
+        }
+        directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
     }
 
     /// The segment of a key.

@@ -13,9 +13,9 @@ use crate::addressing::{LOW_32, SPREAD};
 
 pub(super) const PLACE_BITS: u32 = 12;
 /// Places of a segment, and its least number of buckets once it has split.
-pub(super) const PLACES: u64 = 1 << PLACE_BITS;
+pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
 /// At this size a segment splits.
-pub(super) const MAX_BUCKETS: u64 = 2 * PLACES;
+pub(crate) const MAX_BUCKETS: u64 = 2 * PLACES;
 /// 256 offsets make the stretches of buckets differ by 1 in 128 at most.
 const OFFSET_BITS: u32 = 8;
 
@@ -44,7 +44,7 @@ impl Mix {
 
 /// The buckets of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     buckets: u32,
     narrowing: u32,
 }
@@ -52,12 +52,12 @@ pub(super) struct Grid {
 impl Grid {
     /// For 1 to [`MAX_BUCKETS`] buckets.
     #[inline(always)]
-    pub(super) fn new(buckets: u32) -> Self {
+    pub(crate) fn new(buckets: u32) -> Self {
         debug_assert!((1..=MAX_BUCKETS).contains(&buckets.into()));
         Self { buckets, narrowing: PLACE_BITS.saturating_sub((buckets | 1).ilog2()) }
     }
 
-    pub(super) fn buckets(self) -> u64 {
+    pub(crate) fn buckets(self) -> u64 {
         self.buckets.into()
     }
 

@@ -65,6 +65,10 @@ impl GrowableCuckooMap {
         Self { table, hasher }
     }
 
+    pub(crate) fn table(&self) -> &GrowTable {
+        &self.table
+    }
+
     /// Adds a value for a key, beside those that it has.
     ///
     /// # Errors

@@ -25,3 +25,8 @@ pub use builder::GrowableBuilder;
 pub use entries::GrowableEntry;
 pub use map::GrowableCuckooMap;
 pub use set::GrowableCuckooFilter;
+
+pub(crate) use directory::{Form, Home};
+pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};
+pub(crate) use shape::{MAX_BITS, Shape};
+pub(crate) use table::{GrowParts, GrowTable, Record};

@@ -2,6 +2,8 @@
 //!
 //! The new segment is filled beside the old one, which stays as it is until all have a place.
 
+use std::iter;
+
 use super::directory::{Form, MAX_SEGMENTS};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::segment::{Segment, Slot};
@@ -55,8 +57,11 @@ impl GrowTable {
         let wanted = buckets_for(u64::from(len) * room / 100);
         // More in any case, also where a search failed early.
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / 32 + 1);
-        // A last small step would leave little room for what must move.
-        (wanted <= MAX_BUCKETS && self.resize(number, wanted))
+        // A few keys can be unlucky, in a small table or with few bits: then more still.
+        let wanted = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
+        let mut wanted = wanted.take_while(|&buckets| buckets <= MAX_BUCKETS);
+        // A last small step would leave little room for what must move: rather a split.
+        wanted.any(|buckets| self.resize(number, buckets))
             || self.split(number)
             || (form.grid.buckets() < MAX_BUCKETS && self.resize(number, MAX_BUCKETS))
     }
@@ -78,12 +83,10 @@ impl GrowTable {
         self.rebuild(number, Form { grid: Grid::new(narrow(buckets)), ..form })
     }
 
-    /// Gives a segment room for values of so many bits.
-    pub(super) fn widen(&mut self, number: usize, value_bits: u32) {
-        let form = Form { value_bits, ..self.records[number].form };
-        // Each keeps its bucket, so all fit.
-        let fitted = self.rebuild(number, form);
-        debug_assert!(fitted, "equally many buckets hold the same keys");
+    /// Gives a segment room for values of so many bits. Each key keeps its bucket, so all fit;
+    /// `false` only for a damaged table.
+    pub(super) fn widen(&mut self, number: usize, value_bits: u32) -> bool {
+        self.rebuild(number, Form { value_bits, ..self.records[number].form })
     }
 
     /// Builds a segment in another form; `false` and no change if its keys do not fit.

@@ -48,6 +48,13 @@ pub(super) fn segment_bytes(width: u32, form: Form) -> usize {
     usize::try_from(bits.div_ceil(64) * 8 + 16).expect("at most 2^13 buckets of 53 bytes")
 }
 
+impl Form {
+    /// Bytes of such a segment of fingerprints of so many bits.
+    pub(crate) fn segment_bytes(self, bits: u32) -> usize {
+        segment_bytes(bits + 1, self)
+    }
+}
+
 impl<'a, W: Word> Segment<'a, W> {
     pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
         // At most 2^13.

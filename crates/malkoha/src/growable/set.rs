@@ -64,8 +64,12 @@ impl GrowableCuckooFilter {
         GrowableBuilder::new()
     }
 
-    pub(super) fn from_table(table: GrowTable, hasher: KeyHasher) -> Self {
+    pub(crate) fn from_table(table: GrowTable, hasher: KeyHasher) -> Self {
         Self { table, hasher }
+    }
+
+    pub(crate) fn table(&self) -> &GrowTable {
+        &self.table
     }
 
     /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)

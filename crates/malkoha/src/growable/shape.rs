@@ -28,7 +28,7 @@ pub(super) const ROOM: u64 = 120;
 /// Slots beside `capacity / START_LOAD`, which keep small tables from growing too early.
 const SPARE_SLOTS: u64 = 8;
 /// Four slots of one bit more fit 128 bits at any half byte.
-pub(super) const MAX_BITS: u32 = 30;
+pub(crate) const MAX_BITS: u32 = 30;
 /// Bits that distinguish alternate places at the growth that was asked for: as many as fill
 /// buckets of four.
 const ALTERNATE_BITS: u32 = 7;

@@ -43,11 +43,21 @@ impl Kernel {
 
 /// What is known of a segment beside its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
-    pub(super) home: Home,
-    pub(super) form: Form,
+pub(crate) struct Record {
+    pub(crate) home: Home,
+    pub(crate) form: Form,
     /// Occupied slots.
-    pub(super) len: u32,
+    pub(crate) len: u32,
+}
+
+/// What a table is made of.
+#[derive(Debug)]
+pub(crate) struct GrowParts {
+    pub(crate) shape: Shape,
+    pub(crate) capacity: u64,
+    pub(crate) records: Vec<Record>,
+    pub(crate) segments: Vec<Box<[u8]>>,
+    pub(crate) spill: Spill,
 }
 
 #[derive(Clone, Debug)]
@@ -114,19 +124,56 @@ impl GrowTable {
         }
     }
 
-    pub(super) const fn shape(&self) -> &Shape {
+    /// A table of these segments; `None` if they do not cover everything once.
+    ///
+    /// Each segment has its form's bytes. Whatever they hold, no operation panics.
+    pub(crate) fn from_parts(mut parts: GrowParts) -> Option<Self> {
+        let kernel = Kernel::new(&parts.shape);
+        let directory = Directory::of(&parts.records, parts.shape.roots)?;
+        let (mut born, mut occupied) = ([0; 32], 0);
+        for (record, bytes) in parts.records.iter_mut().zip(&parts.segments) {
+            assert_eq!(bytes.len(), segment_bytes(kernel.width(), record.form), "segment length");
+            record.len = 0;
+            with_codec!(&kernel, codec => {
+                let segment = Segment::new(codec, record.form, record.home);
+                let buckets = 0..record.form.grid.buckets();
+                for slot in buckets.flat_map(|bucket| segment.occupants(bytes, bucket)) {
+                    born[birth(record.home.depth, slot.fingerprint)] += 1;
+                    record.len += 1;
+                }
+            });
+            occupied += u64::from(record.len);
+        }
+        let GrowParts { shape, capacity, records, segments, spill } = parts;
+        let (len, search) = (occupied.saturating_add(spill.copies()), Search::default());
+        Some(Self {
+            shape,
+            kernel,
+            directory,
+            segments,
+            records,
+            len,
+            occupied,
+            capacity,
+            born,
+            spill,
+            search,
+        })
+    }
+
+    pub(crate) const fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    pub(super) const fn capacity(&self) -> u64 {
+    pub(crate) const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    pub(super) const fn len(&self) -> u64 {
+    pub(crate) const fn len(&self) -> u64 {
         self.len
     }
 
-    pub(super) fn spill(&self) -> &Spill {
+    pub(crate) fn spill(&self) -> &Spill {
         &self.spill
     }
 
@@ -138,7 +185,7 @@ impl GrowTable {
         self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
     }
 
-    pub(super) fn segments(&self) -> usize {
+    pub(crate) fn segments(&self) -> usize {
         self.segments.len()
     }
 
@@ -160,8 +207,12 @@ impl GrowTable {
         2.0 * matches / (float(places) * f64::from(self.shape.roots))
     }
 
-    pub(super) fn bytes(&self, number: usize) -> &[u8] {
+    pub(crate) fn bytes(&self, number: usize) -> &[u8] {
         &self.segments[number]
+    }
+
+    pub(crate) fn record(&self, number: usize) -> &Record {
+        &self.records[number]
     }
 
     #[inline(always)]
@@ -192,6 +243,12 @@ impl GrowTable {
         let bits = bucket_bits(codec_width, target.entry.form());
         target.buckets.map(|bucket| bucket * bits)
     }
+}
+
+/// The depth of the segment in which a fingerprint arrived that now lies at `depth`: each split
+/// since then moved its mark up by one.
+pub(super) fn birth(depth: u32, fingerprint: u64) -> usize {
+    depth.saturating_sub(fingerprint.trailing_zeros()) as usize
 }
 
 /// A number that is known to be small.
