@@ -12,7 +12,7 @@ use crate::log::{
     parse_name,
 };
 use crate::replay::Replay;
-use crate::storage::Storage;
+use crate::storage::{Mapping, Storage};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -76,9 +76,11 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
-    let next_id = ids.last().map_or(0, |id| id + 1);
-    let next_id = next_id.max(checkpoint.map_or(0, |checkpoint| checkpoint.next_id));
     let Opening { table, sequence, seed, skipped, useless, .. } = opening;
+    // Numbers of useless files are given again, so that a gap always means a compaction.
+    let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
+    let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
+    let next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
     let seed = seed.unwrap_or_else(|| KeyHasher::random().seed());
     Ok(Some(Recovered { index, table, tail, next_id, sequence, seed, skipped, useless }))
 }
@@ -154,7 +156,12 @@ impl Opening<'_> {
         }
         for (i, &id) in new.iter().enumerate() {
             let later = &new[i + 1..];
-            let Some(file) = self.open_unknown(id, later.is_empty())? else { continue };
+            if self.is_blank(id)? && !self.is_synced_later(id, 0, later)? {
+                // Made, but not written before a crash: nothing behind it was ever answered for.
+                self.useless.extend(new[i..].iter().map(|&id| file_name(id)));
+                return Ok(None);
+            }
+            let Some(file) = self.open_unknown(id)? else { continue };
             if file.header.first_sequence < self.sequence {
                 self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
             }
@@ -168,17 +175,21 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    fn open_unknown(&mut self, id: u64, is_last: bool) -> Result<Option<LogFile>> {
+    fn map(&self, id: u64) -> Result<Mapping> {
         let name = file_name(id);
         let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
-        let map = file.map().map_err(Error::io("map", &*name))?;
+        file.map().map_err(Error::io("map", name))
+    }
+
+    /// Whether a file has no header, not even a damaged one.
+    fn is_blank(&self, id: u64) -> Result<bool> {
+        let map = self.map(id)?;
         let header = map.get(0, map.len().min(HEADER_BYTES)).unwrap_or_default();
-        if is_last && header.iter().all(|&byte| byte == 0) {
-            // Made, but not written before a crash.
-            self.useless.push(name);
-            return Ok(None);
-        }
-        let base = self.table.free_base(map.len() as u64);
+        Ok(header.iter().all(|&byte| byte == 0))
+    }
+
+    fn open_unknown(&mut self, id: u64) -> Result<Option<LogFile>> {
+        let base = self.table.free_base(self.map(id)?.len() as u64);
         let file = match LogFile::open(self.storage, id, base, false) {
             Err(error) if error.is_damage() => return self.damage(error).map(|()| None),
             file => file?,
@@ -258,8 +269,13 @@ impl Opening<'_> {
             }
             at = (found, sequence);
         }
-        let Some((&next, _)) = later.split_first() else { return Ok(false) };
-        if next != file.id() + 1 {
+        self.is_synced_later(file.id(), offset, later)
+    }
+
+    /// Whether later files say that this offset of a file was durable.
+    fn is_synced_later(&self, id: u64, offset: u64, later: &[u64]) -> Result<bool> {
+        let Some(&next) = later.first() else { return Ok(false) };
+        if next != id + 1 {
             // A compaction removed what was between, and that synced the log.
             return Ok(true);
         }
