@@ -81,6 +81,17 @@ pub enum Error {
     /// The index cannot take the key.
     #[error("the index cannot take another key: {0}")]
     Index(#[from] GrowableMapError),
+    /// No file of this name was imported.
+    #[error("the store has no file '{0}': 'ls' lists those that it has")]
+    NoFile(String),
+    /// A file that was imported cannot be given back as it was.
+    #[error("'{name}' cannot be restored: {what}")]
+    Broken {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
 }
 
 impl Error {

@@ -36,10 +36,11 @@
 //! # Where things are
 //!
 //! `docs/STORE.md` specifies the files. [`Store`] has the operations, [`Snapshot`] the state of one
-//! moment.
+//! moment, [`Library`] files cut into chunks, each of which is stored once.
 
 mod error;
 mod index;
+mod library;
 mod log;
 mod options;
 mod recovery;
@@ -49,6 +50,7 @@ pub mod storage;
 mod store;
 
 pub use error::{Error, Result};
+pub use library::{Chunking, Collected, Digest, FileInfo, Import, Library};
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Durability, Options};
 pub use store::{Batch, Entry, Repair, Snapshot, Stats, Store, Verification};
