@@ -13,6 +13,9 @@ use malkoha_store::storage::{Mapping, Storage, StorageFile};
 
 const SECTOR: u64 = 512;
 
+/// All that a file was mapped to; the last one is the present one.
+type Mappings = Arc<Mutex<Vec<Mapping>>>;
+
 /// What was done.
 #[derive(Clone, Debug)]
 enum Event {
@@ -28,7 +31,7 @@ enum Event {
 #[derive(Default)]
 struct State {
     /// The number and the present bytes of each file.
-    files: BTreeMap<String, (u64, Arc<Mutex<Vec<Mapping>>>)>,
+    files: BTreeMap<String, (u64, Mappings)>,
     journal: Vec<Event>,
     next: u64,
 }
@@ -40,7 +43,7 @@ pub(crate) struct Simulated(Arc<Mutex<State>>);
 struct SimulatedFile {
     number: u64,
     /// The last one is the present one.
-    mappings: Arc<Mutex<Vec<Mapping>>>,
+    mappings: Mappings,
     state: Arc<Mutex<State>>,
 }
 
@@ -49,7 +52,7 @@ fn not_found() -> io::Error {
 }
 
 impl Simulated {
-    fn file(&self, number: u64, mappings: &Arc<Mutex<Vec<Mapping>>>) -> Box<dyn StorageFile> {
+    fn file(&self, number: u64, mappings: &Mappings) -> Box<dyn StorageFile> {
         let (mappings, state) = (Arc::clone(mappings), Arc::clone(&self.0));
         Box::new(SimulatedFile { number, mappings, state })
     }
