@@ -103,6 +103,23 @@ pub struct GrownOut {
     pub len: u64,
 }
 
+/// A value that a growable map did not take. Every key that was inserted is still in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrowableMapError {
+    /// The value is too large.
+    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
+    Value {
+        /// What was to be inserted.
+        value: u64,
+        /// Bits of the map's values, at most.
+        bits: u32,
+    },
+    /// The map's fingerprints have no bit left.
+    #[error(transparent)]
+    GrownOut(#[from] GrownOut),
+}
+
 /// A batch of which some keys found no place. All the others are in the filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} of the batch's keys were refused and the others inserted: {full}", refused.len())]

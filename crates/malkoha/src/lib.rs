@@ -68,13 +68,13 @@ mod spill;
 mod table;
 
 pub use builder::{Builder, Plan};
-pub use error::{BatchFull, BuildError, FromIterError, Full, GrownOut};
+pub use error::{BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrownOut};
 pub use filter::{CuckooFilter, FilterView};
-pub use format::ReadError;
+pub use format::{FileKind, GrowableLoader, ReadError};
 #[cfg(feature = "mmap")]
 pub use format::{MappedFile, MappedFilter};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
-pub use growable::{GrowableBuilder, GrowableCuckooFilter};
+pub use growable::{GrowableBuilder, GrowableCuckooFilter, GrowableCuckooMap, GrowableEntry};
 pub use key::{Key, KeyHasher};
 pub use map::CuckooMap;
 pub use table::Memory;

@@ -15,6 +15,8 @@ pub(crate) struct SpillKey {
     /// The smaller of the two places.
     pub(crate) place: u32,
     pub(crate) fingerprint: u32,
+    /// 0 in a set. Last, so that the values of a key lie together.
+    pub(crate) value: u64,
 }
 
 /// Ordered, so that equal filters are equal bytes.
@@ -48,13 +50,25 @@ impl Spill {
         true
     }
 
+    /// The values of all copies that differ from `key` in nothing else.
+    pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = u64> {
+        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
+        self.counts.range(first..=last).flat_map(|(key, &count)| (0..count).map(|_| key.value))
+    }
+
+    /// Takes one copy that differs from `key` in nothing but the value; answers its value.
+    pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
+        let value = if self.counts.is_empty() { None } else { self.values(key).next() };
+        value.filter(|&value| self.take(&SpillKey { value, ..key }))
+    }
+
     /// Takes out all entries of a segment.
     pub(crate) fn drain(&mut self, segment: u32) -> Vec<(SpillKey, u64)> {
         if self.counts.is_empty() {
             return Vec::new();
         }
-        let first = SpillKey { segment, place: 0, fingerprint: 0 };
-        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX };
+        let first = SpillKey { segment, place: 0, fingerprint: 0, value: 0 };
+        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX, value: u64::MAX };
         let entries: Vec<_> = self.counts.range(first..=last).map(|(&k, &n)| (k, n)).collect();
         for (key, _) in &entries {
             self.counts.remove(key);
@@ -62,9 +76,19 @@ impl Spill {
         entries
     }
 
+    /// What is spilled, and how many copies of it.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
+        self.counts.iter().map(|(&key, &copies)| (key, copies))
+    }
+
     /// All spilled copies.
     pub(crate) fn copies(&self) -> u64 {
         self.counts.values().fold(0, |sum, &count| sum.saturating_add(count))
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -191,7 +191,7 @@ fn a_cleared_filter_is_empty_and_begins_anew() {
     (0..10).for_each(|_| filter.insert(&7_u32).unwrap());
     // Keys that share a fingerprint have copies to spill, too.
     assert_eq!(filter.count(&7_u32), 12);
-    assert!((10..100).contains(&filter.spilled()));
+    assert!((10..100).contains(&filter.spilled()), "{}", filter.spilled());
     filter.clear();
     assert!(filter.is_empty() && filter.spilled() == 0 && !filter.contains(&7_u32));
     assert_eq!(filter.insert_unique(&7_u32), Ok(true));

@@ -10,51 +10,107 @@ use crate::key::KeyHasher;
 pub(crate) const HEADER_BYTES: usize = 128;
 
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
-const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
-const VERSION: u16 = 1;
+pub(super) const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
+pub(super) const VERSION: u16 = 1;
 /// Seed of the header's checksum; no segment has this number.
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 
-mod offset {
-    pub(super) const VERSION: usize = 8;
-    pub(super) const KIND: usize = 10;
-    pub(super) const HASH: usize = 12;
-    pub(super) const LAYOUT: usize = 13;
-    pub(super) const BUCKET_SIZE: usize = 14;
-    pub(super) const FINGERPRINT_BITS: usize = 15;
-    pub(super) const VALUE_BITS: usize = 16;
-    pub(super) const MAX_KICKS: usize = 20;
-    pub(super) const SEED: usize = 24;
-    pub(super) const CAPACITY: usize = 32;
-    pub(super) const LEN: usize = 40;
-    pub(super) const SEGMENTS: usize = 48;
-    pub(super) const PLACES: usize = 52;
-    pub(super) const TABLE_BYTES: usize = 56;
+pub(super) mod offset {
+    pub(in crate::format) const VERSION: usize = 8;
+    pub(in crate::format) const KIND: usize = 10;
+    pub(in crate::format) const HASH: usize = 12;
+    pub(in crate::format) const LAYOUT: usize = 13;
+    pub(in crate::format) const BUCKET_SIZE: usize = 14;
+    pub(in crate::format) const FINGERPRINT_BITS: usize = 15;
+    pub(in crate::format) const VALUE_BITS: usize = 16;
+    pub(in crate::format) const MAX_KICKS: usize = 20;
+    pub(in crate::format) const SEED: usize = 24;
+    pub(in crate::format) const CAPACITY: usize = 32;
+    pub(in crate::format) const LEN: usize = 40;
+    pub(in crate::format) const SEGMENTS: usize = 48;
+    pub(in crate::format) const PLACES: usize = 52;
+    pub(in crate::format) const TABLE_BYTES: usize = 56;
     /// From here to the checksum, and bytes 17 to 19: zero.
-    pub(super) const RESERVED: usize = 64;
-    pub(super) const CHECKSUM: usize = 120;
+    pub(in crate::format) const RESERVED: usize = 64;
+    pub(in crate::format) const CHECKSUM: usize = 120;
 }
 
-/// What a file holds.
+/// What a file holds, by its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(u16)]
-pub(crate) enum Kind {
+pub enum FileKind {
+    /// A [`CuckooFilter`](crate::CuckooFilter).
     Set = 1,
+    /// A [`CuckooMap`](crate::CuckooMap).
     Map = 2,
+    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter).
+    GrowableSet = 3,
+    /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap).
+    GrowableMap = 4,
 }
 
-impl Kind {
+impl FileKind {
+    /// The kind of the file that begins with these bytes: at least 128, or all of it.
+    ///
+    /// # Errors
+    ///
+    /// If they are not the undamaged header of a file that this release can read.
+    pub fn of(bytes: &[u8]) -> Result<Self, ReadError> {
+        let mut header = [0; HEADER_BYTES];
+        let known = bytes.len().min(HEADER_BYTES);
+        header[..known].copy_from_slice(&bytes[..known]);
+        match preamble(&header) {
+            Ok(kind) if known == HEADER_BYTES => Ok(kind),
+            Err(error) if known == HEADER_BYTES => Err(error),
+            Err(ReadError::Signature) => Err(ReadError::Signature),
+            // Too short to be judged further.
+            _ => Err(ReadError::Length { expected: HEADER_BYTES as u64, found: known as u64 }),
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Set => "set (CuckooFilter)",
             Self::Map => "map (CuckooMap)",
+            Self::GrowableSet => "growable set (GrowableCuckooFilter)",
+            Self::GrowableMap => "growable map (GrowableCuckooMap)",
+        }
+    }
+
+    /// This kind, if it is the expected one.
+    pub(super) fn expected(self, expected: Self) -> Result<(), ReadError> {
+        if self == expected {
+            Ok(())
+        } else {
+            Err(ReadError::Kind { expected: expected.name(), found: self.name() })
         }
     }
 }
 
+/// What all headers begin and end with: the kind, if all that is as it must be.
+pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError> {
+    if bytes[..8] != SIGNATURE {
+        return Err(ReadError::Signature);
+    }
+    let version = u16::from_le_bytes(field(bytes, offset::VERSION));
+    if version != VERSION {
+        return Err(ReadError::Version(version));
+    }
+    if checksum(bytes) != u64::from_le_bytes(field(bytes, offset::CHECKSUM)) {
+        return Err(ReadError::HeaderChecksum);
+    }
+    let found = u16::from_le_bytes(field(bytes, offset::KIND));
+    let kinds = [FileKind::Set, FileKind::Map, FileKind::GrowableSet, FileKind::GrowableMap];
+    let kind = kinds.into_iter().find(|&kind| kind as u16 == found);
+    let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
+    check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
+    Ok(kind)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     pub(crate) parts: Parts,
 }
 
@@ -91,19 +147,11 @@ impl Header {
     }
 
     /// The header, if it is a whole and possible one of this kind.
-    pub(crate) fn from_bytes(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Self, ReadError> {
-        if bytes[..8] != SIGNATURE {
-            return Err(ReadError::Signature);
-        }
-        let version = u16::from_le_bytes(field(bytes, offset::VERSION));
-        if version != VERSION {
-            return Err(ReadError::Version(version));
-        }
-        if checksum(bytes) != u64::from_le_bytes(field(bytes, offset::CHECKSUM)) {
-            return Err(ReadError::HeaderChecksum);
-        }
-        check_kind(u16::from_le_bytes(field(bytes, offset::KIND)), kind)?;
-        check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
+    pub(crate) fn from_bytes(
+        bytes: &[u8; HEADER_BYTES],
+        kind: FileKind,
+    ) -> Result<Self, ReadError> {
+        preamble(bytes)?.expected(kind)?;
         let reserved = bytes[17..20].iter().chain(&bytes[offset::RESERVED..offset::CHECKSUM]);
         if let Some(&value) = reserved.clone().find(|&&byte| byte != 0) {
             return impossible("reserved", offset::RESERVED, value);
@@ -140,7 +188,7 @@ impl Header {
     }
 }
 
-fn geometry(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Geometry, ReadError> {
+fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, ReadError> {
     let bucket_size = u32::from(bytes[offset::BUCKET_SIZE]);
     let layout = match (bytes[offset::LAYOUT], bucket_size) {
         (1, bucket_size) => Layout::Bucketed { bucket_size },
@@ -156,7 +204,12 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Geometry, ReadErro
         places: u32::from_le_bytes(field(bytes, offset::PLACES)),
     };
     let is_map = geometry.value_bits != 0;
-    check(is_map == (kind == Kind::Map), "value bits", offset::VALUE_BITS, geometry.value_bits)?;
+    check(
+        is_map == (kind == FileKind::Map),
+        "value bits",
+        offset::VALUE_BITS,
+        geometry.value_bits,
+    )?;
     let geometry = geometry.checked().or_else(|_| {
         impossible("geometry", offset::LAYOUT, u64::from_le_bytes(field(bytes, offset::SEGMENTS)))
     })?;
@@ -166,24 +219,15 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: Kind) -> Result<Geometry, ReadErro
     Ok(geometry)
 }
 
-fn check_kind(found: u16, expected: Kind) -> Result<(), ReadError> {
-    let kind = [Kind::Set, Kind::Map].into_iter().find(|&kind| kind as u16 == found);
-    match kind {
-        None => impossible("kind", offset::KIND, found),
-        Some(kind) if kind == expected => Ok(()),
-        Some(kind) => Err(ReadError::Kind { expected: expected.name(), found: kind.name() }),
-    }
-}
-
-fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
+pub(super) fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
     xxh3_64_with_seed(&bytes[..offset::CHECKSUM], HEADER_CHECKSUM_SEED)
 }
 
-fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
+pub(super) fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("fields lie in the header")
 }
 
-fn check(
+pub(super) fn check(
     holds: bool,
     field: &'static str,
     offset: usize,
@@ -192,7 +236,7 @@ fn check(
     if holds { Ok(()) } else { impossible(field, offset, value) }
 }
 
-fn impossible<T>(
+pub(super) fn impossible<T>(
     field: &'static str,
     offset: usize,
     value: impl Into<u64>,

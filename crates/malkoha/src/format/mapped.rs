@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 use crate::filter::CuckooFilter;
 use crate::format::read::{assemble, check_count, split};
-use crate::format::{HEADER_BYTES, Kind, ReadError, check_segments};
+use crate::format::{FileKind, HEADER_BYTES, ReadError, check_segments};
 
 /// A filter that lies in a file: lookups read the file's pages, nothing is copied.
 pub type MappedFilter = CuckooFilter<MappedFile>;
@@ -45,7 +45,7 @@ impl MappedFilter {
         let file = File::open(path)?;
         // SAFETY: the caller promises that the file does not change while it is mapped.
         let file = unsafe { Mmap::map(&file) }?;
-        let (header, table, _) = split(&file, Kind::Set)?;
+        let (header, table, _) = split(&file, FileKind::Set)?;
         let table_bytes = table.len();
         Ok(assemble(MappedFile { file, table_bytes }, &header))
     }
@@ -56,7 +56,7 @@ impl MappedFilter {
     ///
     /// Where the damage is.
     pub fn verify(&self) -> Result<(), ReadError> {
-        let (header, table, checksums) = split(&self.table().owner().file, Kind::Set)?;
+        let (header, table, checksums) = split(&self.table().owner().file, FileKind::Set)?;
         check_segments(table, checksums, &header.parts.geometry)?;
         check_count(self)
     }

@@ -3,13 +3,16 @@
 //! `docs/FORMAT.md` specifies every byte. Everything is little-endian, and reading trusts nothing:
 //! each length is checked before memory is asked for, and memory is asked for as bytes arrive.
 
+mod growable;
 mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod read;
 mod write;
 
-pub(crate) use header::{HEADER_BYTES, Header, Kind};
+pub use growable::GrowableLoader;
+pub use header::FileKind;
+pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::{MappedFile, MappedFilter};
 
@@ -76,6 +79,11 @@ pub enum ReadError {
         /// Its offset in the file.
         offset: u64,
     },
+    /// The list of spilled copies does not match its checksum.
+    #[error(
+        "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy or build it anew"
+    )]
+    SpillChecksum,
     /// The table does not hold as many keys as the header says.
     #[error("header says {header} keys, but the table holds {table}: build the file anew")]
     Count {

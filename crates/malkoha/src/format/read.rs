@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Deref;
 
 use crate::filter::{CuckooFilter, FilterView};
-use crate::format::{HEADER_BYTES, Header, Kind, ReadError, check_segments};
+use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments};
 use crate::map::CuckooMap;
 use crate::table::{Memory, Table};
 
@@ -18,7 +18,7 @@ impl CuckooFilter {
     ///
     /// If the stream does not begin with a whole, undamaged filter.
     pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory) = read(reader, Kind::Set)?;
+        let (header, memory) = read(reader, FileKind::Set)?;
         let filter = assemble(memory, &header);
         check_count(&filter)?;
         Ok(filter)
@@ -32,7 +32,7 @@ impl<'a> FilterView<'a> {
     ///
     /// If `bytes` are not exactly one whole, undamaged filter.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let (header, table, checksums) = split(bytes, Kind::Set)?;
+        let (header, table, checksums) = split(bytes, FileKind::Set)?;
         check_segments(table, checksums, &header.parts.geometry)?;
         let filter = assemble(table, &header);
         check_count(&filter)?;
@@ -47,7 +47,7 @@ impl CuckooMap {
     ///
     /// As [`CuckooFilter::read_from`].
     pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory) = read(reader, Kind::Map)?;
+        let (header, memory) = read(reader, FileKind::Map)?;
         Ok(Self::from_parts(memory, &header.parts))
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn check_count<B: Deref<Target = [u8]>>(
 }
 
 /// The header, table and checksums of a whole file. Checks the header and the file's length.
-pub(super) fn split(bytes: &[u8], kind: Kind) -> Result<(Header, &[u8], &[u8]), ReadError> {
+pub(super) fn split(bytes: &[u8], kind: FileKind) -> Result<(Header, &[u8], &[u8]), ReadError> {
     let found = bytes.len() as u64;
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return Err(cut_header(bytes));
@@ -88,13 +88,13 @@ pub(super) fn split(bytes: &[u8], kind: Kind) -> Result<(Header, &[u8], &[u8]), 
 fn cut_header(bytes: &[u8]) -> ReadError {
     let mut padded = [0; HEADER_BYTES];
     padded[..bytes.len()].copy_from_slice(bytes);
-    match Header::from_bytes(&padded, Kind::Set) {
+    match Header::from_bytes(&padded, FileKind::Set) {
         Err(ReadError::Signature) => ReadError::Signature,
         _ => ReadError::Length { expected: HEADER_BYTES as u64, found: bytes.len() as u64 },
     }
 }
 
-fn read(mut reader: impl Read, kind: Kind) -> Result<(Header, Memory), ReadError> {
+fn read(mut reader: impl Read, kind: FileKind) -> Result<(Header, Memory), ReadError> {
     let mut start = Vec::with_capacity(HEADER_BYTES);
     reader.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     let Some(header) = start.first_chunk::<HEADER_BYTES>() else {

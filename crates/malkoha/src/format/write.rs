@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 
 use crate::filter::CuckooFilter;
-use crate::format::{Header, Kind, segment_checksum, segments};
+use crate::format::{FileKind, Header, segment_checksum, segments};
 use crate::geometry::Geometry;
 use crate::map::CuckooMap;
 
@@ -17,7 +17,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     ///
     /// What the writer says.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, Header { kind: Kind::Set, parts: self.parts() }, self.table().bytes())
+        write(writer, Header { kind: FileKind::Set, parts: self.parts() }, self.table().bytes())
     }
 }
 
@@ -28,7 +28,7 @@ impl CuckooMap {
     ///
     /// What the writer says.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, Header { kind: Kind::Map, parts: self.parts() }, self.bytes())
+        write(writer, Header { kind: FileKind::Map, parts: self.parts() }, self.bytes())
     }
 }
 

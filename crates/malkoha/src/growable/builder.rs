@@ -1,12 +1,14 @@
 //! Choosing a growable filter.
 
-use super::GrowableCuckooFilter;
+use super::map::GrowableCuckooMap;
+use super::set::GrowableCuckooFilter;
 use super::shape::Shape;
+use super::table::GrowTable;
 use crate::builder::DEFAULT_SEED;
 use crate::error::BuildError;
-use crate::key::random_seed;
+use crate::key::{KeyHasher, random_seed};
 
-/// Builds a [`GrowableCuckooFilter`]: a capacity to begin with, a false-positive rate, and how far
+/// Builds a [`GrowableCuckooFilter`] or a [`GrowableCuckooMap`]: a capacity to begin with, a false-positive rate, and how far
 /// that rate shall hold.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -67,7 +69,23 @@ impl GrowableBuilder {
     ///
     /// If no filter of this library is like that; the message says what to change.
     pub fn build(&self) -> Result<GrowableCuckooFilter, BuildError> {
-        let shape = Shape::new(self.capacity, self.fpr, self.growth)?;
-        Ok(GrowableCuckooFilter::from_shape(shape, self.seed, self.capacity))
+        let table = self.table(0)?;
+        Ok(GrowableCuckooFilter::from_table(table, KeyHasher::new(self.seed)))
+    }
+
+    /// Builds a map for values of at most `value_bits` bits, 0 to 64, empty. The rate is then the
+    /// number of candidates of a key that is not in.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_map(&self, value_bits: u32) -> Result<GrowableCuckooMap, BuildError> {
+        let table = self.table(value_bits)?;
+        Ok(GrowableCuckooMap::from_table(table, KeyHasher::new(self.seed)))
+    }
+
+    fn table(&self, value_bits: u32) -> Result<GrowTable, BuildError> {
+        let (shape, buckets) = Shape::new(self.capacity, self.fpr, self.growth, value_bits)?;
+        Ok(GrowTable::new(shape, buckets, self.capacity))
     }
 }

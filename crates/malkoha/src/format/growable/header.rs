@@ -1,0 +1,100 @@
+//! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
+
+use super::SPILL_BYTES;
+use crate::format::header::{SIGNATURE, VERSION, check, checksum, field, offset, preamble};
+use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError};
+use crate::geometry::MAX_CAPACITY;
+use crate::growable::{MAX_BITS, Shape};
+use crate::key::KeyHasher;
+
+/// The layout's number: buckets of four with fingerprints of different lengths.
+const LAYOUT: u8 = 4;
+const BUCKET_SIZE: u8 = 4;
+/// In the place of `PLACES`, which every segment has of its own.
+const ROOTS: usize = offset::PLACES;
+/// Entries of the spill list.
+const SPILLED: usize = 64;
+const RESERVED: usize = 72;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GrowableHeader {
+    pub(super) kind: FileKind,
+    pub(super) shape: Shape,
+    pub(super) seed: u64,
+    pub(super) capacity: u64,
+    pub(super) len: u64,
+    pub(super) segments: u32,
+    /// Bytes of all segments, with what is before and after each.
+    pub(super) table_bytes: u64,
+    pub(super) spilled: u64,
+}
+
+impl GrowableHeader {
+    pub(super) fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
+        let byte = |n: u32| [u8::try_from(n).expect("checked by the shape")];
+        put(0, &SIGNATURE);
+        put(offset::VERSION, &VERSION.to_le_bytes());
+        put(offset::KIND, &(self.kind as u16).to_le_bytes());
+        put(offset::HASH, &[KeyHasher::ID]);
+        put(offset::LAYOUT, &[LAYOUT]);
+        put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
+        put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
+        put(offset::VALUE_BITS, &byte(self.shape.value_bits));
+        put(offset::SEED, &self.seed.to_le_bytes());
+        put(offset::CAPACITY, &self.capacity.to_le_bytes());
+        put(offset::LEN, &self.len.to_le_bytes());
+        put(offset::SEGMENTS, &self.segments.to_le_bytes());
+        put(ROOTS, &self.shape.roots.to_le_bytes());
+        put(offset::TABLE_BYTES, &self.table_bytes.to_le_bytes());
+        put(SPILLED, &self.spilled.to_le_bytes());
+        let checksum = checksum(&bytes);
+        bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The header, if it is a whole and possible one of this kind.
+    pub(super) fn from_bytes(
+        bytes: &[u8; HEADER_BYTES],
+        kind: FileKind,
+    ) -> Result<Self, ReadError> {
+        preamble(bytes)?.expected(kind)?;
+        let byte = |at: usize| u32::from(bytes[at]);
+        let word = |at: usize| u64::from_le_bytes(field(bytes, at));
+        let half = |at: usize| u32::from_le_bytes(field(bytes, at));
+        let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
+        is(offset::LAYOUT, "layout", LAYOUT)?;
+        is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
+        for at in (17..24).chain(RESERVED..offset::CHECKSUM) {
+            is(at, "reserved", 0)?;
+        }
+        let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
+        check((1..=MAX_BITS).contains(&bits), "fingerprint bits", offset::FINGERPRINT_BITS, bits)?;
+        let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
+        check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
+        let roots = half(ROOTS);
+        let header = Self {
+            kind,
+            shape: Shape { bits, roots, value_bits },
+            seed: word(offset::SEED),
+            capacity: word(offset::CAPACITY),
+            len: word(offset::LEN),
+            segments: half(offset::SEGMENTS),
+            table_bytes: word(offset::TABLE_BYTES),
+            spilled: word(SPILLED),
+        };
+        let Self { capacity, segments, table_bytes, spilled, .. } = header;
+        check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
+        check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
+        check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
+        check(spilled < 1 << 50, "spilled", SPILLED, spilled)?;
+        Ok(header)
+    }
+
+    /// Bytes of the whole file.
+    pub(super) fn file_bytes(&self) -> u64 {
+        // No overflow: each part was found to be below 2^60.
+        HEADER_BYTES as u64 + self.table_bytes + self.spilled * SPILL_BYTES as u64 + CHECKSUM_BYTES
+    }
+}

@@ -1,0 +1,312 @@
+//! Putting growable filters together from pieces, none of which is believed unchecked.
+
+use std::fmt;
+use std::mem;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{
+    CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_BYTES, SPILL_PIECE, spill_checksum,
+};
+use crate::format::header::{check, impossible};
+use crate::format::{FileKind, HEADER_BYTES, ReadError};
+use crate::growable::{
+    Form, Grid, GrowParts, GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Home, MAX_BUCKETS,
+    PLACES, Record, Shape,
+};
+use crate::key::KeyHasher;
+use crate::spill::{Spill, SpillKey};
+
+/// Takes the bytes of a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`] in order, cut anywhere,
+/// and makes it of them. Holds a segment of undigested bytes at most; memory is taken as bytes
+/// arrive, so a lying header costs nothing.
+///
+/// ```
+/// use malkoha::{GrowableCuckooFilter, GrowableLoader};
+///
+/// let mut seen = GrowableCuckooFilter::with_capacity(10, 0.01)?;
+/// (0..1_000_u32).try_for_each(|key| seen.insert(&key))?;
+/// let mut loader = GrowableLoader::for_filter();
+/// for piece in seen.pieces() {
+///     loader.push(&piece)?;
+/// }
+/// assert_eq!(loader.into_filter()?.len(), 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct GrowableLoader {
+    kind: FileKind,
+    header: Option<GrowableHeader>,
+    stage: Stage,
+    /// Bytes of a part that is not complete yet.
+    rest: Vec<u8>,
+    /// Bytes of all parts that are.
+    taken: u64,
+    records: Vec<Record>,
+    segments: Vec<Box<[u8]>>,
+    spill: Spill,
+    /// Entries of the spill list so far, and the last of them.
+    spilled: u64,
+    last: Option<SpillKey>,
+    checksum: Box<Xxh3>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Header,
+    /// In front of a segment.
+    Record,
+    /// A segment: its record and that in bytes.
+    Segment(Record, [u8; RECORD_BYTES]),
+    Spill,
+    SpillChecksum,
+    Done,
+}
+
+impl fmt::Debug for GrowableLoader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, taken, .. } = self;
+        f.debug_struct("GrowableLoader")
+            .field("kind", kind)
+            .field("taken", taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GrowableLoader {
+    /// For the bytes of a [`GrowableCuckooFilter`].
+    #[must_use]
+    pub fn for_filter() -> Self {
+        Self::new(FileKind::GrowableSet)
+    }
+
+    /// For the bytes of a [`GrowableCuckooMap`].
+    #[must_use]
+    pub fn for_map() -> Self {
+        Self::new(FileKind::GrowableMap)
+    }
+
+    fn new(kind: FileKind) -> Self {
+        Self {
+            kind,
+            header: None,
+            stage: Stage::Header,
+            rest: Vec::new(),
+            taken: 0,
+            records: Vec::new(),
+            segments: Vec::new(),
+            spill: Spill::default(),
+            spilled: 0,
+            last: None,
+            checksum: Box::new(spill_checksum()),
+        }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// If they are not what such a file has there, or there are more of them than it announces.
+    /// The loader is of no use then.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), ReadError> {
+        while !bytes.is_empty() {
+            let wanted = self.wanted();
+            if wanted == 0 {
+                let expected = self.taken;
+                return Err(ReadError::Length { expected, found: expected + bytes.len() as u64 });
+            }
+            if self.rest.is_empty() && bytes.len() >= wanted {
+                let (part, after) = bytes.split_at(wanted);
+                self.take(part)?;
+                bytes = after;
+                continue;
+            }
+            let (part, after) = bytes.split_at(bytes.len().min(wanted - self.rest.len()));
+            self.rest.extend_from_slice(part);
+            bytes = after;
+            if self.rest.len() == wanted {
+                let part = mem::take(&mut self.rest);
+                self.take(&part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The filter, when all its bytes have come.
+    ///
+    /// # Errors
+    ///
+    /// If bytes are missing, or do not fit together.
+    pub fn into_filter(self) -> Result<GrowableCuckooFilter, ReadError> {
+        FileKind::GrowableSet.expected(self.kind)?;
+        self.into_table().map(|(table, hasher)| GrowableCuckooFilter::from_table(table, hasher))
+    }
+
+    /// The map, when all its bytes have come.
+    ///
+    /// # Errors
+    ///
+    /// As [`into_filter`](Self::into_filter).
+    pub fn into_map(self) -> Result<GrowableCuckooMap, ReadError> {
+        FileKind::GrowableMap.expected(self.kind)?;
+        self.into_table().map(|(table, hasher)| GrowableCuckooMap::from_table(table, hasher))
+    }
+
+    fn into_table(self) -> Result<(GrowTable, KeyHasher), ReadError> {
+        let found = self.taken + self.rest.len() as u64;
+        let Some(header) = self.header else {
+            // Something else altogether, or too short.
+            FileKind::of(&self.rest)?;
+            return Err(ReadError::Length { expected: HEADER_BYTES as u64, found });
+        };
+        if !matches!(self.stage, Stage::Done) {
+            return Err(ReadError::Length { expected: header.file_bytes(), found });
+        }
+        let segments = header.segments;
+        let table = GrowTable::from_parts(GrowParts {
+            shape: header.shape,
+            capacity: header.capacity,
+            records: self.records,
+            segments: self.segments,
+            spill: self.spill,
+        });
+        let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
+        if table.len() != header.len {
+            return Err(ReadError::Count { header: header.len, table: table.len() });
+        }
+        Ok((table, KeyHasher::new(header.seed)))
+    }
+
+    /// Bytes of the next part; 0 at the end.
+    pub(super) fn wanted(&self) -> usize {
+        let bits = self.header.map_or(0, |header| header.shape.bits);
+        match self.stage {
+            Stage::Header => HEADER_BYTES,
+            Stage::Record => RECORD_BYTES,
+            Stage::Segment(record, _) => record.form.segment_bytes(bits) + CHECKSUM_BYTES,
+            // At most a piece.
+            Stage::Spill => self.entries_wanted() * SPILL_BYTES,
+            Stage::SpillChecksum => CHECKSUM_BYTES,
+            Stage::Done => 0,
+        }
+    }
+
+    fn entries_wanted(&self) -> usize {
+        let all = self.header.map_or(0, |header| header.spilled);
+        usize::try_from(all - self.spilled).unwrap_or(usize::MAX).min(SPILL_PIECE)
+    }
+
+    /// The length that the header announces, as far as it is known.
+    pub(super) fn expected(&self) -> u64 {
+        self.header.map_or(HEADER_BYTES as u64, |header| header.file_bytes())
+    }
+
+    /// Takes a part of `wanted` bytes.
+    pub(super) fn take(&mut self, part: &[u8]) -> Result<(), ReadError> {
+        self.stage = match self.stage {
+            Stage::Header => {
+                let bytes = part.first_chunk().expect("as long as wanted");
+                self.header = Some(GrowableHeader::from_bytes(bytes, self.kind)?);
+                Stage::Record
+            }
+            Stage::Record => {
+                let bytes = *part.first_chunk().expect("as long as wanted");
+                Stage::Segment(self.record(&bytes)?, bytes)
+            }
+            Stage::Segment(record, bytes) => self.segment(record, bytes, part)?,
+            Stage::Spill => {
+                self.checksum.update(part);
+                part.as_chunks().0.iter().try_for_each(|entry| self.entry(entry))?;
+                if self.entries_wanted() > 0 { Stage::Spill } else { Stage::SpillChecksum }
+            }
+            Stage::SpillChecksum => {
+                let stored = u64::from_le_bytes(field(part, 0));
+                if stored != self.checksum.digest() {
+                    return Err(ReadError::SpillChecksum);
+                }
+                Stage::Done
+            }
+            Stage::Done => Stage::Done,
+        };
+        self.taken += part.len() as u64;
+        Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        self.header.expect("the header comes first").shape
+    }
+
+    fn record(&self, bytes: &[u8; RECORD_BYTES]) -> Result<Record, ReadError> {
+        let shape = self.shape();
+        let root = u32::from_le_bytes(field(bytes, 0));
+        let (depth, value_bits) = (u32::from(bytes[4]), u32::from(bytes[5]));
+        let buckets = u16::from_le_bytes(field(bytes, 6));
+        let path = u64::from_le_bytes(field(bytes, 8));
+        let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
+        check(root < shape.roots, "root", at(0), root)?;
+        check(depth < shape.bits, "depth", at(4), depth)?;
+        check(value_bits <= shape.value_bits, "value bits of a segment", at(5), value_bits)?;
+        // Only the one segment of a small filter is narrowed.
+        let is_only = self.header.is_some_and(|header| header.segments == 1);
+        let least = if is_only { 1 } else { PLACES };
+        check((least..=MAX_BUCKETS).contains(&buckets.into()), "buckets", at(6), buckets)?;
+        check(path >> depth == 0, "path", at(8), path)?;
+        let form = Form { grid: Grid::new(buckets.into()), value_bits };
+        Ok(Record { home: Home { root, depth, path }, form, len: 0 })
+    }
+
+    fn segment(
+        &mut self,
+        record: Record,
+        before: [u8; RECORD_BYTES],
+        part: &[u8],
+    ) -> Result<Stage, ReadError> {
+        let (bytes, stored) = part.split_at(part.len() - CHECKSUM_BYTES);
+        let number = self.segments.len();
+        let mut checksum = Xxh3::with_seed(number as u64);
+        checksum.update(&before);
+        checksum.update(bytes);
+        if checksum.digest() != u64::from_le_bytes(field(stored, 0)) {
+            let segment = u32::try_from(number).expect("counted by the header");
+            let offset = self.taken - RECORD_BYTES as u64;
+            return Err(ReadError::SegmentChecksum { segment, offset });
+        }
+        self.records.push(record);
+        self.segments.push(bytes.into());
+        let header = self.header.expect("the header comes first");
+        if self.segments.len() < header.segments as usize {
+            return Ok(Stage::Record);
+        }
+        let table_bytes = self.taken + part.len() as u64 - HEADER_BYTES as u64;
+        check(table_bytes == header.table_bytes, "table bytes", 56, header.table_bytes)?;
+        Ok(if header.spilled > 0 { Stage::Spill } else { Stage::SpillChecksum })
+    }
+
+    /// An entry of the spill list.
+    fn entry(&mut self, bytes: &[u8; SPILL_BYTES]) -> Result<(), ReadError> {
+        let shape = self.shape();
+        let key = SpillKey {
+            segment: u32::from_le_bytes(field(bytes, 0)),
+            place: u32::from_le_bytes(field(bytes, 4)),
+            fingerprint: u32::from_le_bytes(field(bytes, 8)),
+            value: u64::from_le_bytes(field(bytes, 16)),
+        };
+        let copies = u64::from_le_bytes(field(bytes, 24));
+        let possible = (key.segment as usize) < self.segments.len()
+            && u64::from(key.place) < PLACES
+            && (1..2_u64 << shape.bits).contains(&key.fingerprint.into())
+            && u32::from_le_bytes(field(bytes, 12)) == 0
+            && u64::BITS - key.value.leading_zeros() <= shape.value_bits
+            && copies > 0
+            && self.last.is_none_or(|last| last < key);
+        let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
+        check(possible, "spilled copies", at, self.spilled)?;
+        self.spill.add(key, copies);
+        (self.last, self.spilled) = (Some(key), self.spilled + 1);
+        Ok(())
+    }
+}
+
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    *bytes[at..].first_chunk().expect("fields lie in their part")
+}

@@ -1,0 +1,126 @@
+//! Writing growable filters and maps.
+
+use std::io::{self, Write};
+
+use super::{
+    CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_BYTES, SPILL_PIECE, spill_checksum,
+};
+use crate::format::{FileKind, segment_checksum};
+use crate::growable::{GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Record};
+use crate::key::KeyHasher;
+use crate::spill::SpillKey;
+
+impl GrowableCuckooFilter {
+    /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
+    ///
+    /// To replace a file, write to another one beside it and rename that over it.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
+        write(writer, self.pieces())
+    }
+
+    /// What [`write_to`](Self::write_to) writes, in pieces of at most some 100 KiB: the header,
+    /// each segment, the spilled copies. To be put together by a
+    /// [`GrowableLoader`](crate::GrowableLoader).
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
+        pieces(FileKind::GrowableSet, self.table(), self.hasher())
+    }
+
+    /// [`write_to`](Self::write_to) into memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.pieces().flatten().collect()
+    }
+}
+
+impl GrowableCuckooMap {
+    /// Writes the map in the format of docs/FORMAT.md. Equal maps give equal bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
+        write(writer, self.pieces())
+    }
+
+    /// What [`write_to`](Self::write_to) writes, in pieces of at most some 500 KiB, as
+    /// [`GrowableCuckooFilter::pieces`].
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
+        pieces(FileKind::GrowableMap, self.table(), self.hasher())
+    }
+
+    /// [`write_to`](Self::write_to) into memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.pieces().flatten().collect()
+    }
+}
+
+fn write(mut writer: impl Write, mut pieces: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+    pieces.try_for_each(|piece| writer.write_all(&piece))?;
+    writer.flush()
+}
+
+fn pieces(kind: FileKind, table: &GrowTable, hasher: KeyHasher) -> impl Iterator<Item = Vec<u8>> {
+    let segments = 0..table.segments();
+    let beside = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
+    let header = GrowableHeader {
+        kind,
+        shape: *table.shape(),
+        seed: hasher.seed(),
+        capacity: table.capacity(),
+        len: table.len(),
+        segments: u32::try_from(table.segments()).expect("numbered by 32 bits"),
+        table_bytes: segments.clone().map(|number| table.bytes(number).len() as u64 + beside).sum(),
+        spilled: table.spill().iter().count() as u64,
+    };
+    let segments =
+        segments.map(|number| segment(number, table.record(number), table.bytes(number)));
+    std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table, header.spilled))
+}
+
+fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
+    let Record { home, form, .. } = record;
+    let mut piece = Vec::with_capacity(RECORD_BYTES + bytes.len() + CHECKSUM_BYTES);
+    piece.extend(home.root.to_le_bytes());
+    let byte = |n: u32| u8::try_from(n).expect("at most 64");
+    piece.extend([byte(home.depth), byte(form.value_bits)]);
+    let buckets = u16::try_from(form.grid.buckets()).expect("at most 2^13");
+    piece.extend(buckets.to_le_bytes());
+    piece.extend(home.path.to_le_bytes());
+    piece.extend(bytes);
+    let checksum = segment_checksum(number as u64, &piece);
+    piece.extend(checksum.to_le_bytes());
+    piece
+}
+
+/// The spill list, in pieces, and its checksum.
+fn spill(table: &GrowTable, spilled: u64) -> impl Iterator<Item = Vec<u8>> {
+    let mut entries = table.spill().iter();
+    let mut checksum = spill_checksum();
+    let pieces = spilled.div_ceil(SPILL_PIECE as u64);
+    (0..=pieces).map(move |number| {
+        if number == pieces {
+            return checksum.digest().to_le_bytes().to_vec();
+        }
+        let mut piece = Vec::with_capacity(SPILL_PIECE * SPILL_BYTES);
+        for (key, copies) in entries.by_ref().take(SPILL_PIECE) {
+            piece.extend(entry(&key, copies));
+        }
+        checksum.update(&piece);
+        piece
+    })
+}
+
+fn entry(key: &SpillKey, copies: u64) -> [u8; SPILL_BYTES] {
+    let mut bytes = [0; SPILL_BYTES];
+    bytes[0..4].copy_from_slice(&key.segment.to_le_bytes());
+    bytes[4..8].copy_from_slice(&key.place.to_le_bytes());
+    bytes[8..12].copy_from_slice(&key.fingerprint.to_le_bytes());
+    bytes[16..24].copy_from_slice(&key.value.to_le_bytes());
+    bytes[24..32].copy_from_slice(&copies.to_le_bytes());
+    bytes
+}

@@ -1,0 +1,142 @@
+//! Four fingerprints in a word: bit strings of different lengths, compared all at once.
+//!
+//! A fingerprint of `bits + 1` bits holds the next bits of a key's string from its highest bit on,
+//! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
+//! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
+
+use super::shape::{LANES, Shape};
+use crate::layout::bits::{Word, split};
+
+/// The constants of the words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Codec<W> {
+    pub(super) bits: u32,
+    /// Bits a lane: a fingerprint and its mark.
+    pub(super) width: u32,
+    ones: W,
+    highs: W,
+}
+
+impl<W: Word> Codec<W> {
+    /// `None` if a bucket's fingerprints can straddle two words.
+    pub(super) fn new(shape: &Shape) -> Option<Self> {
+        let width = shape.bits + 1;
+        // Buckets begin at half bytes.
+        (LANES * width + 4 <= W::BITS).then(|| {
+            let ones =
+                (0..LANES).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
+            Self { bits: shape.bits, width, ones, highs: ones << (width - 1) }
+        })
+    }
+
+    /// The word whose lowest lanes are the bucket that begins at this bit.
+    #[inline(always)]
+    pub(super) fn load(&self, bytes: &[u8], bit: u64) -> W {
+        let (at, shift) = split(0, bit);
+        W::load(bytes, at) >> shift
+    }
+
+    /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
+    #[inline(always)]
+    fn misses(&self, bucket: W, wanted: W) -> W {
+        // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
+        // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
+        let less = (bucket | self.highs).wrapping_sub(self.ones);
+        // Ones up to the mark of each lane's end, where nothing need agree.
+        let beyond = (bucket ^ less) & !self.highs;
+        ((bucket ^ wanted) & !beyond) | (!less & self.highs)
+    }
+
+    /// Whether one of two buckets has a fingerprint that begins `wanted`.
+    #[inline(always)]
+    pub(super) fn contains(&self, first: W, second: W, wanted: u64) -> bool {
+        let wanted = self.ones.wrapping_mul(W::from_u64(wanted));
+        let has_zero_lane = |word: W| word.wrapping_sub(self.ones) & !word & self.highs;
+        let found =
+            has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
+        // Both buckets always: a branch between them would be mispredicted half the time.
+        found != W::ZERO
+    }
+
+    /// The highest bit of each lane that is 0.
+    #[inline(always)]
+    fn zero_lanes(&self, word: W) -> W {
+        let low = self.highs.wrapping_sub(self.ones);
+        // No carry leaves a lane, so that each is judged by itself.
+        !((word & low).wrapping_add(low) | word) & self.highs
+    }
+
+    /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
+    #[inline(always)]
+    pub(super) fn matches(&self, bucket: W, wanted: u64) -> W {
+        let wanted = self.ones.wrapping_mul(W::from_u64(wanted));
+        self.zero_lanes(self.misses(bucket, wanted))
+    }
+
+    /// Occupied lanes.
+    #[inline(always)]
+    pub(super) fn len(&self, bucket: W) -> u32 {
+        LANES - self.zero_lanes(bucket).count_ones()
+    }
+
+    /// Occupied lanes whose next bit is 1.
+    #[inline(always)]
+    pub(super) fn upper(&self, bucket: W) -> u32 {
+        (bucket & self.highs).count_ones()
+    }
+
+    /// Bits of a fingerprint's string: where its mark is.
+    #[inline(always)]
+    pub(super) fn length(&self, fingerprint: u64) -> u32 {
+        // A slot of a damaged file may have no string at all.
+        self.bits.saturating_sub(fingerprint.trailing_zeros())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Against the same, lane by lane.
+    fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, len: usize) {
+        let codec = Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0 }).unwrap();
+        let mask = (2 << bits) - 1;
+        let lanes: Vec<u64> =
+            (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
+        let wanted = wanted & mask | 1;
+        let word = lanes.iter().rev().fold(W::ZERO, |w, &l| (w << (bits + 1)) | W::from_u64(l));
+        let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
+        let found = codec.matches(word, wanted);
+        for (i, &lane) in (0..).zip(&lanes) {
+            let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
+            assert_eq!(flagged, begins(lane), "lane {i} of {lanes:x?}, wanted {wanted:x}");
+        }
+        let any = lanes.iter().any(|&lane| begins(lane));
+        assert_eq!(codec.contains(word, W::ZERO, wanted), any);
+        assert_eq!(codec.contains(W::ZERO, word, wanted), any);
+        assert_eq!(codec.len(word) as usize, len);
+        let upper = lanes.iter().filter(|&&lane| lane >> bits == 1).count();
+        assert_eq!(codec.upper(word) as usize, upper);
+    }
+
+    proptest! {
+        #[test]
+        fn words_agree_with_lanes(
+            bits in 7..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
+            marks: [u8; 4],
+        ) {
+            // Shorter strings too, and one of which the wanted one is a continuation.
+            let mut lanes = std::array::from_fn(|i| {
+                let zeros = u32::from(marks[i]) % bits;
+                lanes[i] >> zeros << zeros | 1 << zeros
+            });
+            let zeros = u32::from(marks[near]) % bits;
+            lanes[near] = wanted >> zeros << zeros | 1 << zeros;
+            agrees::<u128>(bits, lanes, wanted, len);
+            if bits <= 14 {
+                agrees::<u64>(bits, lanes, wanted, len);
+            }
+        }
+    }
+}

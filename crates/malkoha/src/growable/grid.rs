@@ -1,0 +1,118 @@
+//! Places and buckets: how a segment of any number of buckets knows its keys' places again.
+//!
+//! A key has two of 2^12 places, and 8 bits that its fingerprint tells and that are the same at
+//! both: its *offset*. Place and offset together are a fine place, one of 2^20 in a row. A segment
+//! of B buckets gives each bucket a stretch of that row, 2^20 / B long. With at least 2^12 buckets a
+//! stretch has no offset twice. So the bucket and the fingerprint tell the place, whatever B is, and
+//! a segment can be rebuilt with more buckets, in order, without the keys.
+//!
+//! A small table has fewer buckets. There 2^n places count as one, and each slot has n bits more
+//! which say which of them is meant.
+
+use crate::addressing::{LOW_32, SPREAD};
+
+pub(super) const PLACE_BITS: u32 = 12;
+/// Places of a segment, and its least number of buckets once it has split.
+pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
+/// At this size a segment splits.
+pub(crate) const MAX_BUCKETS: u64 = 2 * PLACES;
+/// 256 offsets make the stretches of buckets differ by 1 in 128 at most.
+const OFFSET_BITS: u32 = 8;
+
+/// What a fingerprint says about places: where its alternate is, and its offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mix(u64);
+
+impl Mix {
+    /// Of the first `bits` bits of a key's string.
+    #[inline(always)]
+    pub(super) fn new(prefix: u64) -> Self {
+        Self(prefix.wrapping_mul(SPREAD) & LOW_32)
+    }
+
+    /// The other place of a key: `(H - place) mod PLACES`. Its own inverse.
+    #[inline(always)]
+    pub(super) fn alternate(self, place: u64) -> u64 {
+        (self.0 >> (32 - PLACE_BITS)).wrapping_sub(place) & (PLACES - 1)
+    }
+
+    #[inline(always)]
+    fn offset(self) -> u64 {
+        (self.0 >> (32 - PLACE_BITS - OFFSET_BITS)) & ((1 << OFFSET_BITS) - 1)
+    }
+}
+
+/// The buckets of one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    buckets: u32,
+    narrowing: u32,
+}
+
+impl Grid {
+    /// For 1 to [`MAX_BUCKETS`] buckets.
+    #[inline(always)]
+    pub(crate) fn new(buckets: u32) -> Self {
+        debug_assert!((1..=MAX_BUCKETS).contains(&buckets.into()));
+        Self { buckets, narrowing: PLACE_BITS.saturating_sub((buckets | 1).ilog2()) }
+    }
+
+    pub(crate) fn buckets(self) -> u64 {
+        self.buckets.into()
+    }
+
+    /// Low bits of a place that its bucket does not tell.
+    #[inline(always)]
+    pub(super) fn narrowing(self) -> u32 {
+        self.narrowing
+    }
+
+    /// Fine places of the whole segment: 2 to this power.
+    #[inline(always)]
+    fn fine_bits(self) -> u32 {
+        PLACE_BITS + OFFSET_BITS - self.narrowing
+    }
+
+    #[inline(always)]
+    pub(super) fn bucket(self, place: u64, mix: Mix) -> u64 {
+        let fine = (place >> self.narrowing << OFFSET_BITS) | mix.offset();
+        (fine * u64::from(self.buckets)) >> self.fine_bits()
+    }
+
+    /// The first fine place of a bucket.
+    #[inline(always)]
+    pub(super) fn stretch(self, bucket: u64) -> u64 {
+        (bucket << self.fine_bits()).div_ceil(self.buckets.into())
+    }
+
+    /// The place, its lowest `narrowing` bits zero, of an occupant of the bucket whose stretch
+    /// begins here. Below [`PLACES`] even for a slot of a damaged table.
+    #[inline(always)]
+    pub(super) fn place(self, stretch: u64, mix: Mix) -> u64 {
+        let above = stretch + ((1 << OFFSET_BITS) - 1) - mix.offset();
+        (above >> OFFSET_BITS << self.narrowing) & (PLACES - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For every number of buckets: the place is known again, and no bucket is none.
+    #[test]
+    fn bucket_and_fingerprint_tell_the_place() {
+        let mut prefix = 1_u64;
+        for buckets in (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]) {
+            let grid = Grid::new(buckets);
+            for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
+                prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let mix = Mix::new(prefix >> 40);
+                let bucket = grid.bucket(place, mix);
+                assert!(bucket < buckets.into());
+                let known = grid.place(grid.stretch(bucket), mix);
+                assert_eq!(known, place >> grid.narrowing() << grid.narrowing(), "{buckets}");
+                assert_eq!(mix.alternate(mix.alternate(place)), place);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Segments built anew from their slots: with more buckets, wider values, or split in two.
+//!
+//! The new segment is filled beside the old one, which stays as it is until all have a place.
+
+use std::iter;
+
+use super::directory::{Form, MAX_SEGMENTS};
+use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::segment::{Segment, Slot};
+use super::shape::{ROOM, buckets_for};
+use super::table::{GrowTable, MAX_KICKS, Record, narrow, with_codec};
+use crate::addressing::Probe;
+use crate::layout::bits::Word;
+use crate::layout::{self, Search};
+use crate::spill::SpillKey;
+
+/// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
+/// the keys is full.
+const FIRST_ROOM: u64 = 103;
+
+/// Pours all occupants into the segments `to`: `child` says which, and what is left of the
+/// fingerprint. `false` if one finds no place.
+fn pour<W: Word>(
+    (from, bytes): (&Segment<'_, W>, &[u8]),
+    to: &[Segment<'_, W>],
+    into: &mut [Box<[u8]>],
+    search: &mut Search,
+    child: impl Fn(u64) -> (usize, u64),
+) -> bool {
+    let mut waiting = Vec::new();
+    for bucket in 0..from.form.grid.buckets() {
+        for occupant in from.occupants(bytes, bucket) {
+            let mix = from.mix(occupant.fingerprint);
+            let (number, fingerprint) = child(occupant.fingerprint);
+            let slot = Slot { fingerprint, ..occupant };
+            let bucket = to[number].form.grid.bucket(slot.place, mix);
+            if !to[number].push(&mut into[number], bucket, slot) {
+                waiting.push((number, slot));
+            }
+        }
+    }
+    // They move others, so they come when all are in that need not move.
+    waiting.into_iter().all(|(number, slot)| {
+        let (to, into) = (&to[number], &mut into[number]);
+        let (first, fingerprint) = (slot.place, slot.fingerprint);
+        let second = to.mix(fingerprint).alternate(first);
+        let probe = Probe { segment: 0, first, second, fingerprint };
+        layout::insert(to, into, search, &probe, slot.value, MAX_KICKS)
+    })
+}
+
+impl GrowTable {
+    /// Makes room in a segment; `false` if the keys have no bit left for another split.
+    pub(super) fn grow(&mut self, number: usize) -> bool {
+        let Record { form, len, .. } = self.records[number];
+        let room = if self.occupied < self.capacity { FIRST_ROOM } else { ROOM };
+        let wanted = buckets_for(u64::from(len) * room / 100);
+        // More in any case, also where a search failed early.
+        let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / 32 + 1);
+        // A few keys can be unlucky, in a small table or with few bits: then more still.
+        let wanted = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
+        let mut wanted = wanted.take_while(|&buckets| buckets <= MAX_BUCKETS);
+        // A last small step would leave little room for what must move: rather a split.
+        wanted.any(|buckets| self.resize(number, buckets))
+            || self.split(number)
+            || (form.grid.buckets() < MAX_BUCKETS && self.resize(number, MAX_BUCKETS))
+    }
+
+    pub(super) fn can_grow(&self, number: usize) -> bool {
+        self.records[number].form.grid.buckets() < MAX_BUCKETS || self.can_split(number)
+    }
+
+    fn can_split(&self, number: usize) -> bool {
+        let Record { home, form, .. } = self.records[number];
+        // At least one bit stays in each slot.
+        form.grid.narrowing() == 0
+            && home.depth + 2 <= self.shape.bits
+            && self.segments.len() < MAX_SEGMENTS
+    }
+
+    fn resize(&mut self, number: usize, buckets: u64) -> bool {
+        let form = self.records[number].form;
+        self.rebuild(number, Form { grid: Grid::new(narrow(buckets)), ..form })
+    }
+
+    /// Gives a segment room for values of so many bits. Each key keeps its bucket, so all fit;
+    /// `false` only for a damaged table.
+    pub(super) fn widen(&mut self, number: usize, value_bits: u32) -> bool {
+        self.rebuild(number, Form { value_bits, ..self.records[number].form })
+    }
+
+    /// Builds a segment in another form; `false` and no change if its keys do not fit.
+    fn rebuild(&mut self, number: usize, form: Form) -> bool {
+        let Record { home, form: old, .. } = self.records[number];
+        let (bytes, search) = (&self.segments[number], &mut self.search);
+        let built = with_codec!(&self.kernel, codec => {
+            let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
+            let mut into = [to.zeroed()];
+            let fitted = pour((&from, bytes), &[to], &mut into, search, |fingerprint| (0, fingerprint));
+            fitted.then_some(into)
+        });
+        let Some([bytes]) = built else { return false };
+        self.segments[number] = bytes;
+        self.records[number].form = form;
+        self.directory.point(home, number, form);
+        true
+    }
+
+    /// Splits a segment by the next bit of its keys; `false` and no change if they do not fit.
+    fn split(&mut self, number: usize) -> bool {
+        if !self.can_split(number) {
+            return false;
+        }
+        let Record { home, form, len } = self.records[number];
+        let homes = [home.child(0), home.child(1)];
+        let (bytes, search) = (&self.segments[number], &mut self.search);
+        let bits = self.shape.bits;
+        let built = with_codec!(&self.kernel, codec => {
+            let from = Segment::new(codec, form, home);
+            let buckets = 0..form.grid.buckets();
+            let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
+            let lens = [len - upper, upper];
+            let forms = lens.map(|len| {
+                let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(PLACES, MAX_BUCKETS);
+                Form { grid: Grid::new(narrow(wanted)), ..form }
+            });
+            let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
+            let mut into = to.each_ref().map(Segment::zeroed);
+            let fitted = pour((&from, bytes), &to, &mut into, search, |fingerprint| {
+                (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
+            });
+            fitted.then_some((into, forms, lens))
+        });
+        let Some((into, forms, lens)) = built else { return false };
+        let numbers = [number, self.segments.len()];
+        self.segments.push(Box::default());
+        self.records.push(self.records[number]);
+        for (child, bytes) in into.into_iter().enumerate() {
+            let (number, home, form) = (numbers[child], homes[child], forms[child]);
+            self.segments[number] = bytes;
+            self.records[number] = Record { home, form, len: lens[child] };
+            self.directory.point(home, number, form);
+        }
+        self.split_spill(numbers);
+        true
+    }
+
+    fn split_spill(&mut self, numbers: [usize; 2]) {
+        let bits = self.shape.bits;
+        for (key, copies) in self.spill.drain(narrow(numbers[0] as u64)) {
+            let fingerprint = u64::from(key.fingerprint);
+            let segment = numbers[usize::from(fingerprint >> bits != 0)];
+            let fingerprint = narrow(rest(fingerprint, bits));
+            let segment = narrow(segment as u64);
+            self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
+        }
+    }
+}
+
+/// What a split leaves of a fingerprint.
+fn rest(fingerprint: u64, bits: u32) -> u64 {
+    (fingerprint << 1) & ((2 << bits) - 1)
+}

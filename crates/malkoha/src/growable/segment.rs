@@ -1,0 +1,309 @@
+//! One segment: buckets of four slots, and how occupants move between them.
+//!
+//! A bucket is four fingerprints, then, in a small table, four numbers of `narrowing` bits (the low
+//! bits of each occupant's place), then four values.
+
+use super::codec::Codec;
+use super::directory::{Form, Home};
+use super::grid::Mix;
+use super::shape::LANES;
+use crate::addressing::{Addressing, Aim, Probe};
+use crate::layout::TableLayout;
+use crate::layout::bits::{Word, read, write};
+
+/// How to read a segment's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment<'a, W> {
+    pub(super) codec: &'a Codec<W>,
+    pub(super) form: Form,
+    pub(super) home: Home,
+    one_segment: Addressing,
+}
+
+/// What a slot holds: a fingerprint of 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) fingerprint: u64,
+    /// The place, in full.
+    pub(super) place: u64,
+    pub(super) value: u64,
+}
+
+/// Where a slot is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Position {
+    pub(super) bucket: u64,
+    pub(super) lane: u32,
+}
+
+/// Bits of a bucket with slots of `width` bits beside what the form says.
+#[inline(always)]
+pub(super) fn bucket_bits(width: u32, form: Form) -> u64 {
+    u64::from(LANES * (width + form.grid.narrowing() + form.value_bits))
+}
+
+/// Bytes of a segment, a multiple of 8, with room for a word at any bucket.
+pub(super) fn segment_bytes(width: u32, form: Form) -> usize {
+    let bits = form.grid.buckets() * bucket_bits(width, form);
+    usize::try_from(bits.div_ceil(64) * 8 + 16).expect("at most 2^13 buckets of 53 bytes")
+}
+
+impl Form {
+    /// Bytes of such a segment of fingerprints of so many bits.
+    pub(crate) fn segment_bytes(self, bits: u32) -> usize {
+        segment_bytes(bits + 1, self)
+    }
+}
+
+impl<'a, W: Word> Segment<'a, W> {
+    pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
+        // At most 2^13.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let one_segment = Addressing::new(1, form.grid.buckets() as u32, codec.bits);
+        Self { codec, form, home, one_segment }
+    }
+
+    pub(super) fn zeroed(&self) -> Box<[u8]> {
+        vec![0; segment_bytes(self.codec.width, self.form)].into_boxed_slice()
+    }
+
+    /// The bit at which a bucket begins.
+    #[inline(always)]
+    fn bit(&self, bucket: u64) -> u64 {
+        bucket * bucket_bits(self.codec.width, self.form)
+    }
+
+    #[inline(always)]
+    pub(super) fn load(&self, bytes: &[u8], bucket: u64) -> W {
+        self.codec.load(bytes, self.bit(bucket))
+    }
+
+    #[inline(always)]
+    fn fingerprint_bit(&self, at: Position) -> u64 {
+        self.bit(at.bucket) + u64::from(at.lane * self.codec.width)
+    }
+
+    #[inline(always)]
+    fn place_bit(&self, at: Position) -> u64 {
+        let narrowing = self.form.grid.narrowing();
+        self.bit(at.bucket) + u64::from(LANES * self.codec.width + at.lane * narrowing)
+    }
+
+    #[inline(always)]
+    fn value_bit(&self, at: Position) -> u64 {
+        let before = self.codec.width + self.form.grid.narrowing();
+        self.bit(at.bucket) + u64::from(LANES * before + at.lane * self.form.value_bits)
+    }
+
+    #[inline(always)]
+    pub(super) fn fingerprint(&self, bytes: &[u8], at: Position) -> u64 {
+        read(bytes, 0, self.fingerprint_bit(at), self.codec.width)
+    }
+
+    #[inline(always)]
+    pub(super) fn value(&self, bytes: &[u8], at: Position) -> u64 {
+        match self.form.value_bits {
+            0 => 0,
+            bits => read(bytes, 0, self.value_bit(at), bits),
+        }
+    }
+
+    pub(super) fn set_value(&self, bytes: &mut [u8], at: Position, value: u64) {
+        if self.form.value_bits > 0 {
+            write(bytes, 0, self.value_bit(at), self.form.value_bits, value);
+        }
+    }
+
+    /// The low bits of an occupant's place that its bucket does not tell.
+    #[inline(always)]
+    fn low_place(&self, bytes: &[u8], at: Position) -> u64 {
+        match self.form.grid.narrowing() {
+            0 => 0,
+            narrowing => read(bytes, 0, self.place_bit(at), narrowing),
+        }
+    }
+
+    /// What the fingerprint of an occupant says about its places: the first bits of its string are
+    /// the path and what follows it.
+    #[inline(always)]
+    pub(super) fn mix(&self, fingerprint: u64) -> Mix {
+        let Home { depth, path, .. } = self.home;
+        Mix::new((path << (self.codec.bits - depth)) | (fingerprint >> (depth + 1)))
+    }
+
+    #[inline(always)]
+    fn slot(&self, bytes: &[u8], stretch: u64, at: Position) -> Slot {
+        let fingerprint = self.fingerprint(bytes, at);
+        let place = self.form.grid.place(stretch, self.mix(fingerprint));
+        let place = place | self.low_place(bytes, at);
+        Slot { fingerprint, place, value: self.value(bytes, at) }
+    }
+
+    #[inline(always)]
+    fn set(&self, bytes: &mut [u8], at: Position, slot: Slot) {
+        write(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
+        let narrowing = self.form.grid.narrowing();
+        if narrowing > 0 {
+            write(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
+        }
+        self.set_value(bytes, at, slot.value);
+    }
+
+    /// The occupied slots of a bucket.
+    #[inline(always)]
+    pub(super) fn occupants(&self, bytes: &[u8], bucket: u64) -> impl Iterator<Item = Slot> {
+        let stretch = self.form.grid.stretch(bucket);
+        let len = self.codec.len(self.load(bytes, bucket));
+        (0..len).map(move |lane| self.slot(bytes, stretch, Position { bucket, lane }))
+    }
+
+    /// Puts `slot` into a bucket; answers whether there was room.
+    #[inline]
+    pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) -> bool {
+        let lane = self.codec.len(self.load(bytes, bucket));
+        if lane < LANES {
+            self.set(bytes, Position { bucket, lane }, slot);
+        }
+        lane < LANES
+    }
+
+    /// The two buckets of a fingerprint at these places; the second may be the first.
+    #[inline(always)]
+    pub(super) fn buckets_of(&self, places: [u64; 2], fingerprint: u64) -> [u64; 2] {
+        let mix = self.mix(fingerprint);
+        places.map(|place| self.form.grid.bucket(place, mix))
+    }
+
+    /// Empties a slot; the last occupied one of its bucket takes its place.
+    pub(super) fn remove_at(&self, bytes: &mut [u8], at: Position) {
+        let len = self.codec.len(self.load(bytes, at.bucket));
+        let last = Position { lane: len.saturating_sub(1).max(at.lane), ..at };
+        let moved = Slot {
+            fingerprint: self.fingerprint(bytes, last),
+            place: self.low_place(bytes, last),
+            value: self.value(bytes, last),
+        };
+        self.set(bytes, at, moved);
+        self.set(bytes, last, Slot::default());
+    }
+
+    /// Calls `each` for the slots whose place is one of these and whose string begins the wanted
+    /// one.
+    #[inline(always)]
+    pub(super) fn for_each_match(
+        &self,
+        bytes: &[u8],
+        places: [u64; 2],
+        wanted: u64,
+        mut each: impl FnMut(Position),
+    ) {
+        let buckets = self.buckets_of(places, wanted);
+        let found = buckets.map(|bucket| self.codec.matches(self.load(bytes, bucket), wanted));
+        if found[0] | found[1] == W::ZERO {
+            return;
+        }
+        let distinct = if buckets[0] == buckets[1] { 1 } else { 2 };
+        let low = (1 << self.form.grid.narrowing()) - 1;
+        for number in 0..distinct {
+            // Which of the places that this bucket stands for.
+            let of_bucket = |i: usize| buckets[i] == buckets[number];
+            for lane in 0..LANES {
+                let at = Position { bucket: buckets[number], lane };
+                let high = lane * self.codec.width + self.codec.bits;
+                let agrees = (found[number] >> high).low() & 1 == 1;
+                let meant = |i: usize| of_bucket(i) && places[i] & low == self.low_place(bytes, at);
+                if agrees && (meant(0) || meant(1)) {
+                    each(at);
+                }
+            }
+        }
+    }
+}
+
+/// What the search for room needs. Its places are buckets; a probe's are places.
+impl<W: Word> TableLayout for Segment<'_, W> {
+    type Candidates = [u64; 2];
+
+    fn addressing(&self) -> &Addressing {
+        &self.one_segment
+    }
+
+    fn segment_bytes(&self) -> u64 {
+        segment_bytes(self.codec.width, self.form) as u64
+    }
+
+    #[inline]
+    fn bit(&self, bucket: u64) -> u64 {
+        bucket * bucket_bits(self.codec.width, self.form)
+    }
+
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let [first, second] = [aim.first, aim.second].map(|bit| self.codec.load(bytes, bit));
+        self.codec.contains(first, second, aim.fingerprint)
+    }
+
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let mut count = 0;
+        self.for_each_match(bytes, [probe.first, probe.second], probe.fingerprint, |_| count += 1);
+        count
+    }
+
+    #[inline]
+    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
+        let slot = |place| Slot { fingerprint: probe.fingerprint, place, value };
+        let [first, second] = self.candidates(probe);
+        self.push(bytes, first, slot(probe.first)) || self.push(bytes, second, slot(probe.second))
+    }
+
+    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let mut found = None;
+        let places = [probe.first, probe.second];
+        self.for_each_match(bytes, places, probe.fingerprint, |at| found = Some(at));
+        if let Some(at) = found {
+            self.remove_at(bytes, at);
+        }
+        found.is_some()
+    }
+
+    fn candidates(&self, probe: &Probe) -> [u64; 2] {
+        self.buckets_of([probe.first, probe.second], probe.fingerprint)
+    }
+
+    #[inline]
+    fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
+        self.fingerprint(bytes, Position { bucket, lane: LANES - 1 }) == 0
+    }
+
+    #[inline]
+    fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
+        let stretch = self.form.grid.stretch(bucket);
+        for lane in 0..LANES {
+            let slot = self.slot(bytes, stretch, Position { bucket, lane });
+            let mix = self.mix(slot.fingerprint);
+            each(self.form.grid.bucket(mix.alternate(slot.place), mix));
+        }
+    }
+
+    fn relocate(&self, bytes: &mut [u8], _base: usize, bucket: u64, choice: usize, to: u64) {
+        // At most 4 lanes.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let at = Position { bucket, lane: choice as u32 };
+        let mut slot = self.slot(bytes, self.form.grid.stretch(bucket), at);
+        self.remove_at(bytes, at);
+        slot.place = self.mix(slot.fingerprint).alternate(slot.place);
+        let moved = self.push(bytes, to, slot);
+        debug_assert!(moved, "the search found room");
+    }
+
+    fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64) {
+        let place = [probe.first, probe.second][candidate];
+        let slot = Slot { fingerprint: probe.fingerprint, place, value };
+        let put = self.push(bytes, self.candidates(probe)[candidate], slot);
+        debug_assert!(put, "the search found room");
+    }
+
+    fn occupied(&self, bytes: &[u8], _base: usize) -> u64 {
+        let buckets = 0..self.form.grid.buckets();
+        buckets.map(|bucket| u64::from(self.codec.len(self.load(bytes, bucket)))).sum()
+    }
+}

@@ -1,0 +1,331 @@
+//! The files of growable filters and maps: what is written opens again, also in pieces, and damaged
+//! or hostile bytes never do harm.
+#![expect(clippy::cast_possible_truncation, reason = "random bytes and small offsets")]
+
+use malkoha::{
+    CuckooFilter, FileKind, GrowableCuckooFilter, GrowableCuckooMap, GrowableLoader, ReadError,
+};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const HEADER: usize = 128;
+const RECORD: usize = 16;
+const SPILLED: usize = 32;
+
+fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
+    let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(4.0);
+    let mut filter = builder.build().unwrap();
+    (0..keys).for_each(|key| filter.insert(&key).unwrap());
+    (0..7 * keys.min(3)).for_each(|key| filter.insert(&(key % 3)).unwrap());
+    filter
+}
+
+fn map(keys: u64) -> GrowableCuckooMap {
+    let mut map = GrowableCuckooMap::builder().fpr(0.01).seed(42).build_map(40).unwrap();
+    (0..keys).for_each(|key| map.insert(&key, key << 20).unwrap());
+    (0..5).for_each(|value| map.insert(&0_u64, value).unwrap());
+    map
+}
+
+fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
+    vec![
+        ("growable-set-v1-empty.mlk", filter(10, 0.001, 0)),
+        ("growable-set-v1-small.mlk", filter(10, 0.01, 300)),
+        ("growable-set-v1-split.mlk", filter(16_000, 0.2, 33_000)),
+    ]
+}
+
+/// The fixture of this name, which must be these bytes. Set `MALKOHA_WRITE_FIXTURES` to add one for
+/// a new version; never to change an old one.
+fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let stored = std::fs::read(&path).unwrap();
+    assert!(stored == bytes, "{name}: the format has changed");
+    stored
+}
+
+#[test]
+fn fixtures_are_reproduced_and_answer() {
+    for (name, filter) in golden_filters() {
+        let stored = fixture(name, &filter.to_bytes());
+        assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableSet);
+        let opened = GrowableCuckooFilter::from_bytes(&stored).unwrap();
+        let keys = filter.len().saturating_sub(21);
+        assert!((0..keys).all(|key| opened.contains(&key)), "{name}");
+        assert_eq!((opened.len(), opened.segments()), (filter.len(), filter.segments()));
+        assert!((0..keys.min(3)).all(|key| opened.count(&key) >= 8));
+    }
+    assert!(golden_filters()[2].1.segments() > 1);
+    let stored = fixture("growable-map-v1-v40.mlk", &map(200).to_bytes());
+    assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
+    let opened = GrowableCuckooMap::from_bytes(&stored).unwrap();
+    assert!((0..200_u64).all(|key| opened.get(&key).any(|value| value == key << 20)));
+    assert!((0..5).all(|value| opened.get(&0_u64).any(|found| found == value)));
+}
+
+/// It opens as it was, and goes on from there as the original does.
+#[test]
+fn a_filter_survives_the_way_out_and_in_and_grows_on() {
+    for keys in [0, 1, 5_000, 200_000_u64] {
+        let mut original = filter(100, 0.001, keys);
+        let bytes = original.to_bytes();
+        let mut read = GrowableCuckooFilter::read_from(&bytes[..]).unwrap();
+        assert_eq!(read.expected_fpr(), original.expected_fpr());
+        for filter in [&mut original, &mut read] {
+            (keys..keys + 50_000).for_each(|key| filter.insert(&key).unwrap());
+            (0..keys / 2).for_each(|key| assert!(filter.remove(&key)));
+        }
+        assert!(read.to_bytes() == original.to_bytes());
+    }
+    let original = map(100_000);
+    let bytes = original.to_bytes();
+    let mut stream = bytes.clone();
+    stream.extend(b"what follows");
+    let mut reader = &stream[..];
+    let mut read = GrowableCuckooMap::read_from(&mut reader).unwrap();
+    assert_eq!(reader, b"what follows");
+    assert!(read.to_bytes() == bytes);
+    assert!(matches!(GrowableCuckooMap::from_bytes(&stream), Err(ReadError::Length { .. })));
+    (1..100_000_u64).for_each(|key| assert!(read.remove(&key, key << 20)));
+    assert_eq!(read.len(), 6);
+}
+
+#[test]
+fn pieces_may_be_cut_anywhere() {
+    let original = filter(100, 0.01, 100_000);
+    let bytes = original.to_bytes();
+    let mut random = Random(7);
+    for longest in [1, 100, 100_000] {
+        let (mut loader, mut rest) = (GrowableLoader::for_filter(), &bytes[..]);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.len().min(1 + random.below(longest)));
+            loader.push(piece).unwrap();
+            rest = after;
+        }
+        assert!(loader.into_filter().unwrap().to_bytes() == bytes);
+    }
+    assert!(original.pieces().all(|piece| piece.len() < 200_000));
+}
+
+#[test]
+fn a_file_opens_whole_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys.mlk");
+    let original = map(3_000);
+    original.write_to(std::fs::File::create(&path).unwrap()).unwrap();
+    assert_eq!(GrowableCuckooMap::open(&path).unwrap().len(), original.len());
+    let bytes = original.to_bytes();
+    std::fs::write(&path, [&bytes[..], b"!"].concat()).unwrap();
+    assert!(matches!(GrowableCuckooMap::open(&path), Err(ReadError::Length { .. })));
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert!(matches!(GrowableCuckooMap::open(&path), Err(ReadError::Length { .. })));
+    assert!(matches!(GrowableCuckooFilter::open(&path), Err(ReadError::Kind { .. })));
+    assert!(matches!(GrowableCuckooFilter::from_bytes(b"text\n"), Err(ReadError::Signature)));
+    assert!(matches!(FileKind::of(b"text\n"), Err(ReadError::Signature)));
+    assert!(matches!(FileKind::of(&bytes[..20]), Err(ReadError::Length { .. })));
+    let fixed = CuckooFilter::with_capacity(10, 0.01).unwrap();
+    let mut bytes = Vec::new();
+    fixed.write_to(&mut bytes).unwrap();
+    let error = GrowableCuckooFilter::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(error.contains("holds a set") && error.contains("growable set"), "{error}");
+    assert_eq!(FileKind::of(&bytes).unwrap(), FileKind::Set);
+}
+
+#[test]
+fn every_truncation_and_every_flipped_bit_is_noticed() {
+    for whole in [filter(10, 0.01, 300).to_bytes(), map(100).to_bytes()] {
+        let read = |bytes: &[u8]| match FileKind::of(&whole).unwrap() {
+            FileKind::GrowableSet => GrowableCuckooFilter::from_bytes(bytes).map(drop),
+            _ => GrowableCuckooMap::from_bytes(bytes).map(drop),
+        };
+        read(&whole).unwrap();
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length]).is_err(), "cut at {length}");
+        }
+        let mut flipped = whole.clone();
+        for bit in 0..whole.len() * 8 {
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(read(&flipped).is_err(), "bit {bit}");
+            flipped[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+/// Puts right checksums on whatever the bytes are: what a hostile writer would do.
+fn seal(bytes: &mut [u8]) -> Option<()> {
+    let checksum = xxh3_64_with_seed(bytes.get(..120)?, u64::MAX);
+    bytes.get_mut(120..HEADER)?.copy_from_slice(&checksum.to_le_bytes());
+    let bits = u64::from(bytes[15]);
+    let segments = u32::from_le_bytes(*bytes[48..].first_chunk()?);
+    let mut at = HEADER;
+    for number in 0..segments {
+        let value_bits = u64::from(*bytes.get(at + 5)?);
+        let buckets = u64::from(u16::from_le_bytes(*bytes.get(at + 6..)?.first_chunk()?));
+        let narrowing = 12_u64.saturating_sub(u64::from(buckets.max(1).ilog2()));
+        let slots = (buckets * 4 * (bits + 1 + narrowing + value_bits)).div_ceil(64) * 8 + 16;
+        let end = at + RECORD + usize::try_from(slots).ok()?;
+        let checksum = xxh3_64_with_seed(bytes.get(at..end)?, number.into());
+        bytes.get_mut(end..end + 8)?.copy_from_slice(&checksum.to_le_bytes());
+        at = end + 8;
+    }
+    let end = bytes.len().checked_sub(8).filter(|&end| end >= at)?;
+    let checksum = xxh3_64_with_seed(&bytes[at..end], u64::MAX - 1);
+    bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+    Some(())
+}
+
+/// Nothing that a hostile header announces is believed before it is checked.
+#[test]
+fn hostile_headers_are_refused_without_an_allocation() {
+    let whole = filter(10, 0.01, 300).to_bytes();
+    let fields = [
+        (10, 2),
+        (12, 1),
+        (13, 1),
+        (14, 1),
+        (15, 1),
+        (16, 1),
+        (20, 4),
+        (40, 8),
+        (48, 4),
+        (52, 4),
+        (56, 8),
+        (64, 8),
+    ];
+    for (at, width) in fields {
+        for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
+            let mut bytes = whole.clone();
+            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            if bytes == whole {
+                continue;
+            }
+            seal(&mut bytes);
+            assert!(GrowableCuckooFilter::read_from(&bytes[..]).is_err(), "byte {at} = {value}");
+        }
+    }
+    // Consistent, and of 2^40 bytes and more, on a file of a few thousand.
+    let mut bytes = whole;
+    bytes[48..52].copy_from_slice(&u32::MAX.to_le_bytes());
+    bytes[56..64].copy_from_slice(&(1_u64 << 50).to_le_bytes());
+    bytes[64..72].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    seal(&mut bytes);
+    assert!(GrowableCuckooFilter::read_from(&bytes[..]).is_err());
+}
+
+/// A small generator, so that the mutated files are the same everywhere (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
+fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..1 + random.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = random.below(bytes.len());
+        match random.below(8) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.next() as u8,
+            2 => bytes.truncate(at),
+            3 => bytes.extend_from_within(at..),
+            4 => {
+                bytes.remove(at);
+            }
+            5 => bytes.insert(at, random.next() as u8),
+            6 => {
+                // An entry of the spill list.
+                let end = bytes.len().saturating_sub(8 + random.below(4 * SPILLED));
+                if let Some(byte) = bytes.get_mut(end) {
+                    *byte = random.next() as u8;
+                }
+            }
+            _ => {
+                // A field of the header or of the first segment at one of its ends.
+                let (field, width) = [
+                    (13, 4),
+                    (32, 8),
+                    (40, 8),
+                    (48, 4),
+                    (52, 4),
+                    (56, 8),
+                    (64, 8),
+                    (128, 4),
+                    (132, 2),
+                    (134, 2),
+                    (136, 8),
+                ][random.below(11)];
+                let value = [0, 1, u64::MAX, random.next()][random.below(4)];
+                if let Some(field) = bytes.get_mut(field..field + width) {
+                    field.copy_from_slice(&value.to_le_bytes()[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// Unsealed: no file that differs from its original is accepted. Sealed, that is, with right
+/// checksums on hostile contents: may be accepted, and then no operation panics.
+#[test]
+fn mutated_files_do_no_harm() {
+    let filters: Vec<Vec<u8>> =
+        [(10, 0), (10, 300), (50, 20)].map(|(c, keys)| filter(c, 0.01, keys).to_bytes()).into();
+    let maps: Vec<Vec<u8>> = [0, 30, 300].map(|keys| map(keys).to_bytes()).into();
+    let mut random = Random(2026);
+    let (mut accepted, mut mutated) = ([0_u32; 2], Vec::new());
+    for file in 0..100_000 {
+        let originals = [&filters, &maps][file % 2];
+        let original = &originals[file / 2 % originals.len()];
+        mutated.clone_from(original);
+        mutate(&mut mutated, &mut random);
+        let hostile = random.below(3) > 0;
+        if hostile {
+            seal(&mut mutated);
+        }
+        let read = if file % 2 == 0 {
+            GrowableCuckooFilter::read_from(&mutated[..]).map(|mut filter| {
+                for key in 0..100_u64 {
+                    filter.contains(&key);
+                    let _ = filter.insert(&(key << 32));
+                    filter.count(&key);
+                    filter.remove(&key);
+                }
+                assert!(filter.entries().count() < 10_000);
+                filter.expected_fpr()
+            })
+        } else {
+            GrowableCuckooMap::read_from(&mutated[..]).map(|mut map| {
+                for key in 0..100_u64 {
+                    let _ = map.insert(&(key << 32), key << 33 >> 33);
+                    let _ = map.update(&key, key << 20, 1);
+                    for value in map.get(&key).take(20).collect::<Vec<_>>() {
+                        map.remove(&key, value);
+                    }
+                }
+                map.expected_fpr()
+            })
+        };
+        match read {
+            Ok(fpr) => {
+                // The stream may have more behind the filter; the filter itself is unchanged.
+                assert!(hostile || mutated.starts_with(original), "file {file} was accepted");
+                assert!(fpr >= 0.0);
+                accepted[file % 2] += u32::from(hostile && !mutated.starts_with(original));
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    assert!(accepted.iter().all(|&n| n > 1_000), "hostile tables must be reached: {accepted:?}");
+}

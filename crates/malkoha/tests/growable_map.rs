@@ -1,0 +1,173 @@
+//! The growable map against a naive model, through growth, splits and ever wider values.
+#![expect(clippy::cast_precision_loss, reason = "sample sizes, all small")]
+
+use std::collections::HashMap;
+
+use malkoha::{BuildError, GrowableCuckooMap, GrowableMapError};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    InsertRange { from: u32, len: u32, shift: u32 },
+    InsertCopies { key: u32, value: u64, len: u32 },
+    Update { key: u32, new: u64 },
+    RemoveRange { from: u32, len: u32 },
+}
+
+fn value() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift)
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    // Few keys, so that they are met again and again as the map grows.
+    let key = || 0..20_000_u32;
+    prop_oneof![
+        3 => (key(), 0..6_000_u32, 32..64_u32)
+            .prop_map(|(from, len, shift)| Operation::InsertRange { from, len, shift }),
+        2 => (key(), value(), 0..12_u32)
+            .prop_map(|(key, value, len)| Operation::InsertCopies { key, value, len }),
+        3 => (key(), value()).prop_map(|(key, new)| Operation::Update { key, new }),
+        2 => (key(), 0..6_000_u32).prop_map(|(from, len)| Operation::RemoveRange { from, len }),
+    ]
+}
+
+/// The values of each key.
+type Model = HashMap<u32, Vec<u64>>;
+
+fn insert(map: &mut GrowableCuckooMap, model: &mut Model, key: u32, value: u64) {
+    map.insert(&key, value).unwrap();
+    model.entry(key).or_default().push(value);
+}
+
+fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
+    if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
+        assert!(map.remove(&key, value), "{key} had {value}");
+    }
+}
+
+/// Every value is among the candidates, as often as it was inserted.
+fn agree(map: &GrowableCuckooMap, model: &Model) {
+    assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
+    assert_eq!(map.entries().map(|entry| entry.copies).sum::<u64>(), map.len());
+    let keys: Vec<u32> = model.keys().copied().collect();
+    let mut batched = vec![Vec::new(); keys.len()];
+    map.get_many(&keys, |i, value| batched[i].push(value));
+    for (key, batched) in keys.iter().zip(batched) {
+        let mut candidates: Vec<u64> = map.get(key).collect();
+        assert_eq!(candidates, batched, "single and batched lookups differ");
+        for value in &model[key] {
+            let found = candidates.iter().position(|candidate| candidate == value);
+            candidates.swap_remove(found.unwrap_or_else(|| panic!("{key} lost {value}")));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn agrees_with_the_model_while_it_grows(
+        capacity in prop_oneof![Just(1), 1..30_000_u64],
+        fpr in prop_oneof![Just(0.3), Just(0.01), Just(1e-4), Just(1e-7)],
+        seed: u64,
+        operations in proptest::collection::vec(operation(), 0..40),
+    ) {
+        let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr).seed(seed);
+        let (mut map, mut model) = (builder.build_map(64).unwrap(), Model::new());
+        for operation in operations {
+            match operation {
+                Operation::InsertRange { from, len, shift } => {
+                    for key in from..from + len {
+                        let value = u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
+                        insert(&mut map, &mut model, key, value);
+                    }
+                }
+                Operation::InsertCopies { key, value, len } => {
+                    (0..len).for_each(|i| insert(&mut map, &mut model, key, value ^ u64::from(i / 2)));
+                }
+                Operation::Update { key, new } => {
+                    if let Some(old) = model.get_mut(&key).and_then(|values| values.first_mut()) {
+                        prop_assert!(map.update(&key, *old, new).unwrap());
+                        *old = new;
+                    }
+                }
+                Operation::RemoveRange { from, len } => {
+                    (from..from + len).for_each(|key| remove(&mut map, &mut model, key));
+                }
+            }
+        }
+        agree(&map, &model);
+        let keys: Vec<u32> = model.keys().copied().collect();
+        for key in keys {
+            while !model[&key].is_empty() {
+                remove(&mut map, &mut model, key);
+            }
+        }
+        prop_assert!(map.is_empty() && map.load_factor() == 0.0);
+        prop_assert_eq!(map.expected_fpr(), 0.0);
+    }
+}
+
+/// A store's index: offsets of 28 bits that rise as keys come, in a map that would take 64.
+///
+/// Candidates of a million absent keys: tolerance 4.5 sigma of a Poisson number, and 2 % for the
+/// formula. Present keys have one more each.
+#[test]
+fn candidates_are_as_few_as_promised_and_values_as_narrow_as_they_can() {
+    let mut map = GrowableCuckooMap::with_capacity(1_000, 0.004, 64).unwrap();
+    let keys = 600_000_u64;
+    let value = |key: u64| key * 400;
+    let pairs: Vec<_> =
+        (0..keys).map(|key| (malkoha::Key::hash_with(&key, map.hasher()), value(key))).collect();
+    map.insert_hashes(&pairs).unwrap();
+    let all: Vec<u64> = (0..keys).collect();
+    let (mut right, mut wrong) = (0, 0);
+    map.get_many(&all, |i, found| if found == value(i as u64) { right += 1 } else { wrong += 1 });
+    assert_eq!(right, keys);
+    let absent: Vec<u64> = (keys..keys + 1_000_000).collect();
+    let mut candidates = 0_u32;
+    map.get_many(&absent, |_, _| candidates += 1);
+    let promised = map.expected_fpr() * 1e6;
+    assert!(map.expected_fpr() <= 0.004, "{promised}");
+    let off = (f64::from(candidates) - promised).abs();
+    assert!(off <= 4.5 * promised.sqrt() + 0.02 * promised, "{candidates} of {promised}");
+    let of_present = f64::from(wrong) / keys as f64;
+    assert!(of_present <= 1.1 * map.expected_fpr(), "{of_present}");
+    // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.78 and more.
+    let bits = f64::from(28 + map.fingerprint_bits() + 1) / 0.78;
+    assert!(map.bits_per_key() <= bits, "{} of {bits}", map.bits_per_key());
+}
+
+#[test]
+fn a_key_has_any_number_of_values() {
+    let mut map = GrowableCuckooMap::with_capacity(100, 0.001, 20).unwrap();
+    for value in 0..1_000 {
+        map.insert("cuckoo", value).unwrap();
+    }
+    (0..50_000_u32).for_each(|key| map.insert(&key, 7).unwrap());
+    let mut values: Vec<u64> = map.get("cuckoo").filter(|&value| value != 7).collect();
+    values.sort_unstable();
+    assert!((0..1_000).filter(|&value| value != 7).eq(values));
+    assert!(map.update("cuckoo", 999, 1_000_000).unwrap());
+    assert!(!map.update("cuckoo", 999, 1).unwrap());
+    assert!(map.remove("cuckoo", 1_000_000) && !map.remove("cuckoo", 1_000_000));
+    (0..999).for_each(|value| assert!(map.remove("cuckoo", value), "{value}"));
+    assert_eq!((map.spilled(), map.len()), (0, 50_000));
+}
+
+#[test]
+fn wrong_wishes_are_refused_with_a_remedy() {
+    let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 7).unwrap();
+    map.insert("koel", 127).unwrap();
+    let error = map.insert("koel", 128).unwrap_err();
+    assert_eq!(error, GrowableMapError::Value { value: 128, bits: 7 });
+    assert!(error.to_string().contains("build it for more"), "{error}");
+    let refused = GrowableMapError::Value { value: 200, bits: 7 };
+    assert_eq!(map.update("koel", 127, 200), Err(refused));
+    assert!(map.get("koel").eq([127]));
+    let built = GrowableCuckooMap::with_capacity(10, 0.001, 65);
+    assert_eq!(built.unwrap_err(), BuildError::ValueBits(65));
+    let mut presence = GrowableCuckooMap::with_capacity(10, 0.001, 0).unwrap();
+    presence.insert("koel", 0).unwrap();
+    assert!(presence.contains("koel") && presence.get("koel").eq([0]));
+}
