@@ -12,7 +12,7 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         return Err(CommandError::EXISTS);
     }
     let capacity = options::capacity(args.get(2))?;
-    let properties = properties(capacity, defaults(), args.iter(3))?;
+    let properties = properties(defaults(Some(capacity)), args.iter(3))?;
     key.set(Value::Filter(create(properties, context.must_obey())?));
     created(context, args, &properties);
     context.reply_ok();
@@ -176,8 +176,7 @@ fn filter_or_new<'k>(
     capacity: Option<u64>,
 ) -> Result<&'k mut StoredFilter, CommandError> {
     if key.get()?.is_none() {
-        let mut properties = defaults();
-        properties.capacity = capacity.unwrap_or(properties.capacity);
+        let properties = defaults(capacity);
         key.set(Value::Filter(create(properties, context.must_obey())?));
         created(context, args, &properties);
     }

@@ -18,11 +18,9 @@ pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
 
 /// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`.
 pub(crate) fn properties<'a>(
-    capacity: u64,
     mut properties: Properties,
     mut options: impl Iterator<Item = &'a [u8]>,
 ) -> Result<Properties, CommandError> {
-    properties.capacity = capacity;
     while let Some(name) = options.next() {
         let value = options.next().ok_or(CommandError::Arity)?;
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
@@ -106,26 +104,20 @@ mod tests {
     const DEFAULTS: Properties = Properties {
         capacity: 1024,
         error_rate: 0.01,
-        growth: 256.0,
+        growth: 16.0,
         bucket_size: 2,
         max_iterations: 20,
         expansion: 1,
     };
 
     fn read(options: &[&str]) -> Result<Properties, CommandError> {
-        properties(1000, DEFAULTS, options.iter().map(|option| option.as_bytes()))
+        properties(DEFAULTS, options.iter().map(|option| option.as_bytes()))
     }
 
     #[test]
     fn options_are_read_in_any_order_and_case() {
         let read = read(&["expansion", "0", "Error", "1e-4", "BUCKETSIZE", "8"]).unwrap();
-        let wanted = Properties {
-            capacity: 1000,
-            expansion: 0,
-            error_rate: 1e-4,
-            bucket_size: 8,
-            ..DEFAULTS
-        };
+        let wanted = Properties { expansion: 0, error_rate: 1e-4, bucket_size: 8, ..DEFAULTS };
         assert_eq!(read, wanted);
     }
 
@@ -157,8 +149,7 @@ mod tests {
                 Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion };
             let words = spelled_out(&wanted);
             let read = properties(
-                number(&words[0]).unwrap(),
-                DEFAULTS,
+                Properties { capacity: number(&words[0]).unwrap(), ..DEFAULTS },
                 words[1..].iter().map(Vec::as_slice),
             );
             prop_assert_eq!(read, Ok(wanted));

@@ -12,7 +12,7 @@ use super::context::new_string;
 use crate::value::{Properties, parse_rate};
 
 static CAPACITY: AtomicI64 = AtomicI64::new(1024);
-static GROWTH: AtomicI64 = AtomicI64::new(256);
+static GROWTH: AtomicI64 = AtomicI64::new(16);
 static MAX_FILTER_BYTES: AtomicI64 = AtomicI64::new(2 << 30);
 /// The bits of a floating-point number.
 static ERROR_RATE: AtomicU64 = AtomicU64::new(DEFAULT_RATE.to_bits());
@@ -43,7 +43,7 @@ static NUMBERS: [Number; 3] = [
     Number {
         name: c"growth",
         value: &GROWTH,
-        default: 256,
+        default: 16,
         min: 1,
         max: 1_000_000_000,
         flags: raw::REDISMODULE_CONFIG_DEFAULT,
@@ -58,14 +58,18 @@ static NUMBERS: [Number; 3] = [
     },
 ];
 
-/// What a filter is like whose creator said nothing.
-pub(crate) fn defaults() -> Properties {
-    #[expect(clippy::cast_precision_loss, reason = "at most 10^9")]
-    let growth = GROWTH.load(Ordering::Relaxed) as f64;
+/// Items up to which the rate of a filter holds that began small, unless its creator said how far.
+const LEAST_GROWN: f64 = 1_048_576.0;
+
+/// What a filter is like whose creator said nothing, or nothing but the capacity.
+pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
+    let capacity = capacity.unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed).cast_unsigned());
+    #[expect(clippy::cast_precision_loss, reason = "at most 10^9, and a ratio")]
+    let (growth, least) = (GROWTH.load(Ordering::Relaxed) as f64, LEAST_GROWN / capacity as f64);
     Properties {
-        capacity: CAPACITY.load(Ordering::Relaxed).cast_unsigned(),
+        capacity,
         error_rate: f64::from_bits(ERROR_RATE.load(Ordering::Relaxed)),
-        growth,
+        growth: growth.max(least),
         bucket_size: 2,
         max_iterations: 20,
         expansion: 1,
