@@ -29,6 +29,9 @@ struct Cli {
     /// Only filters that grow, each built for this many keys, such as 10k
     #[arg(long, value_parser = lab::args::parse_count)]
     start: Option<u64>,
+    /// The classic structures (Bloom, quotient and so on) beside our layouts
+    #[arg(long)]
+    classic: bool,
     /// Instead of speeds: bits a key for several false-positive rates
     #[arg(long)]
     space: bool,
@@ -42,6 +45,9 @@ fn main() -> Result<()> {
         });
     }
     let mut contenders: Vec<Contender> = cli.bench.ours().collect();
+    if cli.classic {
+        contenders.extend(lab::classic::contenders(FPR));
+    }
     let ours: Vec<usize> = (0..contenders.len()).collect();
     let rivals = match cli.start {
         Some(start) => rivals::growing(usize::try_from(start)?, FPR),

@@ -11,8 +11,8 @@ use crate::measure::median;
 use crate::ours::Ours;
 use crate::report::Grid;
 
-/// Keys handed over at a time.
-const BATCH: usize = 32_768;
+/// Keys handed over at a time: enough to fill segments of the largest filter in cache.
+const BATCH: usize = 1 << 21;
 
 /// Where a fill ended.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,14 +5,18 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
+pub mod classic;
 pub mod copies;
 pub mod fill;
 pub mod grow;
+mod growable;
 pub mod keys;
 pub mod limit;
 pub mod machine;
 pub mod measure;
 pub mod ours;
+pub mod page;
+pub mod paper;
 pub mod report;
 pub mod results;
 pub mod space;

@@ -3,6 +3,8 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
+use lab::page::{self, ReportArgs};
+use lab::paper::{self, PaperArgs};
 use lab::{copies, fill, grow, limit, report, space};
 
 #[derive(Parser)]
@@ -26,6 +28,10 @@ enum Command {
     Grow(GrowArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
+    /// The tables and figures of the cuckoo-filter paper, measured again
+    Paper(PaperArgs),
+    /// Make the report from the results of `paper`: HTML, Markdown and plots
+    Report(ReportArgs),
 }
 
 fn main() -> Result<()> {
@@ -39,6 +45,8 @@ fn main() -> Result<()> {
             space::report(&args);
             Ok(())
         }
+        Command::Paper(args) => paper::run(&args),
+        Command::Report(args) => page::run(&args),
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use malkoha::{Builder, CuckooFilter, Key, Layout};
 
-use crate::subject::{Contender, How, Operation, Subject};
+use crate::subject::{Contender, How, Operation, Subject, count};
 
 /// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
 /// positives (more where so few would not let it fill). A new layout is one line more.
@@ -80,10 +80,6 @@ impl Ours {
             make: Box::new(move |keys| Ok(Box::new(self.builder(keys).build()?))),
         }
     }
-}
-
-fn count(answers: &[bool]) -> u64 {
-    answers.iter().map(|&answer| u64::from(answer)).sum()
 }
 
 #[inline(never)]

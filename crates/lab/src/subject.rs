@@ -51,6 +51,11 @@ pub trait Subject {
     fn expected_fpr(&self) -> Option<f64>;
 }
 
+/// How many of the answers are yes.
+pub(crate) fn count(answers: &[bool]) -> u64 {
+    answers.iter().map(|&answer| u64::from(answer)).sum()
+}
+
 /// Makes an empty subject for this many keys.
 pub type Make = Box<dyn Fn(u64) -> Result<Box<dyn Subject>>>;
 /// Builds a subject from all its keys at once, on this many threads.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use malkoha::Builder;
 
-use crate::commands::{build, check, edit, generate, info, plan, screen, uniq, verify};
+use crate::commands::{build, check, edit, generate, info, plan, screen, store, uniq, verify};
 use crate::input::Inputs;
 
 const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Info(info::Arguments),
     Verify(verify::Arguments),
     Plan(plan::Arguments),
+    Store(store::Arguments),
     Completions(generate::Completions),
     Man(generate::Man),
 }

@@ -329,3 +329,13 @@ fn mutated_files_do_no_harm() {
     }
     assert!(accepted.iter().all(|&n| n > 1_000), "hostile tables must be reached: {accepted:?}");
 }
+
+#[test]
+fn pieces_have_numbers() {
+    for filter in [filter(10, 0.001, 0), filter(10, 0.01, 300), filter(16_000, 0.2, 33_000)] {
+        let pieces: Vec<_> = filter.pieces().collect();
+        assert_eq!(filter.piece_count(), pieces.len());
+        let by_number: Vec<_> = (0..).map_while(|number| filter.piece(number)).collect();
+        assert_eq!(by_number, pieces);
+    }
+}

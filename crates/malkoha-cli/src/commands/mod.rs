@@ -7,6 +7,7 @@ pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod screen;
+pub(crate) mod store;
 pub(crate) mod uniq;
 pub(crate) mod verify;
 
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Store(arguments) => store::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Completions(arguments) => generate::completions(&arguments),
         Command::Man(arguments) => generate::man(&arguments),

@@ -19,6 +19,7 @@ fn help_texts_are_as_reviewed() {
         "info",
         "verify",
         "plan",
+        "store",
         "completions",
         "man",
     ] {

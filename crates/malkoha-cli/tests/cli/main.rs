@@ -9,4 +9,5 @@ mod messages;
 mod plan;
 mod random;
 mod screen;
+mod store;
 mod uniq;

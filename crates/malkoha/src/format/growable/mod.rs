@@ -4,6 +4,7 @@
 
 mod header;
 mod load;
+mod piece;
 mod read;
 mod write;
 

@@ -61,7 +61,11 @@ fn write(mut writer: impl Write, mut pieces: impl Iterator<Item = Vec<u8>>) -> i
     writer.flush()
 }
 
-fn pieces(kind: FileKind, table: &GrowTable, hasher: KeyHasher) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn pieces(
+    kind: FileKind,
+    table: &GrowTable,
+    hasher: KeyHasher,
+) -> impl Iterator<Item = Vec<u8>> {
     let segments = 0..table.segments();
     let beside = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
     let header = GrowableHeader {
@@ -79,7 +83,7 @@ fn pieces(kind: FileKind, table: &GrowTable, hasher: KeyHasher) -> impl Iterator
     std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table, header.spilled))
 }
 
-fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
     let Record { home, form, .. } = record;
     let mut piece = Vec::with_capacity(RECORD_BYTES + bytes.len() + CHECKSUM_BYTES);
     piece.extend(home.root.to_le_bytes());
@@ -95,7 +99,7 @@ fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The spill list, in pieces, and its checksum.
-fn spill(table: &GrowTable, count: u64) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn spill(table: &GrowTable, count: u64) -> impl Iterator<Item = Vec<u8>> {
     let mut entries = table.spill().iter();
     let mut checksum = spilled::checksum();
     let pieces = count.div_ceil(SPILL_PIECE as u64);

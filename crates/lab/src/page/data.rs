@@ -1,0 +1,92 @@
+//! The result files of `lab paper`, as the report needs them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+use crate::paper::Experiment;
+use crate::paper::values::{self, Value};
+use crate::report::read_csv;
+use crate::results::Row;
+
+/// Everything that was measured.
+pub(super) struct Data {
+    /// Name and value of each property of the machine.
+    pub(super) machine: Vec<(String, String)>,
+    experiments: BTreeMap<Experiment, Vec<Value>>,
+    /// Table 3 at the paper's size, if that was measured.
+    pub(super) full_table3: Vec<Value>,
+    /// The classic filters beside other people's, if that was measured.
+    pub(super) peers: Vec<Row>,
+}
+
+impl Data {
+    /// Reads one file for each experiment.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        let mut experiments = BTreeMap::new();
+        let mut machine = Vec::new();
+        for &experiment in Experiment::value_variants() {
+            let path = folder.join(format!("{}.csv", experiment.name()));
+            let text = fs::read_to_string(&path).with_context(|| {
+                let path = path.display();
+                format!("reading {path}: make it with `lab paper --out {}`", folder.display())
+            })?;
+            let values =
+                values::read(text.as_bytes()).with_context(|| format!("in {}", path.display()))?;
+            experiments.insert(experiment, values);
+            if experiment == Experiment::Table3 {
+                let comments = text.lines().map_while(|line| line.strip_prefix("# "));
+                let property = |line: &str| {
+                    line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()))
+                };
+                machine = comments.filter_map(property).collect();
+            }
+        }
+        // Not measured by everybody: one takes long, the other is another program's.
+        let full_table3 = optional(&folder.join("table3-192MB.csv"), values::read)?;
+        let peers = optional(&folder.join("peers.csv"), read_csv)?;
+        Ok(Self { machine, experiments, full_table3, peers })
+    }
+
+    /// The values of an experiment.
+    pub(super) fn of(&self, experiment: Experiment) -> &[Value] {
+        &self.experiments[&experiment]
+    }
+
+    /// A cell of a table, or NaN.
+    pub(super) fn cell(&self, experiment: Experiment, column: &str, row: &str) -> f64 {
+        let mut values = self.of(experiment).iter();
+        let found = values.find(|value| value.group == column && value.series == row);
+        found.map_or(f64::NAN, |value| value.y)
+    }
+
+    /// The points of a line of a plot.
+    pub(super) fn line(&self, experiment: Experiment, panel: &str, name: &str) -> Vec<(f64, f64)> {
+        let of_line = |value: &&Value| value.group == panel && value.series == name;
+        self.of(experiment).iter().filter(of_line).map(|value| (value.x, value.y)).collect()
+    }
+
+    /// Names of the lines of a panel, in the order of the file.
+    pub(super) fn lines(&self, experiment: Experiment, panel: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for value in self.of(experiment).iter().filter(|value| value.group == panel) {
+            if !names.contains(&value.series) {
+                names.push(value.series.clone());
+            }
+        }
+        names
+    }
+}
+
+/// The rows of a file, or none if there is no such file.
+fn optional<T>(path: &Path, read: fn(File) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    match File::open(path) {
+        Ok(file) => read(file).with_context(|| format!("in {}", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+    }
+}

@@ -1,0 +1,112 @@
+//! The report on the paper's experiments: one HTML page, one Markdown page, and the plots, all made
+//! from the result files alone.
+
+mod calculator;
+mod claims;
+mod data;
+mod explainer;
+mod plot;
+mod ratios;
+mod sections;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use askama::Template;
+use clap::Args;
+
+use calculator::Cost;
+pub use calculator::costs;
+use data::Data;
+use explainer::Step;
+use plot::Plot;
+use table::Table;
+
+/// Options of the report.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// Folder with the results of `lab paper`
+    #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-21-xeon-2.8GHz/paper")]
+    pub data: PathBuf,
+    /// Folder for the report
+    #[arg(long, value_name = "FOLDER", default_value = "docs/report")]
+    pub out: PathBuf,
+}
+
+/// One table or figure of the paper.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// What the paper did and says.
+    paper: &'static str,
+    /// Where our figures differ, and why.
+    differs: &'static str,
+    plots: Vec<Plot>,
+    tables: Vec<Table>,
+}
+
+impl Section {
+    /// "Figure 5" of "Figure 5: lookups by share of present keys".
+    fn short_title(&self) -> &str {
+        self.title.split_once(':').map_or(self.title, |(short, _)| short)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct HtmlPage<'a> {
+    page: &'a Page,
+    plot_style: String,
+}
+
+#[derive(Template)]
+#[template(path = "report.md", escape = "none")]
+struct MarkdownPage<'a> {
+    page: &'a Page,
+}
+
+/// All that the two templates show.
+struct Page {
+    machine: Vec<(String, String)>,
+    claims: Table,
+    /// Why some of the claims do not hold here.
+    reasons: &'static str,
+    steps: Vec<Step>,
+    costs: Vec<Cost>,
+    sections: Vec<Section>,
+}
+
+/// Reads the results and writes `index.html`, `README.md` and a file for each plot.
+///
+/// # Errors
+///
+/// If a result file is missing or damaged, or a file cannot be written.
+pub fn run(args: &ReportArgs) -> Result<()> {
+    let data = Data::read(&args.data)?;
+    let page = Page {
+        machine: data.machine.clone(),
+        claims: claims::table(&data),
+        reasons: claims::REASONS,
+        steps: explainer::steps(),
+        costs: calculator::example(),
+        sections: sections::all(&data)?,
+    };
+    fs::create_dir_all(&args.out).with_context(|| format!("creating {}", args.out.display()))?;
+    let write = |name: &str, text: String| write(&args.out.join(name), &text);
+    for plot in page.sections.iter().flat_map(|section| &section.plots) {
+        write(&plot.file, plot.standalone())?;
+    }
+    let plot_style = plot::dark_style();
+    write("index.html", HtmlPage { page: &page, plot_style }.render()?)?;
+    write("README.md", MarkdownPage { page: &page }.render()?)?;
+    println!("{}", args.out.join("index.html").display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    // Templates leave blanks where conditions were.
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    fs::write(path, lines.join("\n") + "\n").with_context(|| format!("writing {}", path.display()))
+}

@@ -1,0 +1,98 @@
+//! Tables of the report.
+
+use super::data::Data;
+use crate::paper::Experiment;
+use crate::paper::values::Value;
+use crate::report::number;
+
+/// A table with a caption; the first column heads the rows.
+#[derive(Clone)]
+pub(super) struct Table {
+    pub(super) caption: String,
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// Shown only when it is asked for: the figures behind a plot.
+    pub(super) folded: bool,
+}
+
+impl Table {
+    /// A table of the paper: rows are series, columns are groups, and the paper's own figure stands
+    /// in brackets.
+    pub(super) fn of_cells(caption: &str, values: &[Value]) -> Self {
+        let columns = distinct(values.iter().map(|value| value.group.as_str()));
+        let rows = distinct(values.iter().map(|value| value.series.as_str()));
+        let cell = |row: &str, column: &str| {
+            let of = |value: &&Value| value.series == row && value.group == column;
+            values.iter().find(of).map_or_else(|| "–".to_owned(), text)
+        };
+        Self {
+            caption: caption.to_owned(),
+            head: head("", &columns),
+            rows: rows
+                .iter()
+                .map(|row| {
+                    let cells = columns.iter().map(|column| cell(row, column));
+                    std::iter::once((*row).to_owned()).chain(cells).collect()
+                })
+                .collect(),
+            folded: false,
+        }
+    }
+
+    /// The points of a panel: rows are places on the horizontal axis, columns are lines.
+    pub(super) fn of_points(data: &Data, experiment: Experiment, panel: &str, x: &str) -> Self {
+        let names = data.lines(experiment, panel);
+        let lines: Vec<Vec<(f64, f64)>> =
+            names.iter().map(|name| data.line(experiment, panel, name)).collect();
+        let mut places: Vec<f64> = lines.iter().flatten().map(|point| point.0).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let row = |&place: &f64| {
+            let at = |line: &Vec<(f64, f64)>| {
+                let point = line.iter().find(|point| point.0.total_cmp(&place).is_eq());
+                point.map_or_else(|| "–".to_owned(), |point| number(Some(point.1)))
+            };
+            std::iter::once(short(place)).chain(lines.iter().map(at)).collect()
+        };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Self {
+            caption: format!("The points of the plot: {panel}"),
+            head: head(x, &names),
+            rows: places.iter().map(row).collect(),
+            folded: true,
+        }
+    }
+}
+
+fn head(first: &str, others: &[&str]) -> Vec<String> {
+    std::iter::once(first).chain(others.iter().copied()).map(str::to_owned).collect()
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+/// Ours, and the paper's in brackets.
+fn text(value: &Value) -> String {
+    if value.group == "deletes" {
+        return if value.y > 0.0 { "yes" } else { "no" }.to_owned();
+    }
+    let digits = |value: f64| if value.fract() == 0.0 { value.to_string() } else { rounded(value) };
+    let ours = digits(value.y);
+    value.paper.map_or(ours.clone(), |paper| format!("{ours} ({})", digits(paper)))
+}
+
+fn rounded(value: f64) -> String {
+    if value < 0.995 { format!("{value:.3}") } else { number(Some(value)) }
+}
+
+/// A place on an axis, with no more digits than it needs.
+fn short(value: f64) -> String {
+    if value.fract() == 0.0 { value.to_string() } else { format!("{value:.2e}") }
+}

@@ -1,0 +1,69 @@
+//! Load factors of cuckoo hash tables with d choices of buckets of b slots, keys stored.
+
+use anyhow::Result;
+use malkoha::KeyHasher;
+use malkoha_classic::BucketedCuckooTable;
+
+use super::values::Value;
+use super::{Scale, progress};
+use crate::keys::Keys;
+
+/// Slots of each table.
+const SLOTS: u64 = 1 << 16;
+
+/// The mean load at the first refusal after 500 kicks, beside the threshold of theory and what was
+/// claimed.
+pub(super) fn loads(scale: &Scale) -> Result<Vec<Value>> {
+    let bar = progress("choices", 9);
+    let mut values = Vec::new();
+    let runs = scale.runs;
+    // Claims: the paper's section 5.1 for two choices (b = 1, 2, 4, 8), and the article on
+    // filters with deletion for four choices of one slot (95 %) and of two (99 %).
+    for result in [
+        one::<2, 1>(runs, Some(50.0))?,
+        one::<2, 2>(runs, Some(84.0))?,
+        one::<2, 4>(runs, Some(95.0))?,
+        one::<2, 8>(runs, Some(98.0))?,
+        one::<3, 1>(runs, None)?,
+        one::<3, 2>(runs, None)?,
+        one::<4, 1>(runs, Some(95.0))?,
+        one::<4, 2>(runs, Some(99.0))?,
+        one::<4, 4>(runs, None)?,
+    ] {
+        values.extend(result);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(values)
+}
+
+fn one<const D: usize, const B: usize>(runs: u32, claimed: Option<f64>) -> Result<[Value; 2]> {
+    let mut total = 0.0;
+    for run in 1..=u64::from(runs) {
+        let buckets = SLOTS / (D * B) as u64;
+        let mut table =
+            BucketedCuckooTable::<u64, (), D, B>::with_geometry(buckets, KeyHasher::new(run))?;
+        let keys = Keys::new(run);
+        let mut positions = 0..;
+        while positions.next().is_some_and(|at| table.insert(keys.key(at), ()).is_ok()) {}
+        total += table.load_factor() * 100.0;
+    }
+    let threshold = BucketedCuckooTable::<u64, (), D, B>::load_threshold() * 100.0;
+    let name = format!("d = {D}, b = {B}");
+    Ok([
+        Value::cell("load, %", &name, total / f64::from(runs), claimed),
+        Value::cell("threshold, %", &name, threshold, None),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_fill_nearly_to_their_thresholds() {
+        for [load, threshold] in [one::<2, 4>(1, None).unwrap(), one::<4, 2>(1, None).unwrap()] {
+            assert!(load.y < threshold.y && load.y > threshold.y - 6.0, "{load:?}");
+        }
+    }
+}

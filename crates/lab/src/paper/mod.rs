@@ -1,0 +1,197 @@
+//! The cuckoo-filter paper's tables and figures, measured again: Fan, Andersen, Kaminsky and
+//! Mitzenmacher, *Cuckoo Filter: Practically Better Than Bloom* (CoNEXT 2014).
+//!
+//! Each experiment gives [`Value`](values::Value)s, which are written to one CSV file; the report
+//! is made from these files alone.
+
+mod choices;
+mod copies;
+mod formulas;
+mod load;
+mod passes;
+mod space;
+mod structures;
+mod tables;
+mod throughput;
+pub mod values;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::machine::Machine;
+use crate::measure::median;
+use values::Value;
+
+/// What can be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Experiment {
+    /// Properties of the structures: space, lines a lookup touches, deletion
+    Table1,
+    /// Space and lookup cost by the formulas, with measured loads
+    Table2,
+    /// Items, bits an item, false-positive rate and construction speed at one size
+    Table3,
+    /// Load factor against fingerprint bits
+    Figure2,
+    /// Bits an item against measured false-positive rate, by bucket size
+    Figure3,
+    /// False-positive rate against bits an item, by the formulas and measured
+    Figure4,
+    /// Lookups by the share of present keys
+    Figure5,
+    /// Lookups by occupancy
+    Figure6,
+    /// Inserts by occupancy
+    Figure7,
+    /// Removals by occupancy
+    Figure8,
+    /// One item inserted 15 times
+    Copies,
+    /// Load factors of d choices of buckets of b slots
+    Choices,
+}
+
+impl Experiment {
+    /// The name on the command line and of the file.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Whether it is read off the passes over all structures.
+    const fn is_of_passes(self) -> bool {
+        matches!(
+            self,
+            Self::Table1
+                | Self::Table3
+                | Self::Figure5
+                | Self::Figure6
+                | Self::Figure7
+                | Self::Figure8
+        )
+    }
+}
+
+/// Options of the reproduction.
+#[derive(Args, Clone, Debug)]
+pub struct PaperArgs {
+    /// What to reproduce; everything unless told
+    #[arg(value_enum)]
+    pub experiments: Vec<Experiment>,
+    /// The paper's sizes: 2^27 slots (192 MB), 2^15, 2^20 and 2^25 buckets, 10 runs. Takes hours
+    #[arg(long)]
+    pub full: bool,
+    /// Slots of every table, as a power of two [default: 21; with --full: 27]
+    #[arg(long, value_name = "LOG2")]
+    pub slots: Option<u32>,
+    /// Buckets in figure 2, each as a power of two [default: 12,15,18; with --full: 15,20,25]
+    #[arg(long, value_name = "LOG2", value_delimiter = ',')]
+    pub buckets: Vec<u32>,
+    /// Runs with different keys [default: 3, in figure 2: 10; with --full: 10]
+    #[arg(long)]
+    pub runs: Option<u32>,
+    /// Folder for the results, a CSV file an experiment
+    #[arg(long, value_name = "FOLDER", default_value = "paper")]
+    pub out: PathBuf,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
+/// How large, and how often.
+#[derive(Clone, Debug)]
+struct Scale {
+    /// Slots of the structures of table 3, and of a table that stands for them.
+    slots: u64,
+    /// Binary logarithms of the numbers of buckets in figure 2.
+    buckets: Vec<u32>,
+    /// Runs of which the median is taken.
+    runs: u32,
+    /// Runs of which figure 2 takes the least.
+    least_of: u32,
+}
+
+impl PaperArgs {
+    fn scale(&self) -> Result<Scale> {
+        let slots = self.slots.unwrap_or(if self.full { 27 } else { 21 });
+        ensure!((12..=32).contains(&slots), "--slots {slots}: give 12 to 32, a power of two");
+        let usual = if self.full { vec![15, 20, 25] } else { vec![12, 15, 18] };
+        let buckets = if self.buckets.is_empty() { usual } else { self.buckets.clone() };
+        for &log in &buckets {
+            ensure!((8..=30).contains(&log), "--buckets {log}: give 8 to 30, powers of two");
+        }
+        let runs = self.runs.unwrap_or(if self.full { 10 } else { 3 });
+        ensure!(runs > 0, "--runs must be at least 1");
+        Ok(Scale { slots: 1 << slots, buckets, runs, least_of: self.runs.unwrap_or(10) })
+    }
+}
+
+/// Runs the experiments and writes a file for each as soon as it is done.
+///
+/// # Errors
+///
+/// If a size is out of range, a structure cannot be built, or a file cannot be written.
+pub fn run(args: &PaperArgs) -> Result<()> {
+    let scale = args.scale()?;
+    let all = || Experiment::value_variants().to_vec();
+    let wanted = if args.experiments.is_empty() { all() } else { args.experiments.clone() };
+    let machine = Machine::describe(args.date.clone());
+    let write = |experiment: Experiment, values: &[Value]| {
+        let path = args.out.join(format!("{}.csv", experiment.name()));
+        values::write(&path, &machine, values)?;
+        println!("{}: {} values in {}", experiment.name(), values.len(), path.display());
+        Ok::<_, anyhow::Error>(())
+    };
+    if wanted.iter().any(|experiment| experiment.is_of_passes()) {
+        let passes = passes::all(&scale)?;
+        for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
+            let values = match experiment {
+                Experiment::Table1 => tables::table1(&passes),
+                Experiment::Table3 => tables::table3(&passes, &scale),
+                other => throughput::figure(other, &passes),
+            };
+            write(experiment, &values)?;
+        }
+    }
+    for &experiment in wanted.iter().filter(|experiment| !experiment.is_of_passes()) {
+        let values = match experiment {
+            Experiment::Table2 => tables::table2(&scale)?,
+            Experiment::Figure2 => load::figure2(&scale)?,
+            Experiment::Figure3 => space::figure3(&scale)?,
+            Experiment::Figure4 => formulas::figure4(),
+            Experiment::Copies => copies::inserts()?,
+            _ => choices::loads(&scale)?,
+        };
+        write(experiment, &values)?;
+    }
+    Ok(())
+}
+
+/// A bar on stderr, drawn only if that is a terminal.
+fn progress(what: &'static str, steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {elapsed} {wide_msg}");
+    ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
+}
+
+/// The median of each point over the runs: points are the same when group, series and x are.
+fn median_of_runs(runs: Vec<Vec<Value>>) -> Vec<Value> {
+    let mut order: Vec<Value> = Vec::new();
+    let mut points: BTreeMap<(String, String, u64), Vec<f64>> = BTreeMap::new();
+    let key = |value: &Value| (value.group.clone(), value.series.clone(), value.x.to_bits());
+    for value in runs.into_iter().flatten() {
+        let found = points.entry(key(&value)).or_default();
+        found.push(value.y);
+        if found.len() == 1 {
+            order.push(value);
+        }
+    }
+    for value in &mut order {
+        value.y = median(&points[&key(value)]).unwrap_or(value.y);
+    }
+    order
+}

@@ -1,0 +1,222 @@
+//! One pass over a structure: filled, asked at every occupancy and with every mix, emptied. Table 3
+//! and figures 5 to 8 are read off it.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::structures::{self, Fill, Structure};
+use super::{Scale, progress};
+use crate::keys::{Keys, Present};
+use crate::measure::{alternating, median, rate, timed};
+use crate::subject::{How, Operation, Subject};
+
+/// Parts in which a structure is filled and emptied.
+const PARTS: u64 = 20;
+/// Keys handed over at a time; also how far a fill may go on beyond the first refusal.
+const BATCH: usize = 256;
+/// Queries at each occupancy, and of each mix, at most.
+const QUERIES: u64 = 1 << 18;
+/// Absent keys that tell the false-positive rate.
+const FPR_QUERIES: u64 = 1 << 22;
+/// Shares of present keys in figure 5, in percent.
+const MIXES: [u8; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+
+/// What a pass found. Speeds in million keys a second; occupancy as keys over slots, or over the
+/// keys that a Bloom filter is made for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    pub(super) items: u64,
+    pub(super) bytes: u64,
+    pub(super) fpr: f64,
+    pub(super) stated_fpr: f64,
+    pub(super) construction: f64,
+    pub(super) batched_construction: f64,
+    /// (occupancy, speed) of inserts up to there.
+    pub(super) insert: Vec<(f64, f64)>,
+    /// (occupancy, speed) of lookups of absent and of present keys.
+    pub(super) absent: Vec<(f64, f64)>,
+    pub(super) present: Vec<(f64, f64)>,
+    /// (percent present, speed) when full.
+    pub(super) mixes: Vec<(u8, f64)>,
+    /// (occupancy, speed) of removals from there.
+    pub(super) remove: Vec<(f64, f64)>,
+}
+
+/// A structure with its passes, one a run.
+pub(super) struct Passes {
+    pub(super) structure: Structure,
+    pub(super) runs: Vec<Pass>,
+}
+
+impl Passes {
+    /// The median of the runs.
+    pub(super) fn median(&self, value: impl Fn(&Pass) -> f64) -> f64 {
+        median(&self.runs.iter().map(value).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
+    }
+}
+
+/// All structures, in runs whose order turns round.
+pub(super) fn all(scale: &Scale) -> Result<Vec<Passes>> {
+    let mut passes: Vec<Passes> = structures::all()
+        .into_iter()
+        .map(|structure| Passes { structure, runs: Vec::new() })
+        .collect();
+    let bar = progress("passes", u64::from(scale.runs) * passes.len() as u64);
+    for run in 0..scale.runs {
+        for at in alternating(passes.len(), run) {
+            bar.set_message(passes[at].structure.name);
+            let pass = pass(&passes[at].structure, scale.slots, Keys::new(u64::from(run) + 1))?;
+            passes[at].runs.push(pass);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(passes)
+}
+
+/// One pass with these keys.
+pub(super) fn pass(structure: &Structure, slots: u64, keys: Keys) -> Result<Pass> {
+    let (limit, full) = match structure.fill {
+        Fill::Refusal => (u64::MAX, slots),
+        Fill::Load(load) => (share_of(slots, load), slots),
+        Fill::Keys(share) => (share_of(slots, share), share_of(slots, share)),
+    };
+    let mut at_work = Work {
+        subject: (structure.make)(slots)?,
+        keys,
+        members: 0,
+        full,
+        limit,
+        pass: Pass::default(),
+        batch: vec![0; BATCH],
+        answers: vec![false; BATCH],
+    };
+    at_work.fill()?;
+    at_work.ask();
+    at_work.empty()?;
+    let Work { mut pass, .. } = at_work;
+    pass.batched_construction = batched((structure.make)(slots)?, keys, pass.items);
+    Ok(pass)
+}
+
+struct Work {
+    subject: Box<dyn Subject>,
+    keys: Keys,
+    /// Keys at positions below this are in.
+    members: u64,
+    /// Keys at occupancy 1.
+    full: u64,
+    /// Keys at which filling ends.
+    limit: u64,
+    pass: Pass,
+    batch: Vec<u64>,
+    answers: Vec<bool>,
+}
+
+impl Work {
+    fn fill(&mut self) -> Result<()> {
+        let part = (self.full / PARTS).max(1);
+        let (mut total, mut refused) = (Duration::ZERO, Vec::new());
+        while refused.is_empty() && self.members < self.limit {
+            let (first, mut time) = (self.members, Duration::ZERO);
+            let end = (first + part).min(self.limit);
+            while refused.is_empty() && self.members < end {
+                let length = usize::try_from(end - self.members).unwrap_or(BATCH).min(BATCH);
+                let batch = &mut self.batch[..length];
+                self.keys.members(self.members, batch);
+                timed(&mut time, || self.subject.insert(How::Single, batch, &mut refused));
+                // Of a batch in which a key was refused, no key counts as a member.
+                self.members += if refused.is_empty() { length as u64 } else { 0 };
+            }
+            total += time;
+            let occupancy = self.occupancy(self.members);
+            self.pass.insert.push((occupancy, rate(self.members - first, time)));
+            let speeds = [Present(0), Present(100)].map(|mix| self.lookups(mix).0);
+            self.pass.absent.push((occupancy, speeds[0]));
+            self.pass.present.push((occupancy, speeds[1]));
+        }
+        ensure!(self.members > 0, "a structure refused its first keys");
+        self.pass.items = self.members;
+        self.pass.bytes = self.subject.bytes();
+        self.pass.construction = rate(self.members, total);
+        Ok(())
+    }
+
+    fn occupancy(&self, keys: u64) -> f64 {
+        keys as f64 / self.full as f64
+    }
+
+    fn ask(&mut self) {
+        self.pass.stated_fpr = self.subject.expected_fpr().unwrap_or(f64::NAN);
+        let (mut found, first) = (0, 1 << 40);
+        for position in (first..first + FPR_QUERIES).step_by(BATCH) {
+            self.keys.queries(Present(0), self.members, position, &mut self.batch);
+            found += self.subject.find(How::Single, &self.batch, &mut self.answers);
+        }
+        self.pass.fpr = found as f64 / FPR_QUERIES as f64;
+        for mix in MIXES {
+            let (speed, _) = self.lookups(Present(mix));
+            self.pass.mixes.push((mix, speed));
+        }
+    }
+
+    /// Speed and hits of lookups of a mix. The first quarter warms the caches.
+    fn lookups(&mut self, mix: Present) -> (f64, u64) {
+        let queries = QUERIES;
+        let (mut time, mut found) = (Duration::ZERO, 0);
+        for position in (0..queries * 5 / 4).step_by(BATCH) {
+            if position == queries / 4 {
+                time = Duration::ZERO;
+            }
+            self.keys.queries(mix, self.members, position, &mut self.batch);
+            let answers = &mut self.answers;
+            found += timed(&mut time, || self.subject.find(How::Single, &self.batch, answers));
+        }
+        (rate(queries, time), found)
+    }
+
+    /// Removes all members, if the structure can; it is an error if one of them is not found.
+    fn empty(&mut self) -> Result<()> {
+        if !self.subject.can(Operation::Remove, How::Single) {
+            return Ok(());
+        }
+        let part = (self.full / PARTS).max(1);
+        let (mut removed, mut position) = (0, 0);
+        while position < self.members {
+            // Parts end at the same occupancies as those of the filling.
+            let (first, left) = (position, self.members - position);
+            let (occupancy, mut time) = (self.occupancy(left), Duration::ZERO);
+            let end = first + (left - (left - 1) / part * part);
+            while position < end {
+                let length = usize::try_from(end - position).unwrap_or(BATCH).min(BATCH);
+                let batch = &mut self.batch[..length];
+                self.keys.members(position, batch);
+                let answers = &mut self.answers[..length];
+                removed += timed(&mut time, || self.subject.remove(How::Single, batch, answers));
+                position += length as u64;
+            }
+            self.pass.remove.push((occupancy, rate(end - first, time)));
+        }
+        ensure!(removed == self.members, "{} members were not found", self.members - removed);
+        Ok(())
+    }
+}
+
+/// The construction speed of the structure's own batches.
+fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
+    const LARGE: usize = 1 << 15;
+    let (mut batch, mut time, mut refused) = (vec![0; LARGE], Duration::ZERO, Vec::new());
+    for position in (0..items).step_by(LARGE) {
+        let length = usize::try_from(items - position).unwrap_or(LARGE).min(LARGE);
+        keys.members(position, &mut batch[..length]);
+        timed(&mut time, || subject.insert(How::Many, &batch[..length], &mut refused));
+    }
+    rate(items, time)
+}
+
+fn share_of(slots: u64, share: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+    let keys = (slots as f64 * share) as u64;
+    keys
+}

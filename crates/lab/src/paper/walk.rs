@@ -1,0 +1,117 @@
+//! The paper's filter as its section 3 has it: a power of two of buckets, the alternate by
+//! exclusive-or, and a random walk of 500 kicks. Figures 2 and 3 are about this walk; the library
+//! searches breadth-first and fills further.
+
+/// Kicks before a table counts as full (paper, section 2.2).
+const MAX_KICKS: u32 = 500;
+/// Marks an empty slot. Fingerprints have at most 20 bits.
+const EMPTY: u32 = u32::MAX;
+
+/// A partial-key cuckoo hash table of fingerprints.
+pub(super) struct Walk {
+    slots: Vec<u32>,
+    mask: u64,
+    bucket_size: usize,
+    fingerprint_bits: u32,
+    random: u64,
+    len: u64,
+}
+
+impl Walk {
+    /// 2^`log_buckets` buckets of `bucket_size` slots for fingerprints of 1 to 20 bits.
+    pub(super) fn new(log_buckets: u32, bucket_size: usize, fingerprint_bits: u32) -> Self {
+        let mask = (1 << log_buckets) - 1;
+        let slots = vec![EMPTY; bucket_size << log_buckets];
+        Self { slots, mask, bucket_size, fingerprint_bits, random: 1, len: 0 }
+    }
+
+    /// The key itself is random; its parts serve as hash and fingerprint.
+    const fn split(&self, key: u64) -> (u64, u32) {
+        #[expect(clippy::cast_possible_truncation, reason = "the fingerprint is what is kept")]
+        let fingerprint = (key >> (64 - self.fingerprint_bits)) as u32;
+        (key & self.mask, fingerprint)
+    }
+
+    const fn alternate(&self, bucket: u64, fingerprint: u32) -> u64 {
+        (bucket ^ mix(fingerprint as u64 + 1)) & self.mask
+    }
+
+    fn bucket(&self, bucket: u64) -> std::ops::Range<usize> {
+        let start = usize::try_from(bucket).unwrap_or(0) * self.bucket_size;
+        start..start + self.bucket_size
+    }
+
+    fn put(&mut self, bucket: u64, fingerprint: u32) -> bool {
+        let range = self.bucket(bucket);
+        let free = self.slots[range].iter_mut().find(|slot| **slot == EMPTY);
+        free.map(|slot| *slot = fingerprint).is_some()
+    }
+
+    /// Inserts (paper, algorithm 1). After a refusal the table has lost a fingerprint, as the
+    /// paper's own has: it is of use for what it held before.
+    pub(super) fn insert(&mut self, key: u64) -> bool {
+        let (first, mut fingerprint) = self.split(key);
+        let second = self.alternate(first, fingerprint);
+        let inserted = self.put(first, fingerprint) || self.put(second, fingerprint) || {
+            let mut bucket = if self.next() & 1 == 0 { first } else { second };
+            (0..MAX_KICKS).any(|_| {
+                let turn = usize::try_from(self.next()).unwrap_or(0) % self.bucket_size;
+                let slot = self.bucket(bucket).start + turn;
+                std::mem::swap(&mut self.slots[slot], &mut fingerprint);
+                bucket = self.alternate(bucket, fingerprint);
+                self.put(bucket, fingerprint)
+            })
+        };
+        self.len += u64::from(inserted);
+        inserted
+    }
+
+    /// Looks up (paper, algorithm 2).
+    pub(super) fn contains(&self, key: u64) -> bool {
+        let (first, fingerprint) = self.split(key);
+        let second = self.alternate(first, fingerprint);
+        let has = |bucket| self.slots[self.bucket(bucket)].contains(&fingerprint);
+        has(first) || has(second)
+    }
+
+    /// Share of the slots that are taken.
+    pub(super) fn load(&self) -> f64 {
+        self.len as f64 / self.slots.len() as f64
+    }
+
+    /// Which entry to kick: 31 bits of a multiplicative generator, the same in every run.
+    const fn next(&mut self) -> u64 {
+        self.random = self.random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        self.random >> 33
+    }
+}
+
+/// The finalizer of murmur3.
+const fn mix(mut value: u64) -> u64 {
+    value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    value ^ (value >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Keys;
+
+    #[test]
+    fn alternates_are_mutual_and_members_are_found() {
+        let mut table = Walk::new(10, 4, 12);
+        let keys = Keys::new(1);
+        let count = 3600;
+        assert!((0..count).all(|position| table.insert(keys.key(position))));
+        assert!((0..count).all(|position| table.contains(keys.key(position))));
+        assert!((table.load() - 3600.0 / 4096.0).abs() < 1e-9);
+        for bucket in 0..100 {
+            let other = table.alternate(bucket, 77);
+            assert_eq!(table.alternate(other, 77), bucket);
+        }
+        // A thousand absent keys, each with eight slots: two false positives are expected.
+        let found = (0..1000).filter(|n| table.contains(keys.key(1 << 40 | n))).count();
+        assert!(found < 12, "{found}");
+    }
+}

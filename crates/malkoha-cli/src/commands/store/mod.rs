@@ -1,0 +1,103 @@
+//! `malkoha store`: an exact key-value store in a directory.
+
+mod files;
+mod keys;
+mod upkeep;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use malkoha_store::{Durability, Options, Store};
+
+use crate::failure::Outcome;
+
+const AFTER_HELP: &str = "\
+STORE is a directory. One process at a time writes to it; others may read meanwhile.
+
+Examples:
+  malkoha store put cuckoos koel 'Eudynamys scolopaceus'
+  malkoha store get cuckoos koel
+  malkoha store import backup.store photos/ && malkoha store ls backup.store
+  malkoha store export backup.store --into restored/
+  malkoha store compact backup.store";
+
+/// Keep keys and values, or whole files, in a store on disk
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Put(keys::Put),
+    Get(keys::Get),
+    Del(keys::Del),
+    Scan(keys::Scan),
+    Import(files::Import),
+    Export(files::Export),
+    Ls(files::Ls),
+    Rm(files::Rm),
+    Gc(files::Gc),
+    Stats(upkeep::Stats),
+    Compact(upkeep::Compact),
+    Verify(upkeep::Verify),
+    Repair(upkeep::Repair),
+    Backup(upkeep::Backup),
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    match &arguments.command {
+        Command::Put(arguments) => arguments.run(),
+        Command::Get(arguments) => arguments.run(),
+        Command::Del(arguments) => arguments.run(),
+        Command::Scan(arguments) => arguments.run(),
+        Command::Import(arguments) => arguments.run(),
+        Command::Export(arguments) => arguments.run(),
+        Command::Ls(arguments) => arguments.run(),
+        Command::Rm(arguments) => arguments.run(),
+        Command::Gc(arguments) => arguments.run(),
+        Command::Stats(arguments) => arguments.run(),
+        Command::Compact(arguments) => arguments.run(),
+        Command::Verify(arguments) => arguments.run(),
+        Command::Repair(arguments) => arguments.run(),
+        Command::Backup(arguments) => arguments.run(),
+    }
+}
+
+/// The store that a command is about.
+#[derive(Args, Debug)]
+struct Place {
+    /// Directory of the store
+    store: PathBuf,
+}
+
+impl Place {
+    fn writing(&self, create: bool) -> Result<Store> {
+        // Closing syncs, so a command that ends well has everything on disk.
+        let options =
+            Options::new().durability(Durability::System).background(false).create(create);
+        Store::open(&self.store, &options).with_context(|| self.context())
+    }
+
+    fn reading(&self) -> Result<Store> {
+        Store::open_read_only(&self.store).with_context(|| self.context())
+    }
+
+    fn context(&self) -> String {
+        format!("store '{}'", self.store.display())
+    }
+
+    /// What `result` says, with the store's name.
+    fn named<T>(&self, result: malkoha_store::Result<T>) -> Result<T> {
+        result.with_context(|| self.context())
+    }
+}
+
+/// A line on standard output.
+fn print_line(line: &str) -> Result<()> {
+    use std::io::Write;
+    writeln!(std::io::stdout(), "{line}").context(crate::failure::CANNOT_WRITE)
+}

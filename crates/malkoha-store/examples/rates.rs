@@ -1,0 +1,77 @@
+//! Rates of a store with keys of 20 bytes and values of 100, in a temporary directory.
+//! `cargo run --release -p malkoha-store --example rates -- 5000000`
+
+use std::env;
+use std::hint::black_box;
+use std::time::Instant;
+
+use malkoha_store::{Durability, Options, Result, Store};
+
+fn key(n: u64) -> [u8; 20] {
+    let mut key = [b'k'; 20];
+    key[..8].copy_from_slice(&n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+    key
+}
+
+fn rate(what: &str, count: u64, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let start = Instant::now();
+    work()?;
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let millions = count as f64 / start.elapsed().as_secs_f64() / 1e6;
+    println!("{what:<28} {millions:>8.2} M/s  {:>9.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let keys: u64 =
+        env::args().nth(1).map_or(1_000_000, |text| text.parse().expect("a number of keys"));
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let options = Options::new().durability(Durability::System).background(false);
+    let store = Store::open(directory.path(), &options)?;
+    let mut longest = 0.0_f64;
+    rate("put", keys, || {
+        (0..keys).try_for_each(|n| {
+            let start = Instant::now();
+            store.put(&key(n), &[7; 100])?;
+            longest = longest.max(start.elapsed().as_secs_f64());
+            Ok(())
+        })
+    })?;
+    println!("longest put {:.2} ms", longest * 1e3);
+    let stats = store.stats();
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let (index, disk) =
+        (stats.index_bytes as f64 / keys as f64, stats.log_bytes as f64 / (keys * 120) as f64);
+    println!("index {index:.2} bytes a key, log {disk:.3} of keys and values");
+    let order: Vec<u64> = (0..keys).map(|n| n.wrapping_mul(7_368_787) % keys).collect();
+    let get = |offset: u64| {
+        order.iter().try_for_each(|n| {
+            store
+                .get_with(&key(n + offset), |value| {
+                    black_box(value[0]);
+                })
+                .map(drop)
+        })
+    };
+    rate("get, present", keys, || get(0))?;
+    rate("get, absent", keys, || get(keys))?;
+    let shuffled: Vec<_> = order.iter().map(|&n| key(n)).collect();
+    rate("get_many, present", keys, || {
+        store.get_many(&shuffled, |_, value| {
+            black_box(value);
+        })
+    })?;
+    store.close()?;
+    rate("open, from the checkpoint", keys, || Store::open_read_only(directory.path()).map(drop))?;
+    std::fs::remove_file(directory.path().join("CHECKPOINT")).expect("a checkpoint");
+    rate("open, from the log", keys, || Store::open_read_only(directory.path()).map(drop))?;
+    let store = Store::open(directory.path(), &options)?;
+    rate("delete every second", keys / 2, || {
+        (0..keys).step_by(2).try_for_each(|n| store.delete(&key(n)).map(drop))
+    })?;
+    rate("compact", keys / 2, || store.compact())?;
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let disk = store.stats().log_bytes as f64 / (keys / 2 * 120) as f64;
+    println!("log {disk:.3} of live keys and values");
+    Ok(())
+}

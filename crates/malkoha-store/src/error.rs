@@ -1,0 +1,117 @@
+//! What can go wrong, where, and what to do about it.
+
+use std::io;
+
+use malkoha::GrowableMapError;
+
+use crate::log::{MAX_KEY, MAX_VALUE};
+
+/// What a store answers with.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An operation that failed. Unless the variant says otherwise, the store is as it was before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action} '{file}': {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file, inside the store's directory where it lies there.
+        file: String,
+        /// The reason.
+        source: io::Error,
+    },
+    /// No room on the device. What was stored can be read, and writing goes on once there is room.
+    #[error("no room left on the device for '{file}': free some space and try again")]
+    NoSpace {
+        /// The file that found no room.
+        file: String,
+    },
+    /// Another process has the store open for writing.
+    #[error("the store is in use by another process: close it there, or open it read-only")]
+    Locked,
+    /// A write to a store that was opened read-only.
+    #[error("the store was opened read-only")]
+    ReadOnly,
+    /// There is no store in the directory.
+    #[error("'{0}' is no store: it holds no log files")]
+    NoStore(String),
+    /// Bytes that are not what was written.
+    #[error("'{file}' is damaged at byte {offset}: {what}; restore it, or run repair")]
+    Damaged {
+        /// The file, inside the store's directory.
+        file: String,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// A file of another version of the format.
+    #[error(
+        "'{file}' has format version {found}, and only version {supported} is supported: use a newer malkoha"
+    )]
+    Version {
+        /// The file, inside the store's directory.
+        file: String,
+        /// Its version.
+        found: u16,
+        /// The version of this release.
+        supported: u16,
+    },
+    /// The key is too long.
+    #[error("the key has {0} bytes, more than the {MAX_KEY} that a key may have")]
+    KeyTooLong(usize),
+    /// The value is too long.
+    #[error("the value has {0} bytes, more than the {MAX_VALUE} that a value may have")]
+    ValueTooLong(usize),
+    /// The operations of a batch are too large together.
+    #[error("the batch takes {0} bytes, more than the {max} of one log file: split it", max = crate::log::MAX_FILE_BYTES)]
+    BatchTooLong(u64),
+    /// An option that makes no sense.
+    #[error("{0}")]
+    Option(&'static str),
+    /// A sync failed earlier. What was written since the last good one may be lost, and the system
+    /// may not tell again: only opening the store anew finds out.
+    #[error(
+        "writing stopped after a failed sync ({0}): close the store, look after the device, and open it again"
+    )]
+    Stopped(String),
+    /// The index cannot take the key.
+    #[error("the index cannot take another key: {0}")]
+    Index(#[from] GrowableMapError),
+    /// No file of this name was imported.
+    #[error("the store has no file '{0}': 'ls' lists those that it has")]
+    NoFile(String),
+    /// A file that was imported cannot be given back as it was.
+    #[error("'{name}' cannot be restored: {what}")]
+    Broken {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// An error of the operating system.
+    pub(crate) fn io(
+        action: &'static str,
+        file: impl Into<String>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        move |source| {
+            let file = file.into();
+            match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { file },
+                _ => Self::Io { action, file, source },
+            }
+        }
+    }
+
+    /// Whether bytes are not what was written.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
+    }
+}

@@ -1,0 +1,192 @@
+//! From a key's hash to the locations at which its record may lie.
+//!
+//! The index is a [`GrowableCuckooMap`] in 64 shards, each behind a lock of its own. A shard grows a
+//! segment at a time, so no write waits for long. A snapshot shares the shards with the store until
+//! the store changes them: taking one costs nothing, and changing a shared shard copies it once.
+
+mod checkpoint;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use malkoha::GrowableCuckooMap;
+use parking_lot::RwLock;
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+
+pub(crate) use checkpoint::{Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, write};
+
+/// Shards: a power of two.
+pub(crate) const SHARDS: usize = 64;
+const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+/// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
+const LOCATION_BITS: u32 = 40;
+/// Absent keys that cost a look into the log.
+const FPR: f64 = 0.001;
+/// Keys that a shard begins with, and the growth until which it keeps the rate.
+const SHARD_CAPACITY: u64 = 256;
+const GROWTH: f64 = 4096.0;
+
+/// Where a key may be: one or two locations as a rule.
+pub(crate) type Candidates = SmallVec<[u64; 4]>;
+
+type Shard = Arc<GrowableCuckooMap>;
+
+/// Keys, by their hashes.
+pub(crate) struct Index {
+    shards: Box<[RwLock<Shard>]>,
+    keys: AtomicU64,
+}
+
+/// An [`Index`] that does not change.
+#[derive(Clone)]
+pub(crate) struct IndexSnapshot {
+    shards: Box<[Shard]>,
+}
+
+/// The highest bits choose the shard; the map of a shard gets the others as its highest.
+#[inline(always)]
+fn place(hash: u64) -> (usize, u64) {
+    (crate::log::to_usize(hash >> (u64::BITS - SHARD_BITS)), hash.rotate_left(SHARD_BITS))
+}
+
+fn empty_shard() -> Result<Shard> {
+    let builder = GrowableCuckooMap::builder().capacity(SHARD_CAPACITY).fpr(FPR).growth(GROWTH);
+    let map = builder
+        .build_map(LOCATION_BITS)
+        .map_err(|_| Error::Option("the index has no such shape"))?;
+    Ok(Arc::new(map))
+}
+
+impl Index {
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self::from_shards((0..SHARDS).map(|_| empty_shard()).collect::<Result<_>>()?))
+    }
+
+    /// Exactly [`SHARDS`] shards.
+    fn from_shards(shards: Vec<Shard>) -> Self {
+        assert_eq!(shards.len(), SHARDS, "shards of an index");
+        let keys = shards.iter().map(|shard| shard.len()).sum();
+        Self { shards: shards.into_iter().map(RwLock::new).collect(), keys: AtomicU64::new(keys) }
+    }
+
+    /// Keys.
+    pub(crate) fn len(&self) -> u64 {
+        self.keys.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all shards.
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.read().size_in_bytes()).sum()
+    }
+
+    /// The locations of a hash, and what `with` sees while they are certain: no location of the
+    /// hash changes before it returns.
+    #[inline]
+    pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> (Candidates, T) {
+        let (shard, hash) = place(hash);
+        let shard = self.shards[shard].read();
+        (shard.get_hash(hash).collect(), with())
+    }
+
+    /// Whether a record at this location is the one that its key has now.
+    pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
+        let (shard, hash) = place(hash);
+        self.shards[shard].read().get_hash(hash).any(|found| found == location)
+    }
+
+    /// The candidates of many hashes, each lock taken once or twice for all of its keys: calls
+    /// `each(position, location)`. `with` as in [`find`](Self::find), for all of them.
+    pub(crate) fn find_many(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
+        let order = by_shard(hashes);
+        let runs = || order.chunk_by(|&a, &b| place(hashes[a]).0 == place(hashes[b]).0);
+        for run in runs() {
+            let shard = self.shards[place(hashes[run[0]]).0].read();
+            run.iter().for_each(|&i| shard.prefetch_hash(place(hashes[i]).1));
+        }
+        for run in runs() {
+            let shard = self.shards[place(hashes[run[0]]).0].read();
+            for &i in run {
+                shard.get_hash(place(hashes[i]).1).for_each(|location| each(i, location));
+            }
+        }
+    }
+
+    /// Asks for the memory of a hash.
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let (shard, hash) = place(hash);
+        self.shards[shard].read().prefetch_hash(hash);
+    }
+
+    /// Adds a key that is not in.
+    pub(crate) fn insert(&self, hash: u64, location: u64) -> Result<()> {
+        let (shard, hash) = place(hash);
+        Arc::make_mut(&mut self.shards[shard].write()).insert_hash(hash, location)?;
+        self.keys.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Moves a key that is in.
+    pub(crate) fn update(&self, hash: u64, old: u64, new: u64) -> Result<()> {
+        let (shard, hash) = place(hash);
+        Arc::make_mut(&mut self.shards[shard].write()).update_hash(hash, old, new)?;
+        Ok(())
+    }
+
+    /// Removes a key that is in.
+    pub(crate) fn remove(&self, hash: u64, location: u64) {
+        let (shard, hash) = place(hash);
+        if Arc::make_mut(&mut self.shards[shard].write()).remove_hash(hash, location) {
+            self.keys.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// All shards as they are. Nobody may write meanwhile, or the shards are of different times.
+    pub(crate) fn snapshot(&self) -> IndexSnapshot {
+        IndexSnapshot {
+            shards: self.shards.iter().map(|shard| Arc::clone(&shard.read())).collect(),
+        }
+    }
+}
+
+impl IndexSnapshot {
+    pub(crate) fn len(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.len()).sum()
+    }
+
+    pub(crate) fn find(&self, hash: u64) -> Candidates {
+        let (shard, hash) = place(hash);
+        self.shards[shard].get_hash(hash).collect()
+    }
+
+    /// Whether a record at this location is the one that its key had.
+    pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
+        let (shard, hash) = place(hash);
+        self.shards[shard].get_hash(hash).any(|found| found == location)
+    }
+}
+
+/// The positions of the hashes, those of a shard together.
+fn by_shard(hashes: &[u64]) -> SmallVec<[usize; 512]> {
+    let mut begins = [0; SHARDS + 1];
+    for &hash in hashes {
+        begins[place(hash).0 + 1] += 1;
+    }
+    for shard in 0..SHARDS {
+        begins[shard + 1] += begins[shard];
+    }
+    let mut order = SmallVec::from_elem(0, hashes.len());
+    for (i, &hash) in hashes.iter().enumerate() {
+        let at = &mut begins[place(hash).0];
+        order[*at] = i;
+        *at += 1;
+    }
+    order
+}
+
+/// An entry of the index that leads nowhere.
+#[cold]
+pub(crate) fn lost_file() -> Error {
+    Error::Damaged { file: CHECKPOINT.to_owned(), offset: 0, what: "a location lies in no file" }
+}

@@ -1,0 +1,56 @@
+//! An embedded key-value store: an append-only log behind a cuckoo index of under 7 bytes a key.
+//!
+//! ```
+//! use malkoha_store::{Options, Store};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path();
+//! let store = Store::open(path, &Options::new())?;
+//! store.put(b"cuckoo", b"Cuculus canorus")?;
+//! assert_eq!(store.get(b"cuckoo")?.as_deref(), Some(&b"Cuculus canorus"[..]));
+//! assert!(store.delete(b"cuckoo")?);
+//! assert!(!store.contains(b"cuckoo")?);
+//! store.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A read costs one look into the index, which is in memory, and one into the log, which is mapped.
+//! The index keeps a fingerprint of 15 or so bits and a location for each key; the full key in the
+//! log confirms, so answers are exact. A key that is absent costs no look into the log but for one
+//! time in a thousand.
+//!
+//! # What is guaranteed
+//!
+//! * What was answered at its [`Durability`] survives a crash. A batch is there whole or not at all.
+//! * Every record is compared with its checksum each time it is read: damage is an error that names
+//!   file and offset, never an answer.
+//! * A key that was deleted does not come back, whatever is compacted or removed, in which order.
+//! * A failed sync ends writing, and a full device only refuses it; reading goes on after both.
+//!
+//! # What it is not
+//!
+//! * It is not ordered: there are no range scans.
+//! * It is not for more keys than fit in memory at 7 bytes each, nor for more than 8 TiB.
+//! * It has no transactions beyond atomic batches.
+//!
+//! # Where things are
+//!
+//! `docs/STORE.md` specifies the files. [`Store`] has the operations, [`Snapshot`] the state of one
+//! moment, [`Library`] files cut into chunks, each of which is stored once.
+
+mod error;
+mod index;
+mod library;
+mod log;
+mod options;
+mod recovery;
+mod replay;
+#[doc(hidden)]
+pub mod storage;
+mod store;
+
+pub use error::{Error, Result};
+pub use library::{Chunking, Collected, Digest, FileInfo, Import, Library};
+pub use log::{MAX_KEY, MAX_VALUE};
+pub use options::{Durability, Options};
+pub use store::{Batch, Entry, Repair, Snapshot, Stats, Store, Verification};

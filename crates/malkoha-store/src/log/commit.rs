@@ -1,0 +1,98 @@
+//! Group commit: threads that wait for a sync share one.
+
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::file::LogFile;
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// What a sync has to cover.
+pub(crate) struct Unsynced {
+    /// Files with their ends, in the order in which they were written.
+    pub(crate) files: Vec<(Arc<LogFile>, u64)>,
+    /// Whether files were created since the last sync.
+    pub(crate) directory: bool,
+    /// The position in the log that is durable then.
+    pub(crate) position: u64,
+}
+
+#[derive(Default)]
+struct State {
+    durable: u64,
+    syncing: bool,
+    failure: Option<String>,
+}
+
+/// The durable position in the log: bytes appended since opening.
+#[derive(Default)]
+pub(crate) struct Commit {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Commit {
+    /// An error if a sync failed earlier.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.state.lock().failure {
+            Some(reason) => Err(Error::Stopped(reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets no more writes through.
+    pub(crate) fn fail(&self, error: &Error) {
+        self.state.lock().failure.get_or_insert_with(|| error.to_string());
+        self.changed.notify_all();
+    }
+
+    /// Waits until `position` is durable. One of the waiting threads syncs for all that was written
+    /// until then: `unsynced` tells it what that is.
+    pub(crate) fn wait(
+        &self,
+        storage: &dyn Storage,
+        position: u64,
+        unsynced: impl Fn() -> Unsynced,
+    ) -> Result<()> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(reason) = &state.failure {
+                return Err(Error::Stopped(reason.clone()));
+            }
+            if state.durable >= position {
+                return Ok(());
+            }
+            if state.syncing {
+                self.changed.wait(&mut state);
+                continue;
+            }
+            state.syncing = true;
+            drop(state);
+            let work = unsynced();
+            let done = sync(storage, &work);
+            state = self.state.lock();
+            state.syncing = false;
+            match done {
+                Ok(()) => state.durable = state.durable.max(work.position),
+                Err(error) => {
+                    state.failure.get_or_insert_with(|| error.to_string());
+                }
+            }
+            self.changed.notify_all();
+        }
+    }
+}
+
+fn sync(storage: &dyn Storage, work: &Unsynced) -> Result<()> {
+    if work.directory {
+        storage.sync_directory().map_err(Error::io("sync", "."))?;
+    }
+    for (file, end) in &work.files {
+        if file.durable() < *end {
+            file.sync()?;
+            file.set_durable(*end);
+        }
+    }
+    Ok(())
+}

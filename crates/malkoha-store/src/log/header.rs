@@ -1,0 +1,118 @@
+//! The first bytes of a log file.
+
+use crate::error::{Error, Result};
+
+/// Bytes of a header.
+pub(crate) const HEADER_BYTES: usize = 64;
+/// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
+const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'S', b'\r', b'\n', 0x1a, b'\n'];
+const VERSION: u16 = 1;
+
+/// What a log file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileHeader {
+    /// Its number: later files have greater ones.
+    pub(crate) id: u64,
+    /// The sequence number of its first record.
+    pub(crate) first_sequence: u64,
+    /// The seed of the hash of keys; the same in all files of a store.
+    pub(crate) seed: u64,
+    /// A random number that goes into the checksums of all records, so that bytes of another file
+    /// are no records here.
+    pub(crate) salt: u64,
+    /// Bytes of the file before it that were known to be durable when it was made.
+    pub(crate) durable_before: u64,
+}
+
+impl FileHeader {
+    pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(&SIGNATURE);
+        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[10] = malkoha::KeyHasher::ID;
+        let Self { id, first_sequence, seed, salt, durable_before } = self;
+        let numbers = [id, first_sequence, seed, salt, durable_before];
+        for (i, number) in numbers.into_iter().enumerate() {
+            bytes[16 + 8 * i..24 + 8 * i].copy_from_slice(&number.to_le_bytes());
+        }
+        let sum = crc32c::crc32c(&bytes[..60]);
+        bytes[60..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// The header in the first bytes of a file.
+    pub(crate) fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self> {
+        let damaged = |offset, what| Error::Damaged { file: file.to_owned(), offset, what };
+        let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
+            return Err(damaged(bytes.len() as u64, "it ends inside its header"));
+        };
+        if bytes[..8] != SIGNATURE {
+            return Err(damaged(0, "it does not begin as log files do"));
+        }
+        let found = u16::from_le_bytes([bytes[8], bytes[9]]);
+        let sum = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
+        let intact = crc32c::crc32c(&bytes[..60]) == sum;
+        // Another version may have its checksum elsewhere, so the version is looked at first; but
+        // a flipped bit in it must not pass for a newer format.
+        if found != VERSION {
+            let mut ours = *bytes;
+            ours[8..10].copy_from_slice(&VERSION.to_le_bytes());
+            if crc32c::crc32c(&ours[..60]) == sum {
+                return Err(damaged(8, "the version number is not what was written"));
+            }
+            return Err(Error::Version { file: file.to_owned(), found, supported: VERSION });
+        }
+        if !intact {
+            return Err(damaged(0, "the header does not match its checksum"));
+        }
+        let number =
+            |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
+        if bytes[10] != malkoha::KeyHasher::ID {
+            return Err(damaged(10, "it names a hash that this release does not know"));
+        }
+        Ok(Self {
+            id: number(16),
+            first_sequence: number(24),
+            seed: number(32),
+            salt: number(40),
+            durable_before: number(48),
+        })
+    }
+
+    /// Where the checksums of this file's records begin.
+    pub(crate) fn checksum_seed(&self) -> u32 {
+        crc32c::crc32c_append(crc32c::crc32c(&self.salt.to_le_bytes()), &self.id.to_le_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: FileHeader =
+        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3 };
+
+    #[test]
+    fn comes_back() {
+        assert_eq!(FileHeader::from_bytes("f", &HEADER.to_bytes()).unwrap(), HEADER);
+    }
+
+    #[test]
+    fn no_flipped_bit_passes() {
+        for bit in 0..HEADER_BYTES * 8 {
+            let mut bytes = HEADER.to_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(FileHeader::from_bytes("f", &bytes).unwrap_err().is_damage(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_by_its_name() {
+        let mut bytes = HEADER.to_bytes();
+        bytes[8] = 2;
+        let sum = crc32c::crc32c(&bytes[..60]);
+        bytes[60..].copy_from_slice(&sum.to_le_bytes());
+        let error = FileHeader::from_bytes("f", &bytes).unwrap_err();
+        assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
+    }
+}

@@ -1,0 +1,44 @@
+//! The log: files of records that are written once, in one order.
+//!
+//! ```text
+//! writer --record--> file --table--> reader
+//!                         --scan---> recovery, compaction, iteration
+//! ```
+//!
+//! `docs/STORE.md` specifies every byte.
+
+mod commit;
+mod file;
+mod header;
+mod record;
+mod scan;
+mod table;
+mod writer;
+
+pub(crate) use commit::Commit;
+pub(crate) use file::{LogFile, file_name, parse_name};
+pub(crate) use header::HEADER_BYTES;
+pub(crate) use record::{Content, Kind, Record};
+pub(crate) use scan::{Scan, Step, find_record};
+pub(crate) use table::FileTable;
+pub(crate) use writer::Writer;
+
+/// The longest key, in bytes.
+pub const MAX_KEY: usize = 1 << 16;
+/// The longest value, in bytes.
+pub const MAX_VALUE: usize = 1 << 30;
+/// Records begin at multiples of this many bytes, and locations count in it.
+pub(crate) const UNIT: u64 = 8;
+/// The least size of a full log file.
+pub(crate) const MIN_FILE_BYTES: u64 = 1 << 12;
+/// The most bytes of any log file.
+pub(crate) const MAX_FILE_BYTES: u64 = 1 << 33;
+
+/// What damage is called.
+pub(crate) const NO_RECORD: &str = "no record there matches its checksum";
+
+/// A number of bytes that is known to lie in memory.
+#[inline(always)]
+pub(crate) fn to_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).expect("lengths inside a mapping fit the address space")
+}

@@ -1,0 +1,290 @@
+//! One record: a head of 16 bytes, what its flags announce, the key, the value, zeros to a multiple
+//! of 8.
+
+use super::{MAX_KEY, MAX_VALUE, UNIT};
+
+/// Bytes of the head.
+pub(crate) const HEAD: usize = 16;
+/// Bytes of an expiry or an origin.
+const PREFIX: usize = 8;
+
+/// Bits of the lengths in the head's second word.
+const VALUE_BITS: u32 = 31;
+const KEY_BITS: u32 = 17;
+const FLAGS: u32 = VALUE_BITS + KEY_BITS;
+const SYNCED: u32 = FLAGS + 8;
+
+const KIND: u8 = 0b11;
+const MORE: u8 = 1 << 2;
+const PREFIXED: u8 = 1 << 3;
+const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED;
+
+/// What a record does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Gives a key its value.
+    Put = 1,
+    /// Removes a key: a tombstone.
+    Delete = 2,
+    /// Ends a file that is full.
+    Seal = 3,
+}
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) key: &'a [u8],
+    pub(crate) value: &'a [u8],
+    /// Of a put: when it ends, in milliseconds since 1970. Of a tombstone that compaction wrote
+    /// anew: the sequence number that it had at first.
+    pub(crate) prefix: Option<u64>,
+}
+
+impl<'a> Content<'a> {
+    pub(crate) const fn put(key: &'a [u8], value: &'a [u8], expires: Option<u64>) -> Self {
+        Self { kind: Kind::Put, key, value, prefix: expires }
+    }
+
+    pub(crate) const fn delete(key: &'a [u8], origin: Option<u64>) -> Self {
+        Self { kind: Kind::Delete, key, value: &[], prefix: origin }
+    }
+
+    pub(crate) const SEAL: Self = Self { kind: Kind::Seal, key: &[], value: &[], prefix: None };
+
+    pub(crate) fn shape(&self) -> Shape {
+        let prefix = if self.prefix.is_some() { PREFIX } else { 0 };
+        Shape { prefix, key: self.key.len(), value: self.value.len() }
+    }
+}
+
+/// The lengths of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    prefix: usize,
+    key: usize,
+    value: usize,
+}
+
+impl Shape {
+    fn unpadded(self) -> usize {
+        HEAD + self.prefix + self.key + self.value
+    }
+
+    /// Bytes of the whole record.
+    pub(crate) fn bytes(self) -> u64 {
+        (self.unpadded() as u64).next_multiple_of(UNIT)
+    }
+}
+
+/// What the head says, before the checksum was compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    checksum: u32,
+    /// The low half of the sequence number.
+    pub(crate) sequence: u32,
+    word: u64,
+    pub(crate) kind: Kind,
+    pub(crate) shape: Shape,
+}
+
+impl Head {
+    /// `None` if no record begins so.
+    #[inline]
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let head = bytes.first_chunk::<HEAD>()?;
+        let checksum = u32::from_le_bytes(*head.first_chunk()?);
+        let sequence = u32::from_le_bytes(*head[4..].first_chunk()?);
+        let word = u64::from_le_bytes(*head[8..].first_chunk()?);
+        let flags = flags(word);
+        let kind = match flags & KIND {
+            1 => Kind::Put,
+            2 => Kind::Delete,
+            3 => Kind::Seal,
+            _ => return None,
+        };
+        let value = super::to_usize(word & ((1 << VALUE_BITS) - 1));
+        let key = super::to_usize(word >> VALUE_BITS & ((1 << KEY_BITS) - 1));
+        if flags & !KNOWN_FLAGS != 0 || value > MAX_VALUE || key > MAX_KEY {
+            return None;
+        }
+        let prefix = if flags & PREFIXED == 0 { 0 } else { PREFIX };
+        Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, key, value } })
+    }
+
+    /// Bytes before this record in its file that were not known to be durable when it was written,
+    /// at most; `None` if nothing was known. Known bytes include all earlier files.
+    pub(crate) fn unsynced(&self) -> Option<u64> {
+        match self.word >> SYNCED {
+            0 => None,
+            1 => Some(0),
+            // 64 and more would be more bytes than there can be.
+            log => Some(1_u64.checked_shl(u32::try_from(log - 2).ok()?).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+#[inline(always)]
+const fn flags(word: u64) -> u8 {
+    word.to_le_bytes()[6]
+}
+
+/// A record whose checksum was compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    pub(crate) head: Head,
+    prefix: Option<u64>,
+    pub(crate) key: &'a [u8],
+    pub(crate) value: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// The record of this head in `bytes`, which are all of it.
+    #[inline]
+    pub(crate) fn checked(head: Head, bytes: &'a [u8], seed: u32) -> Option<Self> {
+        if crc32c::crc32c_append(seed, &bytes[4..]) != head.checksum {
+            return None;
+        }
+        let shape = head.shape;
+        let (prefix, rest) = bytes[HEAD..].split_at(shape.prefix);
+        let (key, rest) = rest.split_at(shape.key);
+        let prefix = prefix.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        Some(Self { head, prefix, key, value: &rest[..shape.value] })
+    }
+
+    /// When a put ends, in milliseconds since 1970.
+    #[inline]
+    pub(crate) fn expires(&self) -> Option<u64> {
+        self.prefix.filter(|_| self.head.kind == Kind::Put)
+    }
+
+    /// The sequence number that a tombstone had at first, if it was written anew.
+    pub(crate) fn origin(&self) -> Option<u64> {
+        self.prefix.filter(|_| self.head.kind == Kind::Delete)
+    }
+
+    /// Whether the next record belongs to the same batch.
+    pub(crate) fn more(&self) -> bool {
+        flags(self.head.word) & MORE != 0
+    }
+
+    /// Bytes of the whole record.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.head.shape.bytes()
+    }
+}
+
+/// Where a record is to be written, as far as it says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placing {
+    pub(crate) sequence: u64,
+    pub(crate) more: bool,
+    /// Bytes before it that are not durable yet; `None` if that is not known.
+    pub(crate) unsynced: Option<u64>,
+    pub(crate) seed: u32,
+}
+
+/// The bytes of a record before its value, and those after it.
+pub(crate) fn encode(content: &Content<'_>, placing: Placing, before: &mut Vec<u8>) -> Vec<u8> {
+    let shape = content.shape();
+    let flags = content.kind as u8
+        | if placing.more { MORE } else { 0 }
+        | if shape.prefix > 0 { PREFIXED } else { 0 };
+    let synced = match placing.unsynced {
+        None => 0,
+        Some(0) => 1,
+        Some(bytes) => 2 + u64::from(bytes.next_power_of_two().ilog2()),
+    };
+    let word = shape.value as u64
+        | (shape.key as u64) << VALUE_BITS
+        | u64::from(flags) << FLAGS
+        | synced << SYNCED;
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is kept")]
+    let sequence = placing.sequence as u32;
+    before.clear();
+    before.extend_from_slice(&[0; 4]);
+    before.extend_from_slice(&sequence.to_le_bytes());
+    before.extend_from_slice(&word.to_le_bytes());
+    if let Some(prefix) = content.prefix {
+        before.extend_from_slice(&prefix.to_le_bytes());
+    }
+    before.extend_from_slice(content.key);
+    let padding = vec![0; super::to_usize(shape.bytes()) - shape.unpadded()];
+    let sum = crc32c::crc32c_append(placing.seed, &before[4..]);
+    let sum = crc32c::crc32c_append(sum, content.value);
+    let sum = crc32c::crc32c_append(sum, &padding);
+    before[..4].copy_from_slice(&sum.to_le_bytes());
+    padding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(content: &Content<'_>, placing: Placing) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let padding = encode(content, placing, &mut bytes);
+        bytes.extend_from_slice(content.value);
+        bytes.extend_from_slice(&padding);
+        bytes
+    }
+
+    fn read(bytes: &[u8], seed: u32) -> Option<Record<'_>> {
+        let head = Head::parse(bytes)?;
+        let len = super::super::to_usize(head.shape.bytes());
+        Record::checked(head, bytes.get(..len)?, seed)
+    }
+
+    proptest! {
+        #[test]
+        fn comes_back(
+            key in proptest::collection::vec(any::<u8>(), 0..300),
+            value in proptest::collection::vec(any::<u8>(), 0..300),
+            prefix: Option<u64>, delete: bool, more: bool, sequence: u64, seed: u32,
+            unsynced in proptest::option::of(0_u64..1 << 33),
+        ) {
+            let kind = if delete { Kind::Delete } else { Kind::Put };
+            let value = if delete { Vec::new() } else { value };
+            let content = Content { kind, key: &key, value: &value, prefix };
+            let bytes = written(&content, Placing { sequence, more, unsynced, seed });
+            prop_assert_eq!(bytes.len() as u64, content.shape().bytes());
+            let record = read(&bytes, seed).unwrap();
+            prop_assert_eq!((record.key, record.value), (&key[..], &value[..]));
+            prop_assert_eq!((record.head.kind, record.more()), (kind, more));
+            prop_assert_eq!(u64::from(record.head.sequence), sequence & 0xffff_ffff);
+            prop_assert_eq!(if delete { record.origin() } else { record.expires() }, prefix);
+            // At most twice what it was told.
+            match (record.head.unsynced(), unsynced) {
+                (Some(found), Some(told)) => prop_assert!(found >= told && found <= told * 2),
+                (found, told) => prop_assert_eq!(found, told),
+            }
+            prop_assert!(read(&bytes, seed ^ 1).is_none());
+        }
+
+        #[test]
+        fn no_flipped_bit_passes(
+            key in proptest::collection::vec(any::<u8>(), 0..30),
+            value in proptest::collection::vec(any::<u8>(), 0..60),
+            bit: prop::sample::Index,
+        ) {
+            let content = Content::put(&key, &value, None);
+            let placing = Placing { sequence: 3, more: false, unsynced: None, seed: 9 };
+            let mut bytes = written(&content, placing);
+            let bit = bit.index(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(read(&bytes, 9).is_none());
+        }
+    }
+
+    /// Pinned: a change here would make every store unreadable.
+    #[test]
+    fn known_bytes() {
+        let placing = Placing { sequence: 0x1_0000_0002, more: true, unsynced: Some(0), seed: 0 };
+        let bytes = written(&Content::put(b"key", b"v", Some(1)), placing);
+        assert_eq!(bytes[4..8], [2, 0, 0, 0]);
+        assert_eq!(bytes[8..16], [1, 0, 0, 0x80, 1, 0, 0b1101, 1]);
+        assert_eq!(bytes[16..], *b"\x01\0\0\0\0\0\0\0keyv\0\0\0\0");
+        assert_eq!(bytes[..4], crc32c::crc32c(&bytes[4..]).to_le_bytes());
+    }
+}

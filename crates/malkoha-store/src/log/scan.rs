@@ -1,0 +1,104 @@
+//! Reading a file from front to back.
+
+use super::file::LogFile;
+use super::record::{Kind, Record};
+
+/// Reads the records of one file in order.
+pub(crate) struct Scan<'a> {
+    file: &'a LogFile,
+    offset: u64,
+    /// The sequence number that the next record must have.
+    sequence: u64,
+    end: u64,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(crate) enum Step<'a> {
+    /// A record, where it is, and its sequence number.
+    Record(Record<'a>, u64, u64),
+    /// The file was sealed here: nothing is missing.
+    Sealed,
+    /// Nothing was written from here on, or nothing that is whole.
+    End,
+}
+
+impl<'a> Scan<'a> {
+    /// From `offset`, where the record has this sequence number, to `end`.
+    pub(crate) fn new(file: &'a LogFile, offset: u64, sequence: u64, end: u64) -> Self {
+        Self { file, offset, sequence, end }
+    }
+
+    /// Where the next record begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The sequence number of the next record.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    pub(crate) fn step(&mut self) -> Step<'a> {
+        if self.offset >= self.end {
+            return Step::End;
+        }
+        let (offset, sequence) = (self.offset, self.sequence);
+        match self.file.try_record(offset) {
+            Some(record) if follows(record.head.sequence, sequence, 1) => {
+                self.offset += record.bytes();
+                self.sequence += 1;
+                if record.head.kind == Kind::Seal {
+                    Step::Sealed
+                } else {
+                    Step::Record(record, offset, sequence)
+                }
+            }
+            _ => Step::End,
+        }
+    }
+
+    /// Goes back to an earlier record.
+    pub(crate) fn back_to(&mut self, offset: u64, sequence: u64) {
+        (self.offset, self.sequence) = (offset, sequence);
+    }
+
+    /// Goes on behind damage: at the next undamaged record, if there is one.
+    pub(crate) fn skip(&mut self) -> bool {
+        match find_record(self.file, self.offset + super::UNIT, self.sequence) {
+            Some((offset, sequence)) if offset < self.end => {
+                (self.offset, self.sequence) = (offset, sequence);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether the low half of a sequence number can be that of one of the `window` from `next` on.
+fn follows(low: u32, next: u64, window: u32) -> bool {
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
+    let next = next as u32;
+    low.wrapping_sub(next) < window
+}
+
+/// The first undamaged record at `offset` or later, and its sequence number, which is `sequence` or
+/// not much more.
+pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<(u64, u64)> {
+    /// Records that damage can have hidden.
+    const WINDOW: u32 = 1 << 28;
+    let mut at = offset;
+    while at < file.capacity() {
+        // Cheap tests first: most places begin no record.
+        let likely = file.head(at).filter(|head| follows(head.sequence, sequence, WINDOW));
+        if let Some(head) = likely
+            && file.try_record(at).is_some()
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
+            let ahead = head.sequence.wrapping_sub(sequence as u32);
+            return Some((at, sequence + u64::from(ahead)));
+        }
+        at += super::UNIT;
+    }
+    None
+}

@@ -1,0 +1,84 @@
+//! From a location to its file.
+//!
+//! Locations are numbers of 8-byte units in one row of *slots* of 8 MiB. A file takes as many slots
+//! as it needs; those of a removed file are taken again, so that locations stay small, and the
+//! index with them.
+
+use std::sync::Arc;
+
+use super::file::LogFile;
+use super::{UNIT, to_usize};
+
+const SLOT_BITS: u32 = 20;
+/// Bytes of a slot.
+pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
+
+/// The files of a store at one time. A reader keeps the table that it began with, and the files in
+/// it: nobody waits for a reader, and no file goes away under one.
+#[derive(Clone, Default)]
+pub(crate) struct FileTable {
+    slots: Vec<Option<Arc<LogFile>>>,
+    /// By number.
+    files: Vec<Arc<LogFile>>,
+}
+
+impl FileTable {
+    /// The file of a location that the index has.
+    #[inline]
+    pub(crate) fn file(&self, location: u64) -> Option<&Arc<LogFile>> {
+        self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
+    }
+
+    /// All files, in the order in which they were written.
+    pub(crate) fn files(&self) -> &[Arc<LogFile>] {
+        &self.files
+    }
+
+    fn slots_for(bytes: u64) -> usize {
+        to_usize(bytes.max(1).div_ceil(SLOT_BYTES))
+    }
+
+    /// The location at which a file of this many bytes can begin.
+    pub(crate) fn free_base(&self, bytes: u64) -> u64 {
+        let wanted = Self::slots_for(bytes);
+        let mut free = 0;
+        for (i, slot) in self.slots.iter().enumerate() {
+            free = if slot.is_none() { free + 1 } else { 0 };
+            if free == wanted {
+                return ((i + 1 - wanted) as u64) << SLOT_BITS;
+            }
+        }
+        ((self.slots.len() - free) as u64) << SLOT_BITS
+    }
+
+    /// Whether a file of this many bytes can begin there.
+    pub(crate) fn is_free(&self, base: u64, bytes: u64) -> bool {
+        let first = base >> SLOT_BITS;
+        base == first << SLOT_BITS
+            && first < 1 << 20
+            && (first..first + Self::slots_for(bytes) as u64)
+                .all(|slot| self.slots.get(to_usize(slot)).is_none_or(Option::is_none))
+    }
+
+    /// Takes a file in, at its base.
+    pub(crate) fn insert(&mut self, file: Arc<LogFile>) {
+        let first = to_usize(file.base >> SLOT_BITS);
+        let end = first + Self::slots_for(file.capacity());
+        if self.slots.len() < end {
+            self.slots.resize(end, None);
+        }
+        self.slots[first..end].fill(Some(Arc::clone(&file)));
+        let at = self.files.partition_point(|other| other.id() < file.id());
+        self.files.insert(at, file);
+    }
+
+    /// Leaves a file out.
+    pub(crate) fn remove(&mut self, id: u64) {
+        self.files.retain(|file| file.id() != id);
+        for slot in &mut self.slots {
+            if slot.as_ref().is_some_and(|file| file.id() == id) {
+                *slot = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The end of the log, where everything is written.
+
+use std::sync::Arc;
+
+use super::commit::Unsynced;
+use super::file::{LogFile, file_name};
+use super::header::{FileHeader, HEADER_BYTES};
+use super::record::{Content, Placing, encode};
+use super::table::FileTable;
+use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// Values from this size on are not copied before they are written.
+const LARGE: usize = 1 << 12;
+/// The size of the first file; later ones grow with the log.
+const FIRST_FILE: u64 = 1 << 20;
+
+/// Writes records at the end of the log. One thread at a time has it.
+pub(crate) struct Writer {
+    storage: Arc<dyn Storage>,
+    file_bytes: u64,
+    seed: u64,
+    tail: Option<Arc<LogFile>>,
+    next_id: u64,
+    /// The sequence number of the next record.
+    sequence: u64,
+    /// Bytes appended since opening.
+    position: u64,
+    /// Files that may have bytes that are not durable, but the tail.
+    sealed: Vec<Arc<LogFile>>,
+    created: bool,
+    scratch: Vec<u8>,
+}
+
+/// Where a batch was written.
+pub(crate) struct Appended {
+    pub(crate) file: Arc<LogFile>,
+    /// The offset of its first record.
+    pub(crate) offset: u64,
+    /// A file that was made for it, and is to be taken into the table.
+    pub(crate) created: bool,
+}
+
+impl Writer {
+    /// Goes on with this file number and this sequence number, in `tail` if there is one.
+    /// `unsynced` are earlier files that may have bytes that are not durable.
+    pub(crate) fn new(
+        storage: Arc<dyn Storage>,
+        file_bytes: u64,
+        seed: u64,
+        (next_id, sequence): (u64, u64),
+        tail: Option<Arc<LogFile>>,
+        unsynced: Vec<Arc<LogFile>>,
+    ) -> Self {
+        let (sealed, scratch, position) = (unsynced, Vec::new(), 0);
+        Self {
+            storage,
+            file_bytes,
+            seed,
+            tail,
+            next_id,
+            sequence,
+            position,
+            sealed,
+            created: true,
+            scratch,
+        }
+    }
+
+    pub(crate) fn tail(&self) -> Option<&Arc<LogFile>> {
+        self.tail.as_ref()
+    }
+
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// What a sync has to cover now.
+    pub(crate) fn unsynced(&mut self) -> Unsynced {
+        let files = self.sealed.iter().chain(&self.tail);
+        let files = files.map(|file| (Arc::clone(file), file.end())).collect();
+        self.sealed.retain(|file| file.durable() < file.end());
+        Unsynced { files, directory: std::mem::take(&mut self.created), position: self.position }
+    }
+
+    /// Writes a batch, which is whole or not there after a crash. It must not be empty.
+    pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
+        let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
+        let seal = Content::SEAL.shape().bytes();
+        let room = |file: &&Arc<LogFile>| file.end() + bytes + seal <= file.capacity();
+        let created = self.tail.as_ref().filter(room).is_none();
+        let tail = if created {
+            self.rotate(table, bytes)?
+        } else {
+            Arc::clone(self.tail.as_ref().expect("a tail with room"))
+        };
+        let offset = tail.end();
+        let mut end = offset;
+        for (i, content) in batch.iter().enumerate() {
+            let more = i + 1 < batch.len();
+            end = self.write(&tail, end, self.sequence + i as u64, more, content)?;
+        }
+        tail.set_end(end);
+        self.sequence += batch.len() as u64;
+        self.position += end - offset;
+        Ok(Appended { file: tail, offset, created })
+    }
+
+    fn write(
+        &mut self,
+        file: &LogFile,
+        offset: u64,
+        sequence: u64,
+        more: bool,
+        content: &Content<'_>,
+    ) -> Result<u64> {
+        let durable = file.durable();
+        let unsynced = (durable > 0).then(|| offset.saturating_sub(durable));
+        let placing = Placing { sequence, more, unsynced, seed: file.checksum_seed() };
+        let padding = encode(content, placing, &mut self.scratch);
+        if content.value.len() < LARGE {
+            self.scratch.extend_from_slice(content.value);
+            self.scratch.extend_from_slice(&padding);
+            file.write_at(offset, &self.scratch)?;
+        } else {
+            // The head last: whoever reads along sees no record before it is whole.
+            let value_at = offset + self.scratch.len() as u64;
+            file.write_at(value_at, content.value)?;
+            file.write_at(value_at + content.value.len() as u64, &padding)?;
+            file.write_at(offset, &self.scratch)?;
+        }
+        Ok(offset + content.shape().bytes())
+    }
+
+    /// Seals the tail and makes a new one with room for `bytes`.
+    fn rotate(&mut self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
+        let least = HEADER_BYTES as u64 + bytes + 2 * Content::SEAL.shape().bytes();
+        if least > MAX_FILE_BYTES {
+            return Err(Error::BatchTooLong(bytes));
+        }
+        let log: u64 = table.files().iter().map(|file| file.end()).sum();
+        let wanted = log.clamp(FIRST_FILE.min(self.file_bytes), self.file_bytes).max(least);
+        // A device that is nearly full may still have room for less.
+        let new = match self.create(table, wanted) {
+            Err(Error::NoSpace { .. }) if least <= MIN_FILE_BYTES => {
+                self.create(table, MIN_FILE_BYTES * 16)?
+            }
+            other => other?,
+        };
+        self.seal()?;
+        self.next_id += 1;
+        self.created = true;
+        Ok(Arc::clone(self.tail.insert(new)))
+    }
+
+    fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
+        let name = file_name(self.next_id);
+        let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
+        // The seal of the tail takes a number of its own.
+        let first_sequence = self.sequence + u64::from(self.tail.is_some());
+        let salt = malkoha::KeyHasher::random().seed();
+        let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
+        let (id, seed) = (self.next_id, self.seed);
+        let header = FileHeader { id, first_sequence, seed, salt, durable_before };
+        let made = LogFile::new(file, header, table.free_base(bytes))
+            .and_then(|file| file.write_at(0, &header.to_bytes()).map(|()| file));
+        made.map(Arc::new).inspect_err(|_| {
+            // The first error is the one to tell; opening removes what stays.
+            let _ = self.storage.remove(&name);
+        })
+    }
+
+    /// Ends the tail, for which it has room at all times. Then it can be compacted like any file.
+    pub(crate) fn seal(&mut self) -> Result<()> {
+        if let Some(tail) = self.tail.clone() {
+            let end = self.write(&tail, tail.end(), self.sequence, false, &Content::SEAL)?;
+            tail.set_end(end);
+            self.position += Content::SEAL.shape().bytes();
+            self.sequence += 1;
+            tail.trim()?;
+            self.sealed.push(tail);
+            self.tail = None;
+        }
+        Ok(())
+    }
+}

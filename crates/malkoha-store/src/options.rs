@@ -1,0 +1,123 @@
+//! How a store is opened.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::log::{MAX_FILE_BYTES, MIN_FILE_BYTES};
+
+/// When a write is safe from a power cut. A crash of the process alone loses nothing that was
+/// answered, at any level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Before the call returns. Threads that write at the same time share one sync. A crash of the
+    /// machine loses nothing that was answered.
+    Always,
+    /// At most this much later, by a thread of the store. A crash of the machine can lose the
+    /// writes of that time: always the latest ones, never some in the middle.
+    Every(Duration),
+    /// When the system writes back, which is some 30 seconds later as a rule, or at
+    /// [`sync`](crate::Store::sync), [`checkpoint`](crate::Store::checkpoint) and closing. A crash
+    /// of the machine can lose all writes since: always the latest ones.
+    System,
+}
+
+/// Choices of one opening. Nothing of it is kept in the store but the seed.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Options {
+    pub(crate) durability: Durability,
+    pub(crate) file_bytes: u64,
+    pub(crate) background: bool,
+    pub(crate) compact_share: f64,
+    pub(crate) compact_rate: u64,
+    pub(crate) checkpoint_bytes: u64,
+    pub(crate) create: bool,
+    pub(crate) seed: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Every(Duration::from_millis(200)),
+            file_bytes: 64 << 20,
+            background: true,
+            compact_share: 0.4,
+            compact_rate: 64 << 20,
+            checkpoint_bytes: 1 << 30,
+            create: true,
+            seed: None,
+        }
+    }
+}
+
+impl Options {
+    /// Synced every 200 ms, files of 64 MiB, compaction in the background.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// When writes are safe from a power cut.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The size of a full log file in bytes, 4 KiB to 8 GiB. A record that needs more gets a file
+    /// of its own.
+    pub fn file_bytes(mut self, bytes: u64) -> Self {
+        self.file_bytes = bytes;
+        self
+    }
+
+    /// Whether a thread of the store compacts, writes checkpoints and syncs. Without it
+    /// [`Durability::Every`] is [`Durability::System`].
+    pub fn background(mut self, on: bool) -> Self {
+        self.background = on;
+        self
+    }
+
+    /// The share of dead bytes, above 0 and at most 1, from which the background thread rewrites a
+    /// file.
+    pub fn compact_share(mut self, share: f64) -> Self {
+        self.compact_share = share;
+        self
+    }
+
+    /// Bytes a second that the background thread reads and writes in compaction, at most.
+    pub fn compact_rate(mut self, bytes_per_second: u64) -> Self {
+        self.compact_rate = bytes_per_second;
+        self
+    }
+
+    /// Bytes of log between two checkpoints of the background thread: what opening after a crash
+    /// has to read.
+    pub fn checkpoint_bytes(mut self, bytes: u64) -> Self {
+        self.checkpoint_bytes = bytes;
+        self
+    }
+
+    /// Whether a store is made where there is none.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// The seed of the hash of a new store; random unless given.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if !(MIN_FILE_BYTES..=MAX_FILE_BYTES).contains(&self.file_bytes) {
+            return Err(Error::Option("log files have 4 KiB to 8 GiB"));
+        }
+        if !(self.compact_share > 0.0 && self.compact_share <= 1.0) {
+            return Err(Error::Option("the share of dead bytes is above 0 and at most 1"));
+        }
+        if self.compact_rate == 0 {
+            return Err(Error::Option("the rate of compaction is at least one byte a second"));
+        }
+        Ok(())
+    }
+}

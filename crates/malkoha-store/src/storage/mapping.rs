@@ -1,0 +1,113 @@
+//! Memory that a file's bytes lie in. All `unsafe` of the storage is here.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use memmap2::{MmapOptions, MmapRaw};
+
+/// The bytes of a file, or of a simulated one, at the time of mapping.
+///
+/// # Who may write
+///
+/// A log is written once: bytes are handed out by [`get`](Self::get) only after they were written,
+/// and are never written again. Who writes into a mapping keeps to that, and other processes are
+/// kept from writing by the store's lock.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    map: Arc<MmapRaw>,
+    bytes: usize,
+}
+
+impl Mapping {
+    /// Maps a file, for reading or for writing too.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn file(file: &File, writable: bool) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let bytes = usize::try_from(length).map_err(io::Error::other)?;
+        if bytes == 0 {
+            return Self::memory(0);
+        }
+        let options = MmapOptions::new();
+        let map =
+            if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
+        Ok(Self { map: Arc::new(map), bytes })
+    }
+
+    /// Zero bytes that no file holds.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory.
+    pub fn memory(bytes: usize) -> io::Result<Self> {
+        let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
+        Ok(Self { map: Arc::new(MmapRaw::from(map)), bytes })
+    }
+
+    /// Bytes of it.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// `len` bytes at `offset`, if it has so many.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let offset = usize::try_from(offset).ok()?;
+        let end = offset.checked_add(len)?;
+        if end > self.bytes {
+            return None;
+        }
+        // SAFETY: the range lies in the mapping, which `self.map` keeps. Its bytes are not written
+        // while the slice lives, which "Who may write" above argues.
+        Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(offset), len) })
+    }
+
+    /// Writes bytes that nobody reads yet. The mapping must be writable.
+    ///
+    /// # Errors
+    ///
+    /// If the mapping has not so many bytes.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let offset = usize::try_from(offset).map_err(io::Error::other)?;
+        if offset.checked_add(bytes.len()).is_none_or(|end| end > self.bytes) {
+            return Err(io::Error::other("a write beyond the mapping"));
+        }
+        // SAFETY: the range lies in the mapping, `bytes` does not overlap it as nobody has a slice
+        // of bytes that are to be written, and one thread writes at a time.
+        unsafe {
+            let target = self.map.as_mut_ptr().add(offset);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Asks for the lines of the record at `offset`. A hint, no more.
+    #[inline]
+    pub fn prefetch(&self, offset: u64, lines: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Ok(offset) = usize::try_from(offset)
+            && offset + 64 * lines < self.bytes
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for line in 0..lines {
+                // SAFETY: the address lies in the mapping; a prefetch reads nothing that is seen.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(self.map.as_ptr().add(offset + 64 * line).cast())
+                };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (offset, lines);
+    }
+}

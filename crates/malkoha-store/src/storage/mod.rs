@@ -1,0 +1,62 @@
+//! Where the files of a store lie: a directory of the operating system, or one that a test
+//! simulates.
+
+mod mapping;
+mod os;
+
+use std::io;
+use std::path::Path;
+
+pub use mapping::Mapping;
+pub use os::{Lock, OsStorage};
+
+/// A directory of files.
+pub trait Storage: Send + Sync + 'static {
+    /// The names of all files.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system, as in all of these methods.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// A new file of `bytes` zero bytes for which there is room on the device, for writing.
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>>;
+
+    /// A file that is there.
+    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>>;
+
+    /// Gives a file another name, in place of a file that had it.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file. What is mapped of it stays readable.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renamings and removals durable, in their order.
+    fn sync_directory(&self) -> io::Result<()>;
+
+    /// Gives a file a second name in another directory; copies it where that cannot be.
+    fn link(&self, name: &str, directory: &Path) -> io::Result<()>;
+}
+
+/// A file of a [`Storage`].
+pub trait StorageFile: Send + Sync {
+    /// Its length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Changes its length. New bytes are zero, and there is room for them on the device.
+    fn set_len(&self, bytes: u64) -> io::Result<()>;
+
+    /// All of it, for reading. Later writes show in it.
+    fn map(&self) -> io::Result<Mapping>;
+
+    /// Writes inside its length.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes its bytes and its length durable.
+    fn sync(&self) -> io::Result<()>;
+}

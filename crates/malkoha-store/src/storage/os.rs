@@ -1,0 +1,184 @@
+//! A directory of the operating system.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::{Mapping, Storage, StorageFile};
+
+/// The name of the file that the writing process locks.
+const LOCK: &str = "LOCK";
+
+/// A directory of the operating system.
+#[derive(Debug)]
+pub struct OsStorage {
+    directory: PathBuf,
+}
+
+/// The right to write, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl OsStorage {
+    /// The directory at `path`, which may not be there yet.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { directory: path.into() }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Makes the directory, if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn make(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)
+    }
+
+    /// The right to write: `None` if another process has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn lock(&self) -> io::Result<Option<Lock>> {
+        let path = self.directory.join(LOCK);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Storage for OsStorage {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(&self.directory)?.map(|entry| Ok(entry?.file_name()));
+        let names = names.collect::<io::Result<Vec<_>>>()?;
+        Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+    }
+
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+        let path = self.directory.join(name);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let file = OsFile { file, writable: true, map: OnceLock::new() };
+        if let Err(error) = file.set_len(bytes) {
+            // Nothing half-made stays. If even that fails, opening removes it later.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        Ok(Box::new(file))
+    }
+
+    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
+        let path = self.directory.join(name);
+        let file = OpenOptions::new().read(true).write(writable).open(path)?;
+        Ok(Box::new(OsFile { file, writable, map: OnceLock::new() }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.directory.join(from), self.directory.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.directory.join(name))
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        File::open(&self.directory)?.sync_all()
+    }
+
+    fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+        let (from, to) = (self.directory.join(name), directory.join(name));
+        match fs::hard_link(&from, &to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            // Another device, or a file system without links.
+            Err(_) => {
+                fs::copy(&from, &to)?;
+                File::open(&to)?.sync_all()
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// A file; once it is mapped, writes go through the mapping, which saves a system call each.
+struct OsFile {
+    file: File,
+    writable: bool,
+    map: OnceLock<Mapping>,
+}
+
+impl StorageFile for OsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let old = self.len()?;
+        if bytes <= old {
+            return self.file.set_len(bytes);
+        }
+        reserve(&self.file, old, bytes).inspect_err(|_| {
+            // The room that was found goes back; the first error is the one to tell.
+            let _ = self.file.set_len(old);
+        })
+    }
+
+    fn map(&self) -> io::Result<Mapping> {
+        if let Some(map) = self.map.get() {
+            return Ok(map.clone());
+        }
+        let map = Mapping::file(&self.file, self.writable)?;
+        Ok(self.map.get_or_init(|| map).clone())
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match self.map.get() {
+            Some(map) => map.write(offset, bytes),
+            None => write_all_at(&self.file, offset, bytes),
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    file.write_all_at(bytes, offset)
+}
+
+/// Room for the bytes from `old` to `new`: without it a write into a mapping would be the first to
+/// find the device full, and would end the process.
+fn reserve(file: &File, old: u64, new: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::empty(), old, new - old) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, old, new),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_zeros(file: &File, old: u64, new: u64) -> io::Result<()> {
+    let zeros = vec![0; 1 << 16];
+    let mut offset = old;
+    while offset < new {
+        let bytes = zeros.len().min(usize::try_from(new - offset).unwrap_or(usize::MAX));
+        write_all_at(file, offset, &zeros[..bytes])?;
+        offset += bytes as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Threads of a store: one syncs, one compacts and writes checkpoints.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::compact::Pace;
+use super::{Inner, Store};
+use crate::error::{Error, Result};
+use crate::options::Durability;
+
+/// How often a thread looks for something to compact.
+const MAINTENANCE: Duration = Duration::from_millis(500);
+
+/// The threads of a store.
+pub(super) struct Background {
+    stop: Arc<Stop>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Stop {
+    asked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Stop {
+    /// Waits; answers whether to go on.
+    fn wait(&self, time: Duration) -> bool {
+        let mut asked = self.asked.lock();
+        if !*asked {
+            self.changed.wait_for(&mut asked, time);
+        }
+        !*asked
+    }
+
+    fn is_asked(&self) -> bool {
+        *self.asked.lock()
+    }
+}
+
+impl Background {
+    pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
+        let mut background = Self { stop: Arc::default(), threads: Vec::new() };
+        if let Durability::Every(time) = inner.options.durability {
+            background.run("malkoha-sync", inner, time, |inner, _| inner.sync())?;
+        }
+        background.run("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
+        Ok(background)
+    }
+
+    fn run(
+        &mut self,
+        name: &str,
+        inner: &Arc<Inner>,
+        time: Duration,
+        work: impl Fn(&Inner, &Stop) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let (inner, stop) = (Arc::clone(inner), Arc::clone(&self.stop));
+        let body = move || {
+            while stop.wait(time) {
+                if let Err(error) = work(&inner, &stop) {
+                    *inner.background_error.lock() = Some(error);
+                }
+            }
+        };
+        let failed = |error: io::Error| Error::io("start a thread for", ".")(error);
+        self.threads
+            .push(thread::Builder::new().name(name.to_owned()).spawn(body).map_err(failed)?);
+        Ok(())
+    }
+
+    /// Ends the threads, and waits for them.
+    pub(super) fn stop(self) {
+        *self.stop.asked.lock() = true;
+        self.stop.changed.notify_all();
+        for thread in self.threads {
+            // A thread that panicked has nothing more to do either.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Inner {
+    fn maintain(&self, stop: &Stop) -> Result<()> {
+        let mut maintained = self.maintenance.lock();
+        let position = self.writer()?.position();
+        let since = position - maintained.checkpoint.unwrap_or(0);
+        if since >= self.options.checkpoint_bytes {
+            self.checkpoint(&mut maintained)?;
+        }
+        let pace = Pace { rate: Some(self.options.compact_rate), stop: &|| stop.is_asked() };
+        self.compact(&mut maintained, self.options.compact_share, &pace)
+    }
+}
+
+impl Store {
+    /// What went wrong in a thread of the store since this was asked last. A full device, as a
+    /// rule: it tries again.
+    #[must_use]
+    pub fn background_error(&self) -> Option<Error> {
+        self.inner.background_error.lock().take()
+    }
+}

@@ -1,0 +1,222 @@
+//! Giving space back: what lives in a file is written again at the end of the log, and the file
+//! removed.
+//!
+//! The order makes it safe to stop at any step. A copy lies behind all records of its key, so a
+//! replay that meets both takes the copy. Files go away only after the log is synced and a
+//! checkpoint without them is written, the oldest first.
+//!
+//! A tombstone is written again as long as a file that is older than it exists, other than those
+//! that are removed before its own: such a file may still have the key. It remembers how old it
+//! is, so that it goes away one day.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::read::is_alive;
+use super::{Inner, Maintained, Store};
+use crate::error::{Error, Result};
+use crate::log::{
+    Content, HEADER_BYTES, Kind, LogFile, NO_RECORD, Record, Scan, Step, Writer, file_name,
+};
+use crate::recovery::OnDamage;
+use crate::replay::{Located, locate};
+
+/// Bytes that are copied while writers wait.
+const STRETCH: u64 = 1 << 16;
+/// The share of dead bytes from which `compact` rewrites a file.
+const WORTHWHILE: f64 = 0.02;
+
+/// How fast, and when to stop.
+pub(super) struct Pace<'a> {
+    /// Bytes a second, if there is a limit.
+    pub(super) rate: Option<u64>,
+    /// Asked between stretches.
+    pub(super) stop: &'a dyn Fn() -> bool,
+}
+
+impl Store {
+    /// Gives back the space of dead records, where it is more than a fiftieth of a file. Readers
+    /// are not disturbed; writers wait for the copying of 64 KiB at most.
+    ///
+    /// # Errors
+    ///
+    /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
+    /// nothing given back.
+    pub fn compact(&self) -> Result<()> {
+        let mut maintained = self.inner.maintenance.lock();
+        // The last file too.
+        self.inner.writer()?.seal()?;
+        let pace = Pace { rate: None, stop: &|| false };
+        self.inner.compact(&mut maintained, WORTHWHILE, &pace)
+    }
+}
+
+impl Inner {
+    /// Rewrites the files of which at least this share is dead.
+    pub(super) fn compact(
+        &self,
+        maintained: &mut Maintained,
+        share: f64,
+        pace: &Pace<'_>,
+    ) -> Result<()> {
+        let victims = self.victims(share)?;
+        let mut done = Vec::new();
+        for file in &victims {
+            if (pace.stop)() {
+                break;
+            }
+            if self.rewrite(file, &done, pace, OnDamage::Refuse)? {
+                done.push(file.id());
+            }
+        }
+        self.remove_files(maintained, &done)
+    }
+
+    /// Files to rewrite, the oldest first.
+    fn victims(&self, share: f64) -> Result<Vec<Arc<LogFile>>> {
+        let tail = self.writer()?.tail().map(|tail| tail.id());
+        let table = self.files.load();
+        let mut victims = Vec::new();
+        for file in table.files().iter().filter(|file| Some(file.id()) != tail) {
+            // Tombstones are of use while there are older files.
+            let oldest = table.files()[victims.len()].id() == file.id();
+            let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
+            #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+            let enough = reclaimable as f64 >= file.end() as f64 * share;
+            if (enough && reclaimable > 0) || file.end() <= EMPTY {
+                victims.push(Arc::clone(file));
+            }
+        }
+        Ok(victims)
+    }
+
+    /// Copies what lives in a file. `before` are files that will be removed before it. Answers
+    /// whether nothing in it is needed any more.
+    pub(super) fn rewrite(
+        &self,
+        file: &Arc<LogFile>,
+        before: &[u64],
+        pace: &Pace<'_>,
+        on_damage: OnDamage,
+    ) -> Result<bool> {
+        let start = Instant::now();
+        let first = file.header.first_sequence;
+        let mut scan = Scan::new(file, HEADER_BYTES as u64, first, file.end());
+        loop {
+            if (pace.stop)() {
+                return Ok(false);
+            }
+            let begin = scan.offset();
+            let ended = {
+                let mut writer = self.writer()?;
+                let oldest = self.oldest_other(file, before);
+                loop {
+                    match scan.step() {
+                        Step::Record(record, offset, sequence) => {
+                            let old = Located { location: file.location(offset), file, record };
+                            self.keep(&mut writer, old, sequence, oldest)?;
+                        }
+                        Step::Sealed => break true,
+                        Step::End if scan.offset() >= file.end() => break true,
+                        Step::End if on_damage == OnDamage::Refuse => {
+                            return Err(file.damaged(scan.offset(), NO_RECORD));
+                        }
+                        Step::End if !scan.skip() => break true,
+                        Step::End => {}
+                    }
+                    if scan.offset() - begin >= STRETCH {
+                        break false;
+                    }
+                }
+            };
+            if ended {
+                return Ok(true);
+            }
+            if let Some(rate) = pace.rate {
+                wait_for(start, scan.offset(), rate, pace.stop);
+            }
+        }
+    }
+
+    /// The first sequence number of the oldest file that is neither this one nor one of `before`.
+    fn oldest_other(&self, file: &LogFile, before: &[u64]) -> Option<u64> {
+        let table = self.files.load();
+        let others =
+            table.files().iter().filter(|it| it.id() != file.id() && !before.contains(&it.id()));
+        others.map(|it| it.header.first_sequence).min()
+    }
+
+    /// Writes a record again if it is needed.
+    fn keep(
+        &self,
+        writer: &mut Writer,
+        old: Located<'_>,
+        sequence: u64,
+        oldest: Option<u64>,
+    ) -> Result<()> {
+        let Record { key, value, .. } = old.record;
+        let hash = self.hasher.hash_bytes(key);
+        let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
+        let content = match old.record.head.kind {
+            Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
+            Kind::Put if is_alive(&old.record) => Content::put(key, value, old.record.expires()),
+            // Its time is over: an older record of the key must not show in its place.
+            Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
+            Kind::Put => {
+                self.index.remove(hash, old.location);
+                old.file.add_dead(old.record.bytes());
+                return Ok(());
+            }
+            Kind::Delete => {
+                let origin = old.record.origin().unwrap_or(sequence);
+                // A key that lives again has a younger record, which hides the older ones.
+                let table = self.files.load();
+                let lives = locate(&self.index, &table, hash, key)?.is_some();
+                if lives || !older_exists(origin) {
+                    return Ok(());
+                }
+                let content = Content::delete(key, Some(origin));
+                let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
+                return self.publish(&content, hash, &new, offset, None);
+            }
+            Kind::Seal => return Ok(()),
+        };
+        let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
+        self.publish(&content, hash, &new, offset, Some(old))
+    }
+
+    /// Removes files in which nothing is needed any more, in their order.
+    fn remove_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.forget_files(maintained, ids)?;
+        for name in ids.iter().map(|&id| file_name(id)) {
+            self.storage.remove(&name).map_err(Error::io("remove", name))?;
+        }
+        self.storage.sync_directory().map_err(Error::io("sync", "."))
+    }
+
+    /// Makes it durable that files are no part of the store any more.
+    pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+        self.write_checkpoint(maintained, self.writer()?, ids)?;
+        let _writer = self.writer()?;
+        let mut table = self.files.load().as_ref().clone();
+        ids.iter().for_each(|&id| table.remove(id));
+        self.files.store(Arc::new(table));
+        Ok(())
+    }
+}
+
+/// Files with no record but the seal go away too.
+const EMPTY: u64 = HEADER_BYTES as u64 + 16;
+
+/// Waits until so many bytes may have been read at this rate.
+fn wait_for(start: Instant, bytes: u64, rate: u64, stop: &dyn Fn() -> bool) {
+    const NAP: Duration = Duration::from_millis(20);
+    #[expect(clippy::cast_precision_loss, reason = "a duration needs no more than 53 bits")]
+    let due = Duration::from_secs_f64(bytes as f64 / rate as f64);
+    while start.elapsed() < due && !stop() {
+        std::thread::sleep(NAP.min(due.saturating_sub(start.elapsed())));
+    }
+}

@@ -1,0 +1,138 @@
+//! The store: what its operations share. Each family of operations has a file of its own.
+
+mod background;
+mod backup;
+mod batch;
+mod compact;
+mod many;
+mod open;
+mod read;
+mod repair;
+mod snapshot;
+mod stats;
+mod verify;
+mod write;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use arc_swap::ArcSwap;
+use malkoha::KeyHasher;
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::error::{Error, Result};
+use crate::index::{self, Checkpoint, FileEntry, Index};
+use crate::log::{Commit, FileTable, LogFile, Writer};
+use crate::options::Options;
+use crate::storage::{Lock, Storage};
+
+use background::Background;
+pub use batch::Batch;
+pub use repair::Repair;
+pub use snapshot::{Entry, Snapshot};
+pub use stats::Stats;
+pub use verify::Verification;
+
+/// An open store. It can be shared among threads: all operations take `&self`.
+///
+/// Closing, by [`close`](Self::close) or by dropping it, syncs and writes a checkpoint, so that the
+/// next opening is fast.
+pub struct Store {
+    inner: Arc<Inner>,
+    background: Option<Background>,
+}
+
+/// What the threads of a store share.
+struct Inner {
+    storage: Arc<dyn Storage>,
+    options: Options,
+    hasher: KeyHasher,
+    index: Index,
+    files: ArcSwap<FileTable>,
+    /// `None` where the store is read-only.
+    writer: Option<Mutex<Writer>>,
+    commit: Commit,
+    /// What removes files, or makes use of all of them, takes this lock first.
+    maintenance: Mutex<Maintained>,
+    /// What went wrong in a thread of the store, until somebody asks.
+    background_error: Mutex<Option<Error>>,
+    _lock: Option<Lock>,
+}
+
+/// What maintenance remembers.
+#[derive(Default)]
+struct Maintained {
+    /// The position in the log of the last checkpoint since opening.
+    checkpoint: Option<u64>,
+}
+
+impl Inner {
+    /// The right to write, if writing is possible.
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?.lock();
+        self.commit.check()?;
+        Ok(writer)
+    }
+
+    /// Makes all that was written durable.
+    fn sync(&self) -> Result<()> {
+        let position = self.writer()?.position();
+        self.wait_durable(position)
+    }
+
+    fn wait_durable(&self, position: u64) -> Result<()> {
+        let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?;
+        self.commit.wait(&*self.storage, position, || writer.lock().unsynced())
+    }
+
+    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns.
+    fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
+        let writer = self.writer()?;
+        if maintained.checkpoint == Some(writer.position()) {
+            return Ok(());
+        }
+        self.write_checkpoint(maintained, writer, &[]).map(|_| ())
+    }
+
+    /// Writes a checkpoint of the moment when `writer` is handed over, without some files that
+    /// nothing in the index leads to. Its files.
+    fn write_checkpoint(
+        &self,
+        maintained: &mut Maintained,
+        writer: MutexGuard<'_, Writer>,
+        excluded: &[u64],
+    ) -> Result<Vec<FileEntry>> {
+        let checkpoint = Checkpoint {
+            files: self.file_entries(excluded),
+            sequence: writer.sequence(),
+            next_id: writer.next_id(),
+            seed: self.hasher.seed(),
+            open_tail: writer.tail().is_some(),
+        };
+        let (index, position) = (self.index.snapshot(), writer.position());
+        drop(writer);
+        self.wait_durable(position)?;
+        index::write(&*self.storage, &checkpoint, &index)?;
+        maintained.checkpoint = Some(position);
+        Ok(checkpoint.files)
+    }
+
+    fn file_entries(&self, excluded: &[u64]) -> Vec<FileEntry> {
+        let table = self.files.load();
+        let kept = table.files().iter().filter(|file| !excluded.contains(&file.id()));
+        let entry = |file: &Arc<LogFile>| FileEntry {
+            id: file.id(),
+            base: file.base,
+            end: file.end(),
+            dead: file.dead(),
+            tombstones: file.tombstones(),
+        };
+        kept.map(entry).collect()
+    }
+}
+
+/// The time in milliseconds since 1970.
+fn now() -> u64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

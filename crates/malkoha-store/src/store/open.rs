@@ -1,0 +1,197 @@
+//! Opening and closing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use malkoha::KeyHasher;
+use parking_lot::Mutex;
+
+use super::{Background, Inner, Store};
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::log::{Commit, FileTable, Writer};
+use crate::options::Options;
+use crate::recovery::{OnDamage, Recovered, recover};
+use crate::storage::{Lock, OsStorage, Storage};
+
+impl Store {
+    /// Opens the store in the directory `path` for reading and writing, and makes it if it is not
+    /// there. One process at a time can do so.
+    ///
+    /// Reads the checkpoint and the records that were written since; without a usable checkpoint
+    /// the whole log. A record that a crash left half-written at the end is cut off.
+    ///
+    /// # Errors
+    ///
+    /// If another process has it open, a file is damaged or of another version, or the system
+    /// refuses.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        options.check()?;
+        let (storage, lock) = locked(path.as_ref(), options.create)?;
+        Self::open_in(Arc::new(storage), Some(lock), options)
+    }
+
+    /// Opens the store in the directory `path` for reading, as it is now. Another process may
+    /// write to it meanwhile; what it writes from now on does not show.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, a file is damaged or of another version, or the system refuses.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let no_store = || Error::NoStore(path.display().to_string());
+        if !path.is_dir() {
+            return Err(no_store());
+        }
+        let storage = OsStorage::new(path);
+        let recovered = recover_while_written(&storage)?.ok_or_else(no_store)?;
+        Ok(Self::read_only(Arc::new(storage), recovered))
+    }
+
+    /// Opens the store in any storage; the caller sees to it that nobody else writes.
+    #[doc(hidden)]
+    pub fn open_in(
+        storage: Arc<dyn Storage>,
+        lock: Option<Lock>,
+        options: &Options,
+    ) -> Result<Self> {
+        options.check()?;
+        let recovered = match recover(&*storage, OnDamage::Refuse)? {
+            Some(recovered) => recovered,
+            None if options.create => empty(options)?,
+            None => return Err(Error::NoStore(".".to_owned())),
+        };
+        let inner = Arc::new(writable(storage, lock, options, recovered)?);
+        let background = options.background.then(|| Background::start(&inner)).transpose()?;
+        Ok(Self { inner, background })
+    }
+
+    fn read_only(storage: Arc<dyn Storage>, recovered: Recovered) -> Self {
+        let inner = Inner {
+            storage,
+            options: Options::new(),
+            hasher: KeyHasher::new(recovered.seed),
+            index: recovered.index,
+            files: ArcSwap::from_pointee(recovered.table),
+            writer: None,
+            commit: Commit::default(),
+            maintenance: Mutex::default(),
+            background_error: Mutex::default(),
+            _lock: None,
+        };
+        Self { inner: Arc::new(inner), background: None }
+    }
+
+    /// Syncs, writes a checkpoint and gives back what was reserved. Dropping a store does the same
+    /// but tells of no error.
+    ///
+    /// # Errors
+    ///
+    /// If one of it fails. What was answered at its durability is safe nevertheless.
+    pub fn close(mut self) -> Result<()> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let Some(writer) = &self.inner.writer else { return Ok(()) };
+        if let Some(background) = self.background.take() {
+            background.stop();
+        }
+        let mut maintained = self.inner.maintenance.lock();
+        self.inner.checkpoint(&mut maintained)?;
+        let writer = writer.lock();
+        writer.tail().map_or(Ok(()), |tail| tail.trim())
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // `close` is there for those who want to know; the log has everything already.
+        let _ = self.finish();
+    }
+}
+
+/// The right to write to the store at `path`.
+pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
+    let name = || path.display().to_string();
+    let storage = OsStorage::new(path);
+    if create {
+        storage.make().map_err(Error::io("make", name()))?;
+    } else if !path.is_dir() {
+        return Err(Error::NoStore(name()));
+    }
+    let lock = storage.lock().map_err(Error::io("lock", name()))?;
+    Ok((storage, lock.ok_or(Error::Locked)?))
+}
+
+/// Reads a store to which another process may write: begins anew where files changed or went away
+/// meanwhile, a few times.
+fn recover_while_written(storage: &OsStorage) -> Result<Option<Recovered>> {
+    const ATTEMPTS: u32 = 5;
+    for _ in 1..ATTEMPTS {
+        match recover(storage, OnDamage::Refuse) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(Error::Damaged { .. }) => {}
+            other => return other,
+        }
+    }
+    recover(storage, OnDamage::Refuse)
+}
+
+fn empty(options: &Options) -> Result<Recovered> {
+    let seed = options.seed.unwrap_or_else(|| KeyHasher::random().seed());
+    Ok(Recovered {
+        index: Index::new()?,
+        table: FileTable::default(),
+        tail: None,
+        next_id: 1,
+        sequence: 1,
+        seed,
+        skipped: Vec::new(),
+        useless: Vec::new(),
+    })
+}
+
+/// Brings the files into the state that writing begins with.
+pub(super) fn writable(
+    storage: Arc<dyn Storage>,
+    lock: Option<Lock>,
+    options: &Options,
+    recovered: Recovered,
+) -> Result<Inner> {
+    let Recovered { index, mut table, mut tail, next_id, sequence, seed, useless, .. } = recovered;
+    for name in &useless {
+        storage.remove(name).map_err(Error::io("remove", &**name))?;
+    }
+    if let Some(found) = &mut tail {
+        *found = Arc::new(found.reopen(&*storage, options.file_bytes)?);
+        table.remove(found.id());
+        table.insert(Arc::clone(found));
+    }
+    let is_tail = |id| tail.as_ref().is_some_and(|tail| tail.id() == id);
+    let unsynced =
+        table.files().iter().filter(|file| !is_tail(file.id()) && file.durable() < file.end());
+    let unsynced = unsynced.cloned().collect();
+    let writer = Writer::new(
+        Arc::clone(&storage),
+        options.file_bytes,
+        seed,
+        (next_id, sequence),
+        tail,
+        unsynced,
+    );
+    Ok(Inner {
+        storage,
+        options: options.clone(),
+        hasher: KeyHasher::new(seed),
+        index,
+        files: ArcSwap::from_pointee(table),
+        writer: Some(Mutex::new(writer)),
+        commit: Commit::default(),
+        maintenance: Mutex::default(),
+        background_error: Mutex::default(),
+        _lock: lock,
+    })
+}

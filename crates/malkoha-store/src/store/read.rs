@@ -1,0 +1,77 @@
+//! Looking up one key.
+
+use super::{Inner, Store, now};
+use crate::error::Result;
+use crate::log::Record;
+use crate::replay::locate_among;
+
+impl Store {
+    /// The value of a key.
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.get_with(key, <[u8]>::to_vec)
+    }
+
+    /// What `with` makes of the value of a key, which is read in place and not copied.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// store.put(b"koel", b"Eudynamys")?;
+    /// assert_eq!(store.get_with(b"koel", |value| value.len())?, Some(9));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged.
+    #[inline]
+    pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        self.inner.find(key, |record| with(record.value))
+    }
+
+    /// Whether a key has a value.
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged.
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.inner.find(key, |_| ())?.is_some())
+    }
+
+    /// Keys that have a value. Those whose time is over count until compaction meets them.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.inner.index.len()
+    }
+
+    /// Whether no key has a value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Inner {
+    #[inline]
+    fn find<T>(&self, key: &[u8], with: impl FnOnce(&Record<'_>) -> T) -> Result<Option<T>> {
+        let hash = self.hasher.hash_bytes(key);
+        // The table is taken while the locations are certain, so it has their files.
+        let (candidates, table) = self.index.find(hash, || self.files.load());
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        let found = locate_among(&candidates, &table, key)?;
+        Ok(found.filter(|found| is_alive(&found.record)).map(|found| with(&found.record)))
+    }
+}
+
+/// Whether the time of a record is not over.
+#[inline]
+pub(super) fn is_alive(record: &Record<'_>) -> bool {
+    record.expires().is_none_or(|end| end > now())
+}

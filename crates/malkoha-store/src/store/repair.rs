@@ -1,0 +1,82 @@
+//! Saving what can be saved of a damaged store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::compact::Pace;
+use super::open::{locked, writable};
+use super::{Inner, Store};
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::recovery::{OnDamage, recover};
+
+/// What a repair found and did.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Repair {
+    /// Keys that the store has now.
+    pub keys: u64,
+    /// What was damaged, and was skipped.
+    pub skipped: Vec<Error>,
+    /// Damaged files under the names that they have now; the store does not need them any more.
+    pub set_aside: Vec<String>,
+}
+
+/// What is added to the names of damaged files.
+const SET_ASIDE: &str = ".damaged";
+
+impl Store {
+    /// Builds the index anew from every whole record of the log, and writes what damaged files
+    /// still have of use into new ones. The damaged files stay, under other names.
+    ///
+    /// A record that is lost shows as the one before it, if that is still in the log: an older
+    /// value, or a key that was deleted. That is why nothing but this call skips damage.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, another process has it open, or the system refuses.
+    pub fn repair(path: impl AsRef<Path>) -> Result<Repair> {
+        let path = path.as_ref();
+        let (storage, lock) = locked(path, false)?;
+        let no_store = || Error::NoStore(path.display().to_string());
+        let mut recovered = recover(&storage, OnDamage::Skip)?.ok_or_else(no_store)?;
+        let mut repair =
+            Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
+        let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered)?;
+        let inner = Arc::new(inner);
+        inner.set_damaged_aside(&mut repair)?;
+        repair.keys = inner.index.len();
+        Self { inner, background: None }.close()?;
+        Ok(repair)
+    }
+}
+
+impl Inner {
+    fn set_damaged_aside(&self, repair: &mut Repair) -> Result<()> {
+        let mut names: Vec<String> = Vec::new();
+        for error in &repair.skipped {
+            if let Error::Damaged { file, .. } = error
+                && !names.contains(file)
+            {
+                names.push(file.clone());
+            }
+        }
+        names.sort_unstable();
+        let table = self.files.load_full();
+        let damaged = table.files().iter().filter(|file| names.contains(&file.name()));
+        self.writer()?.seal()?;
+        let mut done = Vec::new();
+        for file in damaged {
+            let pace = Pace { rate: None, stop: &|| false };
+            self.rewrite(file, &done, &pace, OnDamage::Skip)?;
+            done.push(file.id());
+        }
+        self.forget_files(&mut self.maintenance.lock(), &done)?;
+        for name in names {
+            let aside = format!("{name}{SET_ASIDE}");
+            self.storage.rename(&name, &aside).map_err(Error::io("rename", name))?;
+            repair.set_aside.push(aside);
+        }
+        self.storage.sync_directory().map_err(Error::io("sync", "."))
+    }
+}

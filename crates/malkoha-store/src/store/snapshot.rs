@@ -1,0 +1,126 @@
+//! The store as it was at one moment.
+
+use std::sync::Arc;
+
+use malkoha::KeyHasher;
+
+use super::{Store, now};
+use crate::error::Result;
+use crate::index::IndexSnapshot;
+use crate::log::{FileTable, HEADER_BYTES, Kind, LogFile, NO_RECORD, Scan, Step};
+use crate::replay::locate_among;
+
+/// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
+/// since. It keeps the files of that moment, and so their space, until it is dropped.
+pub struct Snapshot {
+    table: Arc<FileTable>,
+    index: IndexSnapshot,
+    hasher: KeyHasher,
+    /// Ends of the files.
+    ends: Vec<u64>,
+    time: u64,
+}
+
+/// A key and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// Its value.
+    pub value: &'a [u8],
+}
+
+impl Store {
+    /// The store as it is now. Takes no copy: O(1) in the number of keys, 64 shards of the index
+    /// are shared until they change.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let writer = self.inner.writer.as_ref().map(|writer| writer.lock());
+        let table = self.inner.files.load_full();
+        let snapshot = Snapshot {
+            ends: table.files().iter().map(|file| file.end()).collect(),
+            table,
+            index: self.inner.index.snapshot(),
+            hasher: self.inner.hasher,
+            time: now(),
+        };
+        drop(writer);
+        snapshot
+    }
+}
+
+impl Snapshot {
+    /// The value that a key had.
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let candidates = self.index.find(self.hasher.hash_bytes(key));
+        let found = locate_among(&candidates, &self.table, key)?.map(|found| found.record);
+        let alive = found.filter(|record| record.expires().is_none_or(|end| end > self.time));
+        Ok(alive.map(|record| record.value))
+    }
+
+    /// Keys that had a value, as [`Store::len`].
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.index.len()
+    }
+
+    /// Whether no key had a value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All keys with their values, in the order of the log: sequential reads, and one look into the
+    /// index for each record.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
+        self.files().flat_map(|(file, end)| self.entries_of(file, end))
+    }
+
+    /// The files with their ends.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&Arc<LogFile>, u64)> {
+        self.table.files().iter().zip(self.ends.iter().copied())
+    }
+
+    /// Whether the record of a key at this location was the one that it had.
+    pub(super) fn is_present(&self, key: &[u8], location: u64) -> bool {
+        self.index.has(self.hasher.hash_bytes(key), location)
+    }
+
+    fn entries_of<'a>(
+        &'a self,
+        file: &'a LogFile,
+        end: u64,
+    ) -> impl Iterator<Item = Result<Entry<'a>>> {
+        let first = file.header.first_sequence;
+        let mut scan = Scan::new(file, HEADER_BYTES as u64, first, end);
+        let mut done = false;
+        std::iter::from_fn(move || {
+            while !done {
+                match scan.step() {
+                    Step::Record(record, offset, _) => {
+                        let location = file.location(offset);
+                        let live = record.head.kind == Kind::Put
+                            && record.expires().is_none_or(|end| end > self.time)
+                            && self.is_present(record.key, location);
+                        if live {
+                            return Some(Ok(Entry { key: record.key, value: record.value }));
+                        }
+                    }
+                    Step::Sealed => done = true,
+                    Step::End => {
+                        done = true;
+                        if scan.offset() < end {
+                            return Some(Err(file.damaged(scan.offset(), NO_RECORD)));
+                        }
+                    }
+                }
+            }
+            None
+        })
+    }
+}

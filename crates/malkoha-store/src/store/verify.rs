@@ -1,0 +1,63 @@
+//! Reading everything.
+
+use super::Store;
+use crate::error::{Error, Result};
+use crate::index;
+use crate::log::{HEADER_BYTES, Kind, NO_RECORD, Scan, Step};
+
+/// What a store was found to be.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Undamaged records; a number.
+    pub records: u64,
+    /// Undamaged records that are the present ones of their keys.
+    pub live: u64,
+    /// Everything that is wrong.
+    pub damage: Vec<Error>,
+}
+
+impl Store {
+    /// Reads every record and the checkpoint, compares them with their checksums, and the index
+    /// with the log. Others may use the store meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses. Damage is no error here but what is answered.
+    pub fn verify(&self) -> Result<Verification> {
+        let _no_removals = self.inner.maintenance.lock();
+        let snapshot = self.snapshot();
+        let mut found = Verification::default();
+        for (file, end) in snapshot.files() {
+            let mut scan = Scan::new(file, HEADER_BYTES as u64, file.header.first_sequence, end);
+            loop {
+                match scan.step() {
+                    Step::Record(record, offset, _) => {
+                        found.records += 1;
+                        let live = record.head.kind == Kind::Put
+                            && snapshot.is_present(record.key, file.location(offset));
+                        found.live += u64::from(live);
+                    }
+                    Step::Sealed => break,
+                    Step::End if scan.offset() >= end => break,
+                    Step::End => {
+                        found.damage.push(file.damaged(scan.offset(), NO_RECORD));
+                        if !scan.skip() {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        if found.damage.is_empty() && found.live != snapshot.len() {
+            let (file, what) =
+                (index::CHECKPOINT.to_owned(), "the index has other keys than the log");
+            found.damage.push(Error::Damaged { file, offset: 0, what });
+        }
+        match index::read(&*self.inner.storage) {
+            Err(error) if error.is_damage() => found.damage.push(error),
+            other => drop(other?),
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,182 @@
+//! Writing: into the log first, then into the index.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::batch::{Batch, expiry};
+use super::read::is_alive;
+use super::{Inner, Store};
+use crate::error::{Error, Result};
+use crate::log::{Content, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer};
+use crate::options::Durability;
+use crate::replay::{Located, locate};
+
+impl Store {
+    /// Gives a key a value, in place of one that it has.
+    ///
+    /// # Errors
+    ///
+    /// If key or value are too long, the device is full, a sync failed earlier, or the store is
+    /// read-only. Nothing has changed then, unless it was the sync of this very call that failed.
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write_one(Content::put(key, value, None)).map(|_| ())
+    }
+
+    /// Gives a key a value for a time, to the millisecond. Its space is given back by compaction.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
+        self.write_one(Content::put(key, value, Some(expiry(time)))).map(|_| ())
+    }
+
+    /// Removes a key; answers whether it was there. Nothing is written if not.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub fn delete(&self, key: &[u8]) -> Result<bool> {
+        self.write_one(Content::delete(key, None))
+    }
+
+    /// Applies a batch. After a crash all of it is there or nothing; other threads may see a part
+    /// of it while it is applied, unless they look at a [snapshot](Self::snapshot).
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put), and if the batch takes more than 8 GiB.
+    pub fn apply(&self, batch: &Batch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let contents = batch.contents();
+        let position = {
+            let mut writer = self.inner.writer()?;
+            self.inner.write(&mut writer, &contents)?;
+            writer.position()
+        };
+        self.inner.acknowledge(position)
+    }
+
+    /// Makes all that was written durable.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot, which ends writing to this store.
+    pub fn sync(&self) -> Result<()> {
+        self.inner.sync()
+    }
+
+    /// Answers whether the key had a value.
+    fn write_one(&self, content: Content<'_>) -> Result<bool> {
+        check(content.key, content.value)?;
+        let (existed, position) = {
+            let mut writer = self.inner.writer()?;
+            let existed = self.inner.write_single(&mut writer, &content)?;
+            (existed, writer.position())
+        };
+        // A key may be absent because of a delete that is not durable yet: that is waited for too.
+        self.inner.acknowledge(position)?;
+        Ok(existed)
+    }
+}
+
+/// Whether a key and a value can be stored.
+pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
+    if key.len() > MAX_KEY {
+        return Err(Error::KeyTooLong(key.len()));
+    }
+    if value.len() > MAX_VALUE {
+        return Err(Error::ValueTooLong(value.len()));
+    }
+    Ok(())
+}
+
+impl Inner {
+    /// Returns when what was written is as durable as the store's options want it.
+    fn acknowledge(&self, position: u64) -> Result<()> {
+        match self.options.durability {
+            Durability::Always => self.wait_durable(position),
+            Durability::Every(_) | Durability::System => Ok(()),
+        }
+    }
+
+    fn write_single(&self, writer: &mut Writer, content: &Content<'_>) -> Result<bool> {
+        let hash = self.hasher.hash_bytes(content.key);
+        let table = self.files.load();
+        let old = locate(&self.index, &table, hash, content.key)?;
+        let existed = old.as_ref().is_some_and(|old| is_alive(&old.record));
+        if content.kind == Kind::Delete && !existed {
+            return Ok(false);
+        }
+        let (file, offset) = self.append(writer, std::slice::from_ref(content))?;
+        self.publish(content, hash, &file, offset, old)?;
+        Ok(existed)
+    }
+
+    /// Writes several records together. Not empty.
+    pub(super) fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<()> {
+        let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
+        hashes.iter().for_each(|&hash| self.index.prefetch(hash));
+        // What cannot be read is found out before anything is written.
+        let table = self.files.load();
+        for (content, &hash) in contents.iter().zip(&hashes) {
+            locate(&self.index, &table, hash, content.key)?;
+        }
+        let (file, mut offset) = self.append(writer, contents)?;
+        let table = self.files.load();
+        for (content, &hash) in contents.iter().zip(&hashes) {
+            let old = locate(&self.index, &table, hash, content.key);
+            let old = old.inspect_err(|error| self.commit.fail(error))?;
+            self.publish(content, hash, &file, offset, old)?;
+            offset += content.shape().bytes();
+        }
+        Ok(())
+    }
+
+    /// Writes records into the log, where nobody finds them yet. Their file, and where they begin.
+    pub(super) fn append(
+        &self,
+        writer: &mut Writer,
+        contents: &[Content<'_>],
+    ) -> Result<(Arc<LogFile>, u64)> {
+        let appended = writer.append(&self.files.load(), contents)?;
+        if appended.created {
+            let mut table = self.files.load().as_ref().clone();
+            table.insert(Arc::clone(&appended.file));
+            self.files.store(Arc::new(table));
+        }
+        Ok((appended.file, appended.offset))
+    }
+
+    /// Lets a record of the log be found, in place of the one that its key had.
+    pub(super) fn publish(
+        &self,
+        content: &Content<'_>,
+        hash: u64,
+        file: &LogFile,
+        offset: u64,
+        old: Option<Located<'_>>,
+    ) -> Result<()> {
+        let location = file.location(offset);
+        let done = match (content.kind, &old) {
+            (Kind::Put, Some(old)) => self.index.update(hash, old.location, location),
+            (Kind::Put, None) => self.index.insert(hash, location),
+            (_, Some(old)) => {
+                self.index.remove(hash, old.location);
+                Ok(())
+            }
+            (_, None) => Ok(()),
+        };
+        // The log has what the index has not: only opening anew brings them together.
+        done.inspect_err(|error| self.commit.fail(error))?;
+        if let Some(old) = old {
+            old.file.add_dead(old.record.bytes());
+        }
+        if content.kind == Kind::Delete {
+            file.add_tombstones(content.shape().bytes());
+        }
+        Ok(())
+    }
+}

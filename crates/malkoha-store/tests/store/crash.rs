@@ -1,0 +1,136 @@
+//! Crashes at every write of a random workload: nothing acknowledged is lost, nothing half-written
+//! is seen, nothing comes back.
+
+use std::env;
+use std::sync::Arc;
+
+use malkoha_store::{Batch, Durability, Store};
+
+use crate::simulated::Simulated;
+use crate::support::{Contents, assert_holds, key, options};
+
+/// A small generator: the same workload every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// The states that the store went through, and which of them was acknowledged when.
+struct History {
+    storage: Simulated,
+    states: Vec<Contents>,
+    /// `(events, state)`: from so many events on, a crash may lose nothing of that state.
+    acknowledged: Vec<(usize, usize)>,
+}
+
+fn run(seed: u64, durability: Durability, steps: usize) -> History {
+    let storage = Simulated::default();
+    let options = options().durability(durability).file_bytes(1 << 12);
+    let mut open = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
+    let mut random = Random(seed | 1);
+    let (mut states, mut acknowledged) = (vec![Contents::new()], Vec::new());
+    for _ in 0..steps {
+        let mut state = states.last().unwrap().clone();
+        let name = key(u32::try_from(random.below(40)).unwrap());
+        let value = vec![
+            u8::try_from(random.below(256)).unwrap();
+            usize::try_from(random.below(300)).unwrap()
+        ];
+        let mut synced = durability == Durability::Always;
+        match random.below(40) {
+            0 => open.compact().unwrap(),
+            1 => open.checkpoint().unwrap(),
+            2 => open.sync().unwrap(),
+            3 => {
+                open.close().unwrap();
+                open = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
+            }
+            4..8 => {
+                let mut batch = Batch::new();
+                for _ in 0..random.below(6) {
+                    let name = key(u32::try_from(random.below(40)).unwrap());
+                    if random.below(3) == 0 {
+                        batch.delete(&name).unwrap();
+                        state.remove(&name);
+                    } else {
+                        batch.put(&name, &value).unwrap();
+                        state.insert(name, value.clone());
+                    }
+                }
+                open.apply(&batch).unwrap();
+            }
+            8..18 => {
+                assert_eq!(open.delete(&name).unwrap(), state.remove(&name).is_some());
+            }
+            _ => {
+                open.put(&name, &value).unwrap();
+                state.insert(name, value);
+            }
+        }
+        synced |= state == *states.last().unwrap() && random.below(10) == 0 && open.sync().is_ok();
+        states.push(state);
+        if synced {
+            acknowledged.push((storage.events(), states.len() - 1));
+        }
+    }
+    History { storage, states, acknowledged }
+}
+
+/// Crashes after each event, `times` times; answers the number of crashes.
+fn crash_everywhere(history: &History, times: u64) -> usize {
+    let options = options().file_bytes(1 << 12);
+    let mut random = Random(0x9e37_79b9);
+    for events in 0..=history.storage.events() {
+        let acknowledged = history.acknowledged.iter().rev().find(|(at, _)| *at <= events);
+        let least = acknowledged.map_or(0, |(_, state)| *state);
+        for _ in 0..times {
+            // From all that was not synced to nothing of it.
+            let share = random.below(5);
+            let left = history.storage.crashed(events, || random.below(4) < share);
+            let store = Store::open_in(Arc::new(left.clone()), None, &options)
+                .unwrap_or_else(|error| panic!("after {events} events: {error}"));
+            let found = crate::support::contents(&store);
+            let state = history.states[least..].iter().find(|state| **state == found);
+            let state =
+                state.unwrap_or_else(|| panic!("after {events} events: no state since {least}"));
+            assert_holds(&store, state);
+            // And it goes on from there.
+            store.put(b"afterwards", b"yes").unwrap();
+            let mut state = state.clone();
+            state.insert(b"afterwards".to_vec(), b"yes".to_vec());
+            store.close().unwrap();
+            let store = Store::open_in(Arc::new(left), None, &options).unwrap();
+            assert_eq!(crate::support::contents(&store), state);
+        }
+    }
+    (history.storage.events() + 1) * usize::try_from(times).unwrap()
+}
+
+/// `MALKOHA_CRASHES` asks for more of them.
+fn crashes() -> usize {
+    env::var("MALKOHA_CRASHES").map_or(1000, |text| text.parse().expect("a number of crashes"))
+}
+
+fn survives(durability: Durability, mut seed: u64) {
+    let mut done = 0;
+    while done < crashes() {
+        done += crash_everywhere(&run(seed, durability, 150), 2);
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_every_write_is_synced() {
+    survives(Durability::Always, 11);
+}
+
+#[test]
+fn what_was_synced_is_not_lost_when_few_writes_are() {
+    survives(Durability::System, 23);
+}

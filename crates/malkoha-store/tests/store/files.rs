@@ -1,0 +1,125 @@
+//! Files that are damaged, cut, of another version, or without room.
+
+use std::fs;
+
+use malkoha_store::{Durability, Error, Store};
+
+use crate::support::{Contents, Dir, assert_holds, contents, key, options};
+
+fn filled() -> (Dir, Contents) {
+    let dir = Dir::new();
+    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..600 {
+        store.put(&key(n), &[1; 50]).unwrap();
+        expected.insert(key(n), vec![1; 50]);
+    }
+    store.close().unwrap();
+    (dir, expected)
+}
+
+/// A flipped bit is told, or makes no difference; no answer is wrong.
+#[test]
+fn no_flipped_bit_is_served() {
+    let (dir, expected) = filled();
+    let mut detected = 0;
+    for name in ["CHECKPOINT", "000000000001.log", "000000000003.log"] {
+        let path = dir.path().join(name);
+        let intact = fs::read(&path).unwrap();
+        let step = intact.len() / 60 + 1;
+        for at in (0..64.min(intact.len())).step_by(3).chain((64..intact.len()).step_by(step)) {
+            let mut bytes = intact.clone();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, &bytes).unwrap();
+            let store = match Store::open_read_only(dir.path()) {
+                Err(error) => {
+                    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+                    detected += 1;
+                    continue;
+                }
+                Ok(store) => store,
+            };
+            for (key, value) in &expected {
+                match store.get(key) {
+                    Ok(found) => assert_eq!(found.as_ref(), Some(value), "{name} at {at}"),
+                    Err(error) => assert!(error.is_damage(), "{error}"),
+                }
+            }
+            detected += usize::from(!store.verify().unwrap().damage.is_empty());
+        }
+        fs::write(&path, &intact).unwrap();
+    }
+    assert!(detected > 100, "{detected}");
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn damage_in_the_middle_of_the_log_is_refused_and_repair_keeps_the_rest() {
+    let (dir, expected) = filled();
+    dir.remove("CHECKPOINT");
+    let victim = dir.logs()[1].clone();
+    let mut bytes = fs::read(&victim).unwrap();
+    bytes[5000] ^= 1;
+    fs::write(&victim, bytes).unwrap();
+    let error = Store::open(dir.path(), &options()).err().unwrap();
+    assert!(
+        matches!(&error, Error::Damaged { file, offset, .. }
+        if file == "000000000002.log" && (4900..=5000).contains(offset)),
+        "{error}"
+    );
+    let repair = Store::repair(dir.path()).unwrap();
+    assert_eq!((repair.keys, repair.skipped.len()), (599, 1));
+    assert_eq!(repair.set_aside, ["000000000002.log.damaged"]);
+    let found = contents(&dir.open());
+    assert_eq!(found.len(), 599);
+    assert!(found.iter().all(|(key, value)| expected.get(key) == Some(value)));
+}
+
+#[test]
+fn a_torn_tail_is_cut() {
+    let (dir, mut expected) = filled();
+    let store = dir.open();
+    store.put(b"last", &[9; 300]).unwrap();
+    let path = dir.logs().last().unwrap().clone();
+    let mut bytes = fs::read(&path).unwrap();
+    drop(store);
+    // The last record without its second half, as if the process had never closed.
+    let at = bytes.windows(4).position(|part| part == b"last").unwrap();
+    bytes[at + 100..].fill(0);
+    fs::write(&path, &bytes).unwrap();
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+    let store = dir.open();
+    store.put(b"last", b"again").unwrap();
+    expected.insert(b"last".to_vec(), b"again".to_vec());
+    drop(store);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn a_missing_file_is_told() {
+    let (dir, _) = filled();
+    dir.remove("000000000002.log");
+    let error = Store::open(dir.path(), &options()).err().unwrap();
+    assert!(matches!(&error, Error::Damaged { file, .. } if file == "000000000002.log"), "{error}");
+}
+
+#[test]
+fn other_versions_are_refused() {
+    for (name, checksum_follows) in [("000000000001.log", true), ("CHECKPOINT", false)] {
+        let (dir, _) = filled();
+        let path = dir.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[8] = 9;
+        if checksum_follows {
+            let sum = crc32c::crc32c(&bytes[..60]);
+            bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+        } else {
+            bytes[70] ^= 1;
+        }
+        fs::write(&path, bytes).unwrap();
+        let error = Store::open(dir.path(), &options()).err().unwrap();
+        assert!(matches!(error, Error::Version { found: 9, supported: 1, .. }), "{name}: {error}");
+    }
+}

@@ -1,0 +1,7 @@
+//! The store on real files, and on simulated ones that crash.
+
+mod crash;
+mod files;
+mod operations;
+mod simulated;
+mod support;

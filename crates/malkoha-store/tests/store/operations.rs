@@ -1,0 +1,266 @@
+//! What the operations answer.
+
+use std::time::Duration;
+
+use malkoha_store::{Batch, Error, MAX_KEY, MAX_VALUE, Options, Store};
+
+use crate::support::{Contents, Dir, assert_holds, key, options};
+
+#[test]
+fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
+    let dir = Dir::new();
+    let mut expected = Contents::new();
+    for round in 0..3 {
+        let store = dir.open();
+        assert_holds(&store, &expected);
+        for n in 0..2000_u32 {
+            let value = vec![round; n as usize % 90];
+            store.put(&key(n % 1200), &value).unwrap();
+            expected.insert(key(n % 1200), value);
+            if n % 3 == 0 {
+                let gone = key(n / 3);
+                assert_eq!(store.delete(&gone).unwrap(), expected.remove(&gone).is_some());
+            }
+        }
+        assert_holds(&store, &expected);
+        if round == 1 {
+            store.close().unwrap();
+        }
+    }
+    assert!(dir.logs().len() > 5);
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn keys_and_values_of_extreme_lengths() {
+    let dir = Dir::new();
+    let mut expected = Contents::new();
+    let store = dir.open();
+    for (key, value) in
+        [(0, 0), (0, 5), (MAX_KEY, 0), (MAX_KEY - 1, 100_000), (3, 1 << 20), (1, 4096)]
+    {
+        let (key, value) = (vec![b'k'; key], vec![b'v'; value]);
+        store.put(&key, &value).unwrap();
+        expected.insert(key, value);
+    }
+    assert_holds(&store, &expected);
+    let too_long = store.put(&vec![0; MAX_KEY + 1], b"").unwrap_err();
+    assert!(matches!(too_long, Error::KeyTooLong(65537)), "{too_long}");
+    drop(store);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+}
+
+/// Mapped zeros: the value is never written twice, so this takes 1 GiB of the page cache.
+#[test]
+#[ignore = "writes 1 GiB"]
+fn the_longest_value() {
+    let dir = Dir::new();
+    let store = dir.open();
+    let value = vec![7; MAX_VALUE];
+    store.put(b"long", &value).unwrap();
+    assert!(store.get_with(b"long", |found| found == value).unwrap().unwrap());
+    assert!(matches!(store.put(b"l", &vec![0; MAX_VALUE + 1]), Err(Error::ValueTooLong(_))));
+}
+
+#[test]
+fn a_batch_is_applied_in_order() {
+    let dir = Dir::new();
+    let store = dir.open();
+    store.put(b"a", b"1").unwrap();
+    let mut batch = Batch::new();
+    batch.put(b"b", b"1").unwrap().put(b"b", b"2").unwrap().delete(b"a").unwrap();
+    batch.put(b"c", b"1").unwrap().delete(b"c").unwrap().delete(b"never").unwrap();
+    store.apply(&batch).unwrap();
+    store.apply(&Batch::new()).unwrap();
+    let expected = Contents::from([(b"b".to_vec(), b"2".to_vec())]);
+    assert_holds(&store, &expected);
+    drop(store);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn a_snapshot_does_not_change() {
+    let dir = Dir::new();
+    let store = dir.open();
+    let mut expected = Contents::new();
+    for n in 0..3000 {
+        store.put(&key(n), b"old").unwrap();
+        expected.insert(key(n), b"old".to_vec());
+    }
+    let snapshot = store.snapshot();
+    for n in 0..3000 {
+        if n % 2 == 0 {
+            store.delete(&key(n)).unwrap();
+        } else {
+            store.put(&key(n), b"new").unwrap();
+        }
+        store.put(&key(n + 10_000), b"more").unwrap();
+    }
+    store.compact().unwrap();
+    let found: Contents = snapshot
+        .iter()
+        .map(|entry| entry.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).unwrap())
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(snapshot.len(), 3000);
+    assert_eq!(snapshot.get(&key(4)).unwrap(), Some(&b"old"[..]));
+    assert_eq!(snapshot.get(&key(10_004)).unwrap(), None);
+}
+
+/// Time is not waited for: what ended at once is over.
+#[test]
+fn what_has_an_end_ends_and_shows_nothing_older() {
+    let dir = Dir::new();
+    let store = dir.open();
+    store.put(b"key", b"for ever").unwrap();
+    for n in 0..2000 {
+        store.put(&key(n), &[0; 20]).unwrap();
+    }
+    store.put_for(b"key", b"for no time", Duration::ZERO).unwrap();
+    store.put_for(b"other", b"for long", Duration::from_secs(1 << 30)).unwrap();
+    assert_eq!(store.get(b"key").unwrap(), None);
+    assert!(!store.contains(b"key").unwrap());
+    assert!(!store.delete(b"key").unwrap());
+    assert_eq!(store.get(b"other").unwrap().unwrap(), b"for long");
+    // The file of the older record has nothing dead but that, so it stays at first.
+    store.compact().unwrap();
+    drop(store);
+    dir.remove("CHECKPOINT");
+    let store = dir.open();
+    assert_eq!(store.get(b"key").unwrap(), None);
+    assert_eq!(store.get(b"other").unwrap().unwrap(), b"for long");
+}
+
+#[test]
+fn compaction_gives_space_back_and_brings_nothing_back() {
+    let dir = Dir::new();
+    let store = dir.open();
+    let mut expected = Contents::new();
+    for n in 0..5000 {
+        store.put(&key(n), &[1; 100]).unwrap();
+        expected.insert(key(n), vec![1; 100]);
+    }
+    for n in (0..5000).filter(|n| n % 2 == 0) {
+        assert!(store.delete(&key(n)).unwrap());
+        expected.remove(&key(n));
+    }
+    store.compact().unwrap();
+    assert_holds(&store, &expected);
+    let stats = store.stats();
+    let live: usize = expected.iter().map(|(key, value)| key.len() + value.len()).sum();
+    assert!(stats.log_bytes * 10 < live as u64 * 13, "{stats:?} for {live} bytes");
+    assert!(store.verify().unwrap().damage.is_empty());
+    drop(store);
+    let used: u64 = dir.logs().iter().map(|path| path.metadata().unwrap().len()).sum();
+    assert!(used < live as u64 * 2);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn a_backup_is_a_store_of_its_own() {
+    let (dir, copy) = (Dir::new(), Dir::new());
+    let store = dir.open();
+    for n in 0..1000 {
+        store.put(&key(n), b"before").unwrap();
+    }
+    store.backup(copy.path()).unwrap();
+    let refused = store.backup(copy.path()).unwrap_err();
+    assert!(matches!(refused, Error::Option(_)), "{refused}");
+    for n in 0..1000 {
+        store.put(&key(n), b"after").unwrap();
+    }
+    store.compact().unwrap();
+    let expected: Contents = (0..1000).map(|n| (key(n), b"before".to_vec())).collect();
+    let backup = copy.open();
+    assert_holds(&backup, &expected);
+    backup.delete(&key(3)).unwrap();
+    assert_eq!(store.get(&key(3)).unwrap().unwrap(), b"after");
+}
+
+#[test]
+fn one_process_writes_and_others_read() {
+    let dir = Dir::new();
+    let store = dir.open();
+    store.put(b"a", b"1").unwrap();
+    let refused = Store::open(dir.path(), &options()).err().unwrap();
+    assert!(matches!(refused, Error::Locked), "{refused}");
+    let reader = Store::open_read_only(dir.path()).unwrap();
+    assert_eq!(reader.get(b"a").unwrap().unwrap(), b"1");
+    assert!(matches!(reader.put(b"b", b""), Err(Error::ReadOnly)));
+    assert!(matches!(reader.compact(), Err(Error::ReadOnly)));
+    assert!(reader.verify().unwrap().damage.is_empty());
+    store.put(b"a", b"2").unwrap();
+    assert_eq!(Store::open_read_only(dir.path()).unwrap().get(b"a").unwrap().unwrap(), b"2");
+}
+
+#[test]
+fn options_and_directories_that_make_no_sense() {
+    let dir = Dir::new();
+    let none = dir.path().join("none");
+    for options in
+        [options().file_bytes(1), options().compact_share(0.0), options().compact_rate(0)]
+    {
+        assert!(matches!(Store::open(dir.path(), &options), Err(Error::Option(_))));
+    }
+    assert!(matches!(Store::open(&none, &options().create(false)), Err(Error::NoStore(_))));
+    assert!(matches!(Store::open_read_only(&none), Err(Error::NoStore(_))));
+    assert!(matches!(Store::open_read_only(dir.path()), Err(Error::NoStore(_))));
+    assert!(matches!(Store::repair(&none), Err(Error::NoStore(_))));
+}
+
+/// Readers, two writers and a compactor at work; in the end everything is as it must be.
+#[test]
+fn threads_read_while_others_write_and_compact() {
+    let dir = Dir::new();
+    let options = Options::new().file_bytes(1 << 16).compact_share(0.2).seed(1);
+    let store = Store::open(dir.path(), &options).unwrap();
+    for n in 0..2000 {
+        store.put(&key(n), b"fixed").unwrap();
+    }
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let keys: Vec<_> = (0..2000).map(key).collect();
+                    let mut rounds = 0_u64;
+                    while rounds == 0 || !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        store
+                            .get_many(&keys, |_, value| assert_eq!(value, Some(&b"fixed"[..])))
+                            .unwrap();
+                        for key in &keys {
+                            assert_eq!(store.get(key).unwrap().unwrap(), b"fixed");
+                        }
+                        rounds += 1;
+                    }
+                })
+            })
+            .collect();
+        let writers: Vec<_> = (1..3_u32)
+            .map(|writer| {
+                let store = &store;
+                scope.spawn(move || {
+                    for n in 0..20_000_u32 {
+                        let key = key(writer * 100_000 + n % 500);
+                        store.put(&key, &n.to_le_bytes()).unwrap();
+                        assert_eq!(store.get(&key).unwrap().unwrap(), n.to_le_bytes());
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..5 {
+            store.compact().unwrap();
+        }
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+    assert_eq!(store.len(), 3000);
+    store.compact().unwrap();
+    let verified = store.verify().unwrap();
+    assert_eq!((verified.live, verified.damage.len()), (3000, 0));
+    assert!(store.background_error().is_none());
+}

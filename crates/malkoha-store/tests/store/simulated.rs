@@ -1,0 +1,242 @@
+//! Storage in memory that keeps a journal of what was done to it, and can tell what a crash at any
+//! moment could have left of that.
+//!
+//! What was synced is there. Of writes that were not, each sector of 512 bytes is there or not,
+//! whatever the order. Of changes to the directory that were not synced, the first few are there.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use malkoha_store::storage::{Mapping, Storage, StorageFile};
+
+const SECTOR: u64 = 512;
+
+/// All that a file was mapped to; the last one is the present one.
+type Mappings = Arc<Mutex<Vec<Mapping>>>;
+
+/// What was done.
+#[derive(Clone, Debug)]
+enum Event {
+    Create(u64, String, u64),
+    Resize(u64, u64),
+    Write(u64, u64, Vec<u8>),
+    Sync(u64),
+    Rename(String, String),
+    Remove(String),
+    SyncDirectory,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number and the present bytes of each file.
+    files: BTreeMap<String, (u64, Mappings)>,
+    journal: Vec<Event>,
+    next: u64,
+}
+
+/// A directory in memory.
+#[derive(Clone, Default)]
+pub(crate) struct Simulated(Arc<Mutex<State>>);
+
+struct SimulatedFile {
+    number: u64,
+    /// The last one is the present one.
+    mappings: Mappings,
+    state: Arc<Mutex<State>>,
+}
+
+fn not_found() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+impl Simulated {
+    fn file(&self, number: u64, mappings: &Mappings) -> Box<dyn StorageFile> {
+        let (mappings, state) = (Arc::clone(mappings), Arc::clone(&self.0));
+        Box::new(SimulatedFile { number, mappings, state })
+    }
+
+    /// Changes so far.
+    pub(crate) fn events(&self) -> usize {
+        self.0.lock().unwrap().journal.len()
+    }
+
+    /// What a crash after so many changes can leave; `chance` tells which unsynced ones.
+    pub(crate) fn crashed(&self, events: usize, mut chance: impl FnMut() -> bool) -> Self {
+        let state = self.0.lock().unwrap();
+        let mut files: BTreeMap<u64, Image> = BTreeMap::new();
+        let mut names: BTreeMap<String, u64> = BTreeMap::new();
+        let mut pending: Vec<&Event> = Vec::new();
+        for event in &state.journal[..events] {
+            match event {
+                Event::Create(number, _, bytes) => {
+                    files.insert(*number, Image::new(*bytes));
+                    pending.push(event);
+                }
+                Event::Resize(number, bytes) => files.get_mut(number).unwrap().resize(*bytes),
+                Event::Write(number, at, bytes) => files.get_mut(number).unwrap().write(*at, bytes),
+                Event::Sync(number) => files.get_mut(number).unwrap().sync(),
+                Event::Rename(..) | Event::Remove(_) => pending.push(event),
+                Event::SyncDirectory => {
+                    pending.drain(..).for_each(|event| apply(event, &mut names))
+                }
+            }
+        }
+        for event in pending {
+            if !chance() {
+                break;
+            }
+            apply(event, &mut names);
+        }
+        let left = Self::default();
+        for (name, number) in names {
+            let bytes = files[&number].crashed(&mut chance);
+            let file = left.create(&name, bytes.len() as u64).unwrap();
+            file.write_at(0, &bytes).unwrap();
+        }
+        left
+    }
+}
+
+fn apply(event: &Event, names: &mut BTreeMap<String, u64>) {
+    match event {
+        Event::Create(number, name, _) => drop(names.insert(name.clone(), *number)),
+        Event::Rename(from, to) => {
+            let number = names.remove(from).unwrap();
+            names.insert(to.clone(), number);
+        }
+        Event::Remove(name) => drop(names.remove(name)),
+        _ => unreachable!("no change to the directory"),
+    }
+}
+
+/// A file in the simulation of a crash.
+struct Image {
+    durable: Vec<u8>,
+    present: Vec<u8>,
+}
+
+impl Image {
+    fn new(bytes: u64) -> Self {
+        let present = vec![0; usize::try_from(bytes).unwrap()];
+        // The file system orders lengths before data, as journaling ones do.
+        Self { durable: present.clone(), present }
+    }
+
+    fn resize(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap();
+        self.present.resize(bytes, 0);
+        self.durable.resize(bytes, 0);
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        let at = usize::try_from(at).unwrap();
+        self.present[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn sync(&mut self) {
+        self.durable.clone_from(&self.present);
+    }
+
+    fn crashed(&self, chance: &mut impl FnMut() -> bool) -> Vec<u8> {
+        let sector = usize::try_from(SECTOR).unwrap();
+        let sectors = self.durable.chunks(sector).zip(self.present.chunks(sector));
+        let choose =
+            |(old, new): (&[u8], &[u8])| if old == new || chance() { new } else { old }.to_vec();
+        sectors.flat_map(choose).collect()
+    }
+}
+
+impl Storage for Simulated {
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(self.0.lock().unwrap().files.keys().cloned().collect())
+    }
+
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+        let mut state = self.0.lock().unwrap();
+        if state.files.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let mapping = Mapping::memory(usize::try_from(bytes).unwrap())?;
+        let mappings = Arc::new(Mutex::new(vec![mapping]));
+        let number = state.next;
+        state.next += 1;
+        state.journal.push(Event::Create(number, name.to_owned(), bytes));
+        state.files.insert(name.to_owned(), (number, Arc::clone(&mappings)));
+        drop(state);
+        Ok(self.file(number, &mappings))
+    }
+
+    fn open(&self, name: &str, _writable: bool) -> io::Result<Box<dyn StorageFile>> {
+        let state = self.0.lock().unwrap();
+        let (number, mappings) = state.files.get(name).cloned().ok_or_else(not_found)?;
+        drop(state);
+        Ok(self.file(number, &mappings))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        let file = state.files.remove(from).ok_or_else(not_found)?;
+        state.files.insert(to.to_owned(), file);
+        state.journal.push(Event::Rename(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.files.remove(name).ok_or_else(not_found)?;
+        state.journal.push(Event::Remove(name.to_owned()));
+        Ok(())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.0.lock().unwrap().journal.push(Event::SyncDirectory);
+        Ok(())
+    }
+
+    fn link(&self, _name: &str, _directory: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl SimulatedFile {
+    fn note(&self, event: Event) {
+        self.state.lock().unwrap().journal.push(event);
+    }
+
+    fn mapping(&self) -> Mapping {
+        self.mappings.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+impl StorageFile for SimulatedFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.mapping().len() as u64)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let old = self.mapping();
+        let len = usize::try_from(bytes).unwrap();
+        let new = Mapping::memory(len)?;
+        new.write(0, old.get(0, len.min(old.len())).unwrap())?;
+        self.mappings.lock().unwrap().push(new);
+        self.note(Event::Resize(self.number, bytes));
+        Ok(())
+    }
+
+    fn map(&self) -> io::Result<Mapping> {
+        Ok(self.mapping())
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.mapping().write(offset, bytes)?;
+        self.note(Event::Write(self.number, offset, bytes.to_vec()));
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.note(Event::Sync(self.number));
+        Ok(())
+    }
+}

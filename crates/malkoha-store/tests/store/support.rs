@@ -1,0 +1,75 @@
+//! A directory, and stores in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use malkoha_store::{Durability, Options, Store};
+use tempfile::TempDir;
+
+pub(crate) type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Small files, nothing in the background, nothing random.
+pub(crate) fn options() -> Options {
+    Options::new().durability(Durability::System).file_bytes(1 << 14).background(false).seed(1)
+}
+
+pub(crate) struct Dir(TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        Store::open(self.path(), &options()).unwrap()
+    }
+
+    /// Log files, in order.
+    pub(crate) fn logs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut logs: Vec<_> =
+            entries.filter(|path| path.extension().is_some_and(|it| it == "log")).collect();
+        logs.sort();
+        logs
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.path().join(name)).unwrap();
+    }
+}
+
+pub(crate) fn key(n: u32) -> Vec<u8> {
+    format!("key {n}").into_bytes()
+}
+
+/// All that a store has, by iteration.
+pub(crate) fn contents(store: &Store) -> Contents {
+    let snapshot = store.snapshot();
+    let entries = snapshot.iter().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).collect()
+}
+
+/// The store has exactly these keys: asked one by one, all at once, by iteration and by number.
+#[track_caller]
+pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
+    assert_eq!(store.len(), expected.len() as u64);
+    assert_eq!(&contents(store), expected);
+    let keys: Vec<_> =
+        expected.keys().cloned().chain((0..50).map(|n| format!("absent {n}").into())).collect();
+    let mut asked = 0;
+    let each = |i: usize, value: Option<&[u8]>| {
+        assert_eq!(value, expected.get(&keys[i]).map(Vec::as_slice));
+        assert_eq!(i, asked);
+        asked += 1;
+    };
+    store.get_many(&keys, each).unwrap();
+    assert_eq!(asked, keys.len());
+    for key in &keys {
+        assert_eq!(store.get(key).unwrap().as_ref(), expected.get(key));
+    }
+}

@@ -1,0 +1,196 @@
+//! CF.RESERVE, and everything that adds items.
+
+use super::options::{self, create, properties, spelled_out};
+use super::{CommandError, filter_mut};
+use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
+use crate::value::{Properties, Refused, StoredFilter, Value};
+
+/// CF.RESERVE key capacity [options]
+pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let mut key = context.open_mut(args, 1);
+    if key.get()?.is_some() {
+        return Err(CommandError::EXISTS);
+    }
+    let capacity = options::capacity(args.get(2))?;
+    let properties = properties(defaults(Some(capacity)), args.iter(3))?;
+    key.set(Value::Filter(create(properties, context.must_obey())?));
+    created(context, args, &properties);
+    context.reply_ok();
+    Ok(())
+}
+
+/// CF.ADD key item
+pub(super) fn add(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    add_one(context, args, false)
+}
+
+/// CF.ADDNX key item
+pub(super) fn add_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    add_one(context, args, true)
+}
+
+fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), CommandError> {
+    let mut key = context.open_mut(args, 1);
+    let filter = filter_or_new(context, args, &mut key, None)?;
+    let item = args.get(2);
+    let hash = filter.hash(item);
+    if absent_only && filter.filter().contains_hash(hash) {
+        context.reply_bool(false);
+        return Ok(());
+    }
+    filter.insert(hash, limit(context))?;
+    context.replicate(c"CF.ADD", &[args.get(1), item]);
+    context.changed(args, 1, c"cf.add");
+    context.reply_bool(true);
+    Ok(())
+}
+
+/// CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item...
+pub(super) fn insert(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let request = InsertRequest::parse(args)?;
+    let outcomes = insert_many(context, args, &request, false)?;
+    reply_added(context, &outcomes);
+    Ok(())
+}
+
+/// CF.MADD key item...
+pub(super) fn add_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let request = InsertRequest { capacity: None, may_create: true, first: 2 };
+    let outcomes = insert_many(context, args, &request, false)?;
+    reply_added(context, &outcomes);
+    Ok(())
+}
+
+/// CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...
+pub(super) fn insert_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let request = InsertRequest::parse(args)?;
+    let outcomes = insert_many(context, args, &request, true)?;
+    context.reply_array(outcomes.len());
+    for outcome in outcomes {
+        context.reply_integer(outcome.map_or(-1, i64::from));
+    }
+    Ok(())
+}
+
+/// Integers 1 and -1 in RESP2, booleans in RESP3.
+fn reply_added(context: &Context, outcomes: &[Result<bool, Refused>]) {
+    let is_resp3 = context.is_resp3();
+    context.reply_array(outcomes.len());
+    for outcome in outcomes {
+        match outcome {
+            _ if is_resp3 => context.reply_bool(outcome.is_ok()),
+            Ok(_) => context.reply_integer(1),
+            Err(_) => context.reply_integer(-1),
+        }
+    }
+}
+
+struct InsertRequest {
+    capacity: Option<u64>,
+    may_create: bool,
+    /// The number of the first item's argument.
+    first: usize,
+}
+
+impl InsertRequest {
+    fn parse(args: &Args<'_>) -> Result<Self, CommandError> {
+        let mut request = Self { capacity: None, may_create: true, first: 0 };
+        let mut at = 2;
+        while at < args.len() {
+            let is = |option: &str| args.get(at).eq_ignore_ascii_case(option.as_bytes());
+            if is("ITEMS") {
+                request.first = at + 1;
+                break;
+            } else if is("NOCREATE") {
+                request.may_create = false;
+            } else if is("CAPACITY") {
+                at += 1;
+                if at == args.len() {
+                    return Err(CommandError::Arity);
+                }
+                request.capacity = Some(options::capacity(args.get(at))?);
+            } else {
+                return Err(CommandError::UNKNOWN_ARGUMENT);
+            }
+            at += 1;
+        }
+        if request.first == 0 || request.first == args.len() {
+            return Err(CommandError::Arity);
+        }
+        Ok(request)
+    }
+}
+
+/// Adds items; answers of each whether it was added or was there already.
+fn insert_many(
+    context: &Context,
+    args: &Args<'_>,
+    request: &InsertRequest,
+    absent_only: bool,
+) -> Result<Vec<Result<bool, Refused>>, CommandError> {
+    let mut key = context.open_mut(args, 1);
+    if !request.may_create && key.get()?.is_none() {
+        return Err(CommandError::NOT_FOUND);
+    }
+    let filter = filter_or_new(context, args, &mut key, request.capacity)?;
+    let hashes = filter.hashes(args.iter(request.first));
+    let limit = limit(context);
+    let outcomes: Vec<Result<bool, Refused>> = if absent_only {
+        hashes.iter().map(|&hash| insert_absent(filter, hash, limit)).collect()
+    } else {
+        let outcomes = filter.insert_all(&hashes, limit);
+        outcomes.into_iter().map(|outcome| outcome.map(|()| true)).collect()
+    };
+    replicate_added(context, args, request, &outcomes);
+    Ok(outcomes)
+}
+
+fn insert_absent(filter: &mut StoredFilter, hash: u64, limit: u64) -> Result<bool, Refused> {
+    if filter.filter().contains_hash(hash) {
+        return Ok(false);
+    }
+    filter.insert(hash, limit).map(|()| true)
+}
+
+/// Replicas are told what was added, not what was asked for: their limits may differ.
+fn replicate_added(
+    context: &Context,
+    args: &Args<'_>,
+    request: &InsertRequest,
+    outcomes: &[Result<bool, Refused>],
+) {
+    let items = args.iter(request.first).zip(outcomes);
+    let added = items.filter(|(_, outcome)| **outcome == Ok(true)).map(|(item, _)| item);
+    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(added).collect();
+    if words.len() > 1 {
+        context.replicate(c"CF.MADD", &words);
+        context.changed(args, 1, c"cf.insert");
+    }
+}
+
+/// The key's filter; a new one with the default properties if there is none.
+fn filter_or_new<'k>(
+    context: &Context,
+    args: &Args<'_>,
+    key: &'k mut Key<'_>,
+    capacity: Option<u64>,
+) -> Result<&'k mut StoredFilter, CommandError> {
+    if key.get()?.is_none() {
+        let properties = defaults(capacity);
+        key.set(Value::Filter(create(properties, context.must_obey())?));
+        created(context, args, &properties);
+    }
+    filter_mut(key)?.ok_or(CommandError::NOT_FOUND)
+}
+
+fn created(context: &Context, args: &Args<'_>, properties: &Properties) {
+    let words = spelled_out(properties);
+    let words: Vec<&[u8]> =
+        [args.get(1)].into_iter().chain(words.iter().map(Vec::as_slice)).collect();
+    context.replicate(c"CF.RESERVE", &words);
+    context.changed(args, 1, c"cf.reserve");
+}
+
+fn limit(context: &Context) -> u64 {
+    if context.must_obey() { u64::MAX } else { max_filter_bytes() }
+}

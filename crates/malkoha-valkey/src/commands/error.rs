@@ -1,0 +1,68 @@
+//! What commands answer when they cannot do what was asked, in the words that clients know.
+
+use std::borrow::Cow;
+
+use malkoha::BuildError;
+
+use crate::server::OtherType;
+use crate::value::Refused;
+
+/// An error reply.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CommandError {
+    /// Too few or too many arguments; the server has the words.
+    Arity,
+    /// The key holds something else.
+    WrongType,
+    Message(Cow<'static, str>),
+}
+
+impl CommandError {
+    pub(crate) const EXISTS: Self = fixed("ERR item exists");
+    pub(crate) const NOT_FOUND: Self = fixed("ERR not found");
+    pub(crate) const DELETE_NOT_FOUND: Self = fixed("Not found");
+    pub(crate) const COMPACT_NOT_FOUND: Self = fixed("Cuckoo filter was not found");
+    pub(crate) const BAD_CAPACITY: Self = fixed("Bad capacity");
+    pub(crate) const UNKNOWN_ARGUMENT: Self = fixed("Unknown argument received");
+    pub(crate) const INVALID_POSITION: Self = fixed("Invalid position");
+    pub(crate) const INVALID_HEADER: Self = fixed("Invalid header");
+    pub(crate) const BAD_CHUNK: Self = fixed("Couldn't load chunk!");
+    pub(crate) const LOADING: Self =
+        fixed("ERR the filter is being loaded: send its other chunks, or delete the key");
+    pub(crate) const TOO_LARGE: Self =
+        fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");
+
+    pub(crate) fn message(text: String) -> Self {
+        Self::Message(Cow::Owned(text))
+    }
+
+    /// An option's value is not a number of its kind.
+    pub(crate) fn unparsed(option: &str) -> Self {
+        Self::message(format!("Couldn't parse {option}"))
+    }
+}
+
+const fn fixed(text: &'static str) -> CommandError {
+    CommandError::Message(Cow::Borrowed(text))
+}
+
+impl From<OtherType> for CommandError {
+    fn from(_: OtherType) -> Self {
+        Self::WrongType
+    }
+}
+
+impl From<BuildError> for CommandError {
+    fn from(error: BuildError) -> Self {
+        Self::message(format!("ERR {error}"))
+    }
+}
+
+impl From<Refused> for CommandError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full => fixed("Filter is full"),
+            Refused::GrownOut => fixed("Maximum expansions reached"),
+        }
+    }
+}

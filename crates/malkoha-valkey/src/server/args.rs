@@ -1,0 +1,56 @@
+//! What a command was called with.
+
+use std::ffi::c_int;
+use std::slice;
+
+use valkey_module::raw::RedisModuleString;
+
+use super::api::call;
+
+/// The arguments of a command, its name first. They live as long as the call.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a> {
+    strings: &'a [*mut RedisModuleString],
+}
+
+impl<'a> Args<'a> {
+    /// # Safety
+    ///
+    /// `argv` must be `argc` strings of the server that outlive `'a`.
+    pub(super) unsafe fn new(argv: *mut *mut RedisModuleString, argc: c_int) -> Self {
+        let count = usize::try_from(argc).unwrap_or(0);
+        // SAFETY: the caller's promise.
+        Self { strings: unsafe { slice::from_raw_parts(argv, count) } }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// The argument's bytes.
+    ///
+    /// # Panics
+    ///
+    /// If there is none of this number; commands check their length first.
+    pub(crate) fn get(&self, index: usize) -> &'a [u8] {
+        bytes(self.strings[index])
+    }
+
+    pub(crate) fn iter(self, from: usize) -> impl Iterator<Item = &'a [u8]> {
+        self.strings[from..].iter().map(|&string| bytes(string))
+    }
+
+    pub(super) fn raw(&self, index: usize) -> *mut RedisModuleString {
+        self.strings[index]
+    }
+}
+
+pub(super) fn bytes<'a>(string: *const RedisModuleString) -> &'a [u8] {
+    let mut len = 0;
+    // SAFETY: strings come from the server alone, inside the call that they live for; their bytes
+    // are not changed meanwhile.
+    unsafe {
+        let start = call!(RedisModule_StringPtrLen(string, &mut len));
+        slice::from_raw_parts(start.cast(), len)
+    }
+}

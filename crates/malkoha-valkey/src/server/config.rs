@@ -1,0 +1,164 @@
+//! Settings: `CONFIG SET malkoha.capacity 5000`, or the same in the server's configuration file.
+
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
+
+use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
+
+use super::api::call;
+use super::args::bytes;
+use super::context::new_string;
+use crate::value::{Properties, parse_rate};
+
+static CAPACITY: AtomicI64 = AtomicI64::new(1024);
+static GROWTH: AtomicI64 = AtomicI64::new(16);
+static MAX_FILTER_BYTES: AtomicI64 = AtomicI64::new(2 << 30);
+/// The bits of a floating-point number.
+static ERROR_RATE: AtomicU64 = AtomicU64::new(DEFAULT_RATE.to_bits());
+/// The text that `ERROR_RATE` was set to, owned by us.
+static ERROR_RATE_TEXT: AtomicPtr<RedisModuleString> = AtomicPtr::new(null_mut());
+
+const DEFAULT_RATE: f64 = 0.01;
+const DEFAULT_RATE_TEXT: &CStr = c"0.01";
+
+struct Number {
+    name: &'static CStr,
+    value: &'static AtomicI64,
+    default: i64,
+    min: i64,
+    max: i64,
+    flags: u32,
+}
+
+static NUMBERS: [Number; 3] = [
+    Number {
+        name: c"capacity",
+        value: &CAPACITY,
+        default: 1024,
+        min: 4,
+        max: 1 << 30,
+        flags: raw::REDISMODULE_CONFIG_DEFAULT,
+    },
+    Number {
+        name: c"growth",
+        value: &GROWTH,
+        default: 16,
+        min: 1,
+        max: 1_000_000_000,
+        flags: raw::REDISMODULE_CONFIG_DEFAULT,
+    },
+    Number {
+        name: c"max-filter-bytes",
+        value: &MAX_FILTER_BYTES,
+        default: 2 << 30,
+        min: 1 << 10,
+        max: 1 << 50,
+        flags: raw::REDISMODULE_CONFIG_MEMORY,
+    },
+];
+
+/// Items up to which the rate of a filter holds that began small, unless its creator said how far.
+const LEAST_GROWN: f64 = 1_048_576.0;
+
+/// What a filter is like whose creator said nothing, or nothing but the capacity.
+pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
+    let capacity = capacity.unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed).cast_unsigned());
+    #[expect(clippy::cast_precision_loss, reason = "at most 10^9, and a ratio")]
+    let (growth, least) = (GROWTH.load(Ordering::Relaxed) as f64, LEAST_GROWN / capacity as f64);
+    Properties {
+        capacity,
+        error_rate: f64::from_bits(ERROR_RATE.load(Ordering::Relaxed)),
+        growth: growth.max(least),
+        bucket_size: 2,
+        max_iterations: 20,
+        expansion: 1,
+    }
+}
+
+/// The most that one filter may take.
+pub(crate) fn max_filter_bytes() -> u64 {
+    MAX_FILTER_BYTES.load(Ordering::Relaxed).cast_unsigned()
+}
+
+pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
+    let numbers = NUMBERS.iter().all(|number| {
+        let data: *const Number = number;
+        // SAFETY: the context is that of the load, names end in 0, the data lives forever.
+        let status = unsafe {
+            call!(RedisModule_RegisterNumericConfig(
+                context,
+                number.name.as_ptr(),
+                number.default,
+                number.flags,
+                number.min,
+                number.max,
+                Some(get_number),
+                Some(set_number),
+                None,
+                data.cast_mut().cast()
+            ))
+        };
+        status == 0
+    });
+    // SAFETY: as above.
+    let rate = unsafe {
+        call!(RedisModule_RegisterStringConfig(
+            context,
+            c"error-rate".as_ptr(),
+            DEFAULT_RATE_TEXT.as_ptr(),
+            raw::REDISMODULE_CONFIG_DEFAULT,
+            Some(get_rate),
+            Some(set_rate),
+            None,
+            null_mut()
+        ))
+    };
+    // SAFETY: the context is that of the load.
+    numbers && rate == 0 && unsafe { call!(RedisModule_LoadConfigs(context)) } == 0
+}
+
+unsafe extern "C" fn get_number(_name: *const c_char, data: *mut c_void) -> c_longlong {
+    // SAFETY: what we registered, which lives forever.
+    let number: &Number = unsafe { &*data.cast() };
+    number.value.load(Ordering::Relaxed)
+}
+
+unsafe extern "C" fn set_number(
+    _name: *const c_char,
+    value: c_longlong,
+    data: *mut c_void,
+    _error: *mut *mut RedisModuleString,
+) -> c_int {
+    // SAFETY: what we registered, which lives forever.
+    let number: &Number = unsafe { &*data.cast() };
+    number.value.store(value, Ordering::Relaxed);
+    0
+}
+
+unsafe extern "C" fn get_rate(_name: *const c_char, _data: *mut c_void) -> *mut RedisModuleString {
+    ERROR_RATE_TEXT.load(Ordering::Relaxed)
+}
+
+unsafe extern "C" fn set_rate(
+    _name: *const c_char,
+    value: *mut RedisModuleString,
+    _data: *mut c_void,
+    error: *mut *mut RedisModuleString,
+) -> c_int {
+    let Some(rate) = parse_rate(bytes(value)) else {
+        // SAFETY: the server gives room for a message and frees it.
+        unsafe { *error = new_string("error-rate must be a number above 0 and below 1") };
+        return 1;
+    };
+    ERROR_RATE.store(rate.to_bits(), Ordering::Relaxed);
+    // SAFETY: kept beyond this call; the one before is given back.
+    unsafe {
+        call!(RedisModule_RetainString(null_mut(), value));
+        let before = ERROR_RATE_TEXT.swap(value, Ordering::Relaxed);
+        if !before.is_null() {
+            call!(RedisModule_FreeString(null_mut(), before));
+        }
+    }
+    0
+}

@@ -1,0 +1,171 @@
+//! One call of a command: replies, replication, keyspace events.
+
+use std::ffi::{CStr, c_char, c_int, c_long, c_longlong};
+
+use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
+
+use super::api::call;
+use super::args::Args;
+use super::key::Key;
+
+/// The client that a command replies to, and the server that runs it.
+pub(crate) struct Context {
+    raw: *mut RedisModuleCtx,
+}
+
+impl Context {
+    /// # Safety
+    ///
+    /// `raw` must be the context of the call that is going on.
+    pub(super) unsafe fn new(raw: *mut RedisModuleCtx) -> Self {
+        Self { raw }
+    }
+
+    /// Opens the key that an argument names, for looking.
+    pub(crate) fn open<'a>(&'a self, args: &Args<'a>, index: usize) -> Key<'a> {
+        // SAFETY: the context and the argument are of this call.
+        unsafe { Key::open(self.raw, args.raw(index), raw::REDISMODULE_READ) }
+    }
+
+    /// Opens the key that an argument names, for changing.
+    pub(crate) fn open_mut<'a>(&'a self, args: &Args<'a>, index: usize) -> Key<'a> {
+        let mode = raw::REDISMODULE_READ | raw::REDISMODULE_WRITE;
+        // SAFETY: the context and the argument are of this call.
+        unsafe { Key::open(self.raw, args.raw(index), mode) }
+    }
+
+    /// Tells watching clients and subscribers of keyspace events what happened to a key.
+    pub(crate) fn changed(&self, args: &Args<'_>, index: usize, event: &CStr) {
+        let key = args.raw(index);
+        // SAFETY: the context and the argument are of this call.
+        unsafe {
+            call!(RedisModule_SignalModifiedKey(self.raw, key));
+            call!(RedisModule_NotifyKeyspaceEvent(
+                self.raw,
+                raw::REDISMODULE_NOTIFY_MODULE,
+                event.as_ptr(),
+                key
+            ));
+        }
+    }
+
+    /// Sends the command as it came to replicas and the append-only file.
+    pub(crate) fn replicate_verbatim(&self) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplicateVerbatim(self.raw)) };
+    }
+
+    /// Sends another command to replicas and the append-only file.
+    pub(crate) fn replicate(&self, command: &CStr, arguments: &[&[u8]]) {
+        // SAFETY: the server copies the bytes; the strings are freed right after it has taken its
+        // own references. `v` stands for an array of strings and its length.
+        unsafe {
+            let mut strings: Vec<_> = arguments
+                .iter()
+                .map(|bytes| {
+                    call!(RedisModule_CreateString(self.raw, bytes.as_ptr().cast(), bytes.len()))
+                })
+                .collect();
+            call!(RedisModule_Replicate(
+                self.raw,
+                command.as_ptr(),
+                c"v".as_ptr(),
+                strings.as_mut_ptr(),
+                strings.len()
+            ));
+            for string in strings {
+                call!(RedisModule_FreeString(self.raw, string));
+            }
+        }
+    }
+
+    /// Whether the command comes from the primary or a file, and must be obeyed whatever this
+    /// server's own limits are.
+    pub(crate) fn must_obey(&self) -> bool {
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// Whether the client speaks RESP3.
+    pub(crate) fn is_resp3(&self) -> bool {
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)
+    }
+
+    fn has_flag(&self, flags: u32) -> bool {
+        // SAFETY: the context is of this call.
+        let set = unsafe { call!(RedisModule_GetContextFlags(self.raw)) };
+        set.cast_unsigned() & flags != 0
+    }
+
+    pub(crate) fn reply_ok(&self) {
+        // SAFETY: the context is of this call, the text ends in 0.
+        unsafe { call!(RedisModule_ReplyWithSimpleString(self.raw, c"OK".as_ptr())) };
+    }
+
+    /// True or false in RESP3, 1 or 0 in RESP2.
+    pub(crate) fn reply_bool(&self, value: bool) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithBool(self.raw, c_int::from(value))) };
+    }
+
+    pub(crate) fn reply_integer(&self, value: i64) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithLongLong(self.raw, c_longlong::from(value))) };
+    }
+
+    pub(crate) fn reply_count(&self, value: u64) {
+        self.reply_integer(i64::try_from(value).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn reply_double(&self, value: f64) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithDouble(self.raw, value)) };
+    }
+
+    pub(crate) fn reply_null(&self) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithNull(self.raw)) };
+    }
+
+    pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
+        let start: *const c_char = bytes.as_ptr().cast();
+        // SAFETY: the context is of this call, the server copies the bytes.
+        unsafe { call!(RedisModule_ReplyWithStringBuffer(self.raw, start, bytes.len())) };
+    }
+
+    /// So many replies follow.
+    pub(crate) fn reply_array(&self, len: usize) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithArray(self.raw, long(len))) };
+    }
+
+    /// So many pairs of replies follow; a flat array in RESP2.
+    pub(crate) fn reply_map(&self, len: usize) {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_ReplyWithMap(self.raw, long(len))) };
+    }
+
+    pub(crate) fn reply_error(&self, message: &str) {
+        // A message never has a line end or a 0 inside.
+        let clean = message.bytes().map(|byte| if byte < b' ' { b' ' } else { byte });
+        let text: Vec<u8> = clean.chain([0]).collect();
+        // SAFETY: the context is of this call, the text ends in 0, the server copies it.
+        unsafe { call!(RedisModule_ReplyWithError(self.raw, text.as_ptr().cast())) };
+    }
+
+    pub(super) fn wrong_arity(&self) -> c_int {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_WrongArity(self.raw)) }
+    }
+}
+
+fn long(len: usize) -> c_long {
+    c_long::try_from(len).expect("no more items than memory")
+}
+
+/// A string of the server's own, without a context; the caller passes it on.
+pub(super) fn new_string(text: &str) -> *mut RedisModuleString {
+    // SAFETY: the server copies the bytes.
+    unsafe {
+        call!(RedisModule_CreateString(std::ptr::null_mut(), text.as_ptr().cast(), text.len()))
+    }
+}

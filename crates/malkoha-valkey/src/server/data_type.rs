@@ -1,0 +1,159 @@
+//! The callbacks of our data type. None lets a panic out.
+
+use std::ffi::{c_int, c_longlong, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+
+use valkey_module::raw::{
+    self, RedisModuleCtx, RedisModuleDigest, RedisModuleIO, RedisModuleString,
+    RedisModuleTypeMethods,
+};
+
+use super::api::call;
+use super::io::{RdbReader, RdbWriter};
+use super::key::DATA_TYPE;
+use crate::value::{ENCODING_VERSION, Value};
+
+/// Nine characters from the server's alphabet.
+const NAME: &std::ffi::CStr = c"malkohacf";
+
+pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
+    let mut methods = RedisModuleTypeMethods {
+        version: raw::REDISMODULE_TYPE_METHOD_VERSION.into(),
+        rdb_load: Some(rdb_load),
+        rdb_save: Some(rdb_save),
+        aof_rewrite: Some(aof_rewrite),
+        mem_usage: Some(mem_usage),
+        digest: Some(digest),
+        free: Some(free),
+        aux_load: None,
+        aux_save: None,
+        aux_save_triggers: 0,
+        free_effort: Some(free_effort),
+        unlink: None,
+        copy: Some(copy),
+        defrag: None,
+        mem_usage2: None,
+        free_effort2: None,
+        unlink2: None,
+        copy2: None,
+        aux_save2: None,
+    };
+    // SAFETY: the context is that of the load; the server copies the methods.
+    let data_type = unsafe {
+        call!(RedisModule_CreateDataType(context, NAME.as_ptr(), ENCODING_VERSION, &mut methods))
+    };
+    DATA_TYPE.store(data_type, Ordering::Relaxed);
+    !data_type.is_null()
+}
+
+/// A server that has lost its footing is better stopped than believed: but a callback must return,
+/// so it returns this.
+fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
+/// # Safety
+///
+/// `value` must be one of ours, and not be changed for `'a`.
+unsafe fn value<'a>(value: *const c_void) -> &'a Value {
+    // SAFETY: the caller's promise.
+    unsafe { &*value.cast() }
+}
+
+unsafe extern "C" fn rdb_load(io: *mut RedisModuleIO, version: c_int) -> *mut c_void {
+    guarded(null_mut(), || match Value::read(&mut RdbReader(io), version) {
+        Ok(value) => Box::into_raw(Box::new(value)).cast(),
+        Err(damaged) => {
+            let text = format!("a filter cannot be loaded: {damaged}\0");
+            // SAFETY: the stream is that of this call; the texts end in 0, and `%s` takes one.
+            unsafe {
+                call!(RedisModule_LogIOError(
+                    io,
+                    c"warning".as_ptr(),
+                    c"%s".as_ptr(),
+                    text.as_ptr()
+                ));
+            }
+            null_mut()
+        }
+    })
+}
+
+unsafe extern "C" fn rdb_save(io: *mut RedisModuleIO, pointer: *mut c_void) {
+    // SAFETY: the server hands in a value of this type, and changes none meanwhile.
+    guarded((), || unsafe { value(pointer) }.write(&mut RdbWriter(io)));
+}
+
+unsafe extern "C" fn aof_rewrite(
+    io: *mut RedisModuleIO,
+    key: *mut RedisModuleString,
+    pointer: *mut c_void,
+) {
+    // SAFETY: the server hands in a value of this type, and changes none meanwhile.
+    let value = unsafe { value(pointer) };
+    guarded((), || {
+        for (number, chunk) in (1..).zip(value.chunks()) {
+            let number: c_longlong = number;
+            // SAFETY: `s` takes a string, `l` a long long, `b` bytes and their number.
+            unsafe {
+                call!(RedisModule_EmitAOF(
+                    io,
+                    c"CF.LOADCHUNK".as_ptr(),
+                    c"slb".as_ptr(),
+                    key,
+                    number,
+                    chunk.as_ptr(),
+                    chunk.len()
+                ));
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn mem_usage(pointer: *const c_void) -> usize {
+    // SAFETY: the server hands in a value of this type.
+    let value = unsafe { value(pointer) };
+    guarded(0, || usize::try_from(value.size_in_bytes()).unwrap_or(usize::MAX))
+}
+
+unsafe extern "C" fn free_effort(_key: *mut RedisModuleString, pointer: *const c_void) -> usize {
+    // SAFETY: the server hands in a value of this type.
+    let value = unsafe { value(pointer) };
+    guarded(1, || value.allocations())
+}
+
+unsafe extern "C" fn digest(digest: *mut RedisModuleDigest, pointer: *mut c_void) {
+    // SAFETY: the server hands in a value of this type.
+    let value = unsafe { value(pointer) };
+    guarded((), || {
+        for chunk in value.chunks() {
+            // SAFETY: the digest is that of this call; the bytes are only read.
+            unsafe {
+                call!(RedisModule_DigestAddStringBuffer(
+                    digest,
+                    chunk.as_ptr().cast(),
+                    chunk.len()
+                ));
+            }
+        }
+        // SAFETY: as above.
+        unsafe { call!(RedisModule_DigestEndSequence(digest)) };
+    });
+}
+
+unsafe extern "C" fn copy(
+    _from: *mut RedisModuleString,
+    _to: *mut RedisModuleString,
+    pointer: *const c_void,
+) -> *mut c_void {
+    // SAFETY: the server hands in a value of this type.
+    let value = unsafe { value(pointer) };
+    guarded(null_mut(), || Box::into_raw(Box::new(value.clone())).cast())
+}
+
+unsafe extern "C" fn free(pointer: *mut c_void) {
+    // SAFETY: made by `Box::into_raw` of a `Value`, and freed once.
+    guarded((), || drop(unsafe { Box::from_raw(pointer.cast::<Value>()) }));
+}

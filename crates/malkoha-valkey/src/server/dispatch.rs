@@ -1,0 +1,58 @@
+//! From the server's call to a command's function and back.
+
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use valkey_module::raw::{RedisModuleCtx, RedisModuleString};
+
+use super::args::Args;
+use super::context::Context;
+use crate::commands::CommandError;
+
+/// What a command is: it replies, or says what is wrong before it has replied anything.
+pub(crate) type Handler = fn(&Context, &Args<'_>) -> Result<(), CommandError>;
+
+const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
+
+/// What the server calls.
+pub(crate) type Entry =
+    unsafe extern "C" fn(*mut RedisModuleCtx, *mut *mut RedisModuleString, c_int) -> c_int;
+
+/// The server's view of a handler.
+macro_rules! entry {
+    ($handler:path) => {{
+        unsafe extern "C" fn entry(
+            context: *mut valkey_module::raw::RedisModuleCtx,
+            argv: *mut *mut valkey_module::raw::RedisModuleString,
+            argc: std::ffi::c_int,
+        ) -> std::ffi::c_int {
+            // SAFETY: the server calls with what it documents.
+            unsafe { $crate::server::dispatch(context, argv, argc, $handler) }
+        }
+        entry as $crate::server::Entry
+    }};
+}
+pub(crate) use entry;
+
+/// # Safety
+///
+/// The arguments must be those of a call by the server.
+pub(crate) unsafe fn dispatch(
+    context: *mut RedisModuleCtx,
+    argv: *mut *mut RedisModuleString,
+    argc: c_int,
+    handler: Handler,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (context, args) = unsafe { (Context::new(context), Args::new(argv, argc)) };
+    // No panic may reach the server. A handler that panics is wrong, but keeps its filter whole:
+    // the library changes a table only when it knows that it can.
+    match catch_unwind(AssertUnwindSafe(|| handler(&context, &args))) {
+        Ok(Ok(())) => {}
+        Ok(Err(CommandError::Arity)) => return context.wrong_arity(),
+        Ok(Err(CommandError::WrongType)) => context.reply_error(WRONG_TYPE),
+        Ok(Err(CommandError::Message(message))) => context.reply_error(&message),
+        Err(_) => context.reply_error("ERR internal error of the malkoha module, see the log"),
+    }
+    0
+}

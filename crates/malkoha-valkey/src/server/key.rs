@@ -1,0 +1,90 @@
+//! An open key of the server.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use valkey_module::raw::{
+    self, RedisModuleCtx, RedisModuleKey, RedisModuleString, RedisModuleType,
+};
+
+use super::api::call;
+use crate::value::Value;
+
+/// The type of our values, once registered.
+pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The key has a value of another type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OtherType;
+
+/// Open until dropped.
+pub(crate) struct Key<'a> {
+    /// Null for a key that is not there and was opened for looking.
+    raw: *mut RedisModuleKey,
+    call: PhantomData<&'a ()>,
+}
+
+impl Key<'_> {
+    /// # Safety
+    ///
+    /// The context and the name must be those of a call that outlives the key.
+    pub(super) unsafe fn open(
+        context: *mut RedisModuleCtx,
+        name: *mut RedisModuleString,
+        mode: u32,
+    ) -> Self {
+        // SAFETY: the caller's promise.
+        let raw = unsafe { call!(RedisModule_OpenKey(context, name, mode.cast_signed())) };
+        Self { raw, call: PhantomData }
+    }
+
+    /// Our value of a key, `None` if there is no key.
+    fn pointer(&self) -> Result<Option<*mut Value>, OtherType> {
+        if self.raw.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the key is open. What a key of our type holds is what we set or loaded: a
+        // `Value`, which stays there until the key is freed or set.
+        unsafe {
+            if call!(RedisModule_KeyType(self.raw))
+                == i32::try_from(raw::REDISMODULE_KEYTYPE_EMPTY).unwrap_or(0)
+            {
+                return Ok(None);
+            }
+            if call!(RedisModule_ModuleTypeGetType(self.raw)) != DATA_TYPE.load(Ordering::Relaxed) {
+                return Err(OtherType);
+            }
+            Ok(Some(call!(RedisModule_ModuleTypeGetValue(self.raw)).cast()))
+        }
+    }
+
+    pub(crate) fn get(&self) -> Result<Option<&Value>, OtherType> {
+        // SAFETY: it is ours; commands run one at a time, and each opens a key but once unless it
+        // only looks, so that nobody else changes it.
+        self.pointer().map(|value| value.map(|value| unsafe { &*value }))
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Result<Option<&mut Value>, OtherType> {
+        // SAFETY: as in `get`.
+        self.pointer().map(|value| value.map(|value| unsafe { &mut *value }))
+    }
+
+    /// Gives the key this value; the one that it had is freed.
+    pub(crate) fn set(&mut self, value: Value) -> &mut Value {
+        let pointer = Box::into_raw(Box::new(value));
+        // SAFETY: the key is open for writing; the server owns the value from now on and frees it
+        // with our callback.
+        unsafe {
+            let data_type = DATA_TYPE.load(Ordering::Relaxed);
+            call!(RedisModule_ModuleTypeSetValue(self.raw, data_type, pointer.cast()));
+            &mut *pointer
+        }
+    }
+}
+
+impl Drop for Key<'_> {
+    fn drop(&mut self) {
+        // SAFETY: opened by us and closed once. Null is allowed.
+        unsafe { call!(RedisModule_CloseKey(self.raw)) };
+    }
+}

@@ -1,0 +1,139 @@
+//! Commands as `commands.json` describes them: registered, and documented for `COMMAND INFO`.
+
+use std::ffi::{CStr, CString, c_int};
+use std::ptr::{null, null_mut};
+
+use serde::Deserialize;
+use valkey_module::raw::{
+    self, RedisModuleCommandArg, RedisModuleCommandHistoryEntry, RedisModuleCommandInfo,
+    RedisModuleCommandInfoVersion, RedisModuleCommandKeySpec, RedisModuleCtx,
+};
+
+use super::api::{call, has};
+use super::dispatch::Entry;
+
+/// What users grant with `+@cuckoo`.
+const ACL_CATEGORY: &CStr = c"cuckoo";
+
+const COMMANDS: &str = include_str!("../../commands.json");
+
+static VERSION: RedisModuleCommandInfoVersion = RedisModuleCommandInfoVersion {
+    version: 1,
+    sizeof_historyentry: size_of::<RedisModuleCommandHistoryEntry>(),
+    sizeof_keyspec: size_of::<RedisModuleCommandKeySpec>(),
+    sizeof_arg: size_of::<RedisModuleCommandArg>(),
+};
+
+#[derive(Deserialize)]
+struct Command {
+    name: String,
+    summary: String,
+    complexity: String,
+    since: String,
+    arity: c_int,
+    flags: Vec<String>,
+    keys: Vec<KeySpec>,
+}
+
+#[derive(Deserialize)]
+struct KeySpec {
+    flags: Vec<String>,
+    /// The argument's number.
+    first: c_int,
+    /// Keys after the first; -1: up to the last argument.
+    last: c_int,
+}
+
+/// Registers all commands; answers what is wrong.
+pub(super) fn register(
+    context: *mut RedisModuleCtx,
+    entries: &[(&str, Entry)],
+) -> Result<(), String> {
+    let commands: Vec<Command> =
+        serde_json::from_str(COMMANDS).map_err(|error| format!("commands.json: {error}"))?;
+    let has_category = has!(RedisModule_AddACLCategory)
+        && has!(RedisModule_SetCommandACLCategories)
+        // SAFETY: the context is that of the load. A server that has the category already refuses.
+        && unsafe { call!(RedisModule_AddACLCategory(context, ACL_CATEGORY.as_ptr())) } == 0;
+    for command in &commands {
+        let entry = entries.iter().find(|(name, _)| *name == command.name);
+        let &(_, entry) = entry.ok_or_else(|| format!("{} has no handler", command.name))?;
+        create(context, command, entry, has_category)
+            .ok_or_else(|| format!("the server refuses {}: is it there already?", command.name))?;
+    }
+    (commands.len() == entries.len()).then_some(()).ok_or_else(|| "a handler is not listed".into())
+}
+
+fn create(
+    context: *mut RedisModuleCtx,
+    command: &Command,
+    entry: Entry,
+    has_category: bool,
+) -> Option<()> {
+    let name = CString::new(command.name.as_str()).ok()?;
+    let flags = CString::new(command.flags.join(" ")).ok()?;
+    let (first, last) = match command.keys.as_slice() {
+        [one] => (one.first, if one.last < 0 { -1 } else { one.first + one.last }),
+        [first, ..] => (first.first, -1),
+        [] => (0, 0),
+    };
+    // SAFETY: the context is that of the load; the server copies the texts.
+    unsafe {
+        if call!(RedisModule_CreateCommand(
+            context,
+            name.as_ptr(),
+            Some(entry),
+            flags.as_ptr(),
+            first,
+            last,
+            c_int::from(first != 0)
+        )) != 0
+        {
+            return None;
+        }
+        let created = call!(RedisModule_GetCommand(context, name.as_ptr()));
+        if has_category {
+            call!(RedisModule_SetCommandACLCategories(created, ACL_CATEGORY.as_ptr()));
+        }
+        let text = |text: &str| CString::new(text).ok();
+        let (summary, complexity, since) =
+            (text(&command.summary)?, text(&command.complexity)?, text(&command.since)?);
+        let mut keys: Vec<_> = command.keys.iter().map(key_spec).collect();
+        // The list ends with an invalid one.
+        keys.push(std::mem::zeroed());
+        let info = RedisModuleCommandInfo {
+            version: &raw const VERSION,
+            summary: summary.as_ptr(),
+            complexity: complexity.as_ptr(),
+            since: since.as_ptr(),
+            history: null_mut(),
+            tips: null(),
+            arity: command.arity,
+            key_specs: keys.as_mut_ptr(),
+            args: null_mut(),
+        };
+        (call!(RedisModule_SetCommandInfo(created, &info)) == 0).then_some(())
+    }
+}
+
+fn key_spec(spec: &KeySpec) -> RedisModuleCommandKeySpec {
+    let flag = |name: &String| match name.as_str() {
+        "RO" => raw::REDISMODULE_CMD_KEY_RO,
+        "RW" => raw::REDISMODULE_CMD_KEY_RW,
+        "OW" => raw::REDISMODULE_CMD_KEY_OW,
+        "ACCESS" => raw::REDISMODULE_CMD_KEY_ACCESS,
+        "INSERT" => raw::REDISMODULE_CMD_KEY_INSERT,
+        "UPDATE" => raw::REDISMODULE_CMD_KEY_UPDATE,
+        "DELETE" => raw::REDISMODULE_CMD_KEY_DELETE,
+        _ => 0,
+    };
+    // SAFETY: plain numbers and pointers, for which zero is a value: an absent note.
+    let mut filled: RedisModuleCommandKeySpec = unsafe { std::mem::zeroed() };
+    filled.flags = spec.flags.iter().map(flag).fold(0, |all, flag| all | u64::from(flag));
+    filled.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
+    filled.bs.index.pos = spec.first;
+    filled.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
+    filled.fk.range.lastkey = spec.last;
+    filled.fk.range.keystep = 1;
+    filled
+}

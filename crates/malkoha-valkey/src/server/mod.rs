@@ -1,0 +1,21 @@
+//! The room of the module API: all that is `unsafe` is in here.
+//!
+//! Commands see a [`Context`], [`Args`] and [`Key`]s; values see a `Sink` and a `Source`.
+
+mod api;
+mod args;
+mod config;
+mod context;
+mod data_type;
+mod dispatch;
+mod info;
+mod io;
+mod key;
+mod load;
+mod metadata;
+
+pub(crate) use args::Args;
+pub(crate) use config::{defaults, max_filter_bytes};
+pub(crate) use context::Context;
+pub(crate) use dispatch::{Entry, dispatch, entry};
+pub(crate) use key::{Key, OtherType};

@@ -1,0 +1,97 @@
+//! A filter of which only the first chunks have come.
+
+use std::mem;
+
+use malkoha::GrowableLoader;
+
+use super::Damaged;
+use super::chunks::Preamble;
+use super::stored::StoredFilter;
+
+/// Checks each chunk as it comes. Keeps them too, so that a server that is saved or gets a replica
+/// meanwhile can go on from there.
+#[derive(Debug)]
+pub(crate) struct Loading {
+    preamble: Preamble,
+    loader: GrowableLoader,
+    taken: u64,
+    bytes: u64,
+    /// Empty if `keeps` is not set.
+    chunks: Vec<Vec<u8>>,
+    keeps: bool,
+}
+
+impl Loading {
+    /// Begins with chunk 1.
+    pub(crate) fn begin(chunk: Vec<u8>) -> Result<Self, Damaged> {
+        let mut loading = Self::begin_passing(&chunk)?;
+        loading.keeps = true;
+        loading.chunks.push(chunk);
+        Ok(loading)
+    }
+
+    /// As [`begin`](Self::begin), for chunks that all come at once and need not be kept.
+    pub(super) fn begin_passing(chunk: &[u8]) -> Result<Self, Damaged> {
+        let (preamble, header) = Preamble::split(chunk)?;
+        let mut loader = GrowableLoader::for_filter();
+        loader.push(header).map_err(|_| Damaged("the first chunk has a damaged header"))?;
+        let bytes = chunk.len() as u64;
+        Ok(Self { preamble, loader, taken: 1, bytes, chunks: Vec::new(), keeps: false })
+    }
+
+    /// The number of the chunk that must come next.
+    pub(crate) const fn next(&self) -> u64 {
+        self.taken + 1
+    }
+
+    /// Takes the next chunk; the filter if it was the last. A chunk that is refused has changed
+    /// nothing, unless chunks are not kept.
+    pub(crate) fn push(&mut self, chunk: Vec<u8>) -> Result<Option<StoredFilter>, Damaged> {
+        let outcome = self.take(&chunk);
+        if outcome.is_err() {
+            self.rewind();
+        } else if self.keeps {
+            self.chunks.push(chunk);
+        }
+        outcome
+    }
+
+    fn take(&mut self, chunk: &[u8]) -> Result<Option<StoredFilter>, Damaged> {
+        self.loader.push(chunk).map_err(|_| Damaged("a chunk is damaged"))?;
+        self.taken += 1;
+        self.bytes += chunk.len() as u64;
+        let Preamble { chunks, deleted, properties } = self.preamble;
+        if self.taken < chunks {
+            return Ok(None);
+        }
+        let loader = mem::replace(&mut self.loader, GrowableLoader::for_filter());
+        let filter = loader.into_filter().map_err(|_| Damaged("the chunks do not fit together"))?;
+        Ok(Some(StoredFilter::new(filter, properties, deleted)))
+    }
+
+    /// Back to what the kept chunks make: the loader is of no use after an error.
+    fn rewind(&mut self) {
+        if self.keeps {
+            *self = self.clone();
+        }
+    }
+
+    /// Bytes that have come.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn chunks(&self) -> &[Vec<u8>] {
+        &self.chunks
+    }
+}
+
+impl Clone for Loading {
+    fn clone(&self) -> Self {
+        let mut chunks = self.chunks.iter().cloned();
+        let first = chunks.next().expect("chunk 1 is kept");
+        let mut copy = Self::begin(first).expect("it was taken once");
+        chunks.try_for_each(|chunk| copy.push(chunk).map(drop)).expect("they were taken once");
+        copy
+    }
+}

@@ -1,0 +1,153 @@
+//! What a filter was asked to be.
+
+use malkoha::{BuildError, GrowableCuckooFilter};
+
+/// All that CF.RESERVE can say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Properties {
+    /// Items to begin with.
+    pub(crate) capacity: u64,
+    /// The false-positive rate that shall hold, in (0, 1); 0 if nobody has said, as in a filter
+    /// that came from a file.
+    pub(crate) error_rate: f64,
+    /// Up to how many times the capacity it shall hold.
+    pub(crate) growth: f64,
+    /// Told as it was given; our buckets have four slots.
+    pub(crate) bucket_size: u16,
+    /// Told as it was given; our searches have a bound of their own.
+    pub(crate) max_iterations: u16,
+    /// 0: no growth, the capacity is the end. Otherwise told as it was given.
+    pub(crate) expansion: u16,
+}
+
+/// Bytes of the encoded properties.
+pub(super) const PROPERTIES_BYTES: usize = 30;
+
+impl Properties {
+    pub(crate) fn of_file(filter: &GrowableCuckooFilter) -> Self {
+        Self {
+            capacity: filter.capacity(),
+            error_rate: 0.0,
+            growth: 0.0,
+            bucket_size: 2,
+            max_iterations: 20,
+            expansion: 1,
+        }
+    }
+
+    /// Whether the filter may grow.
+    pub(crate) const fn grows(&self) -> bool {
+        self.expansion > 0
+    }
+
+    /// An empty filter of these properties.
+    pub(crate) fn build(&self) -> Result<GrowableCuckooFilter, BuildError> {
+        let growth = if self.grows() { self.growth } else { 1.0 };
+        GrowableCuckooFilter::builder()
+            .capacity(self.capacity)
+            .fpr(self.error_rate)
+            .growth(growth)
+            .build()
+    }
+
+    /// Bytes that `build` will take, at most: bits for the rate at the eight slots that a lookup
+    /// meets, or for the alternate places of as many doublings; two more for rounding and the mark
+    /// of the end; slots a twentieth more than items; a few KiB of directory.
+    pub(crate) fn estimated_bytes(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "at most 2^36")]
+        let capacity = self.capacity as f64;
+        let doublings = if self.grows() { self.growth.max(1.0).log2() } else { 0.0 };
+        let for_rate = (16.0 * (1.0 + doublings / 2.0) / self.error_rate).log2();
+        let bits = for_rate.max(doublings + 8.0).ceil() + 2.0;
+        capacity * bits.clamp(1.0, 31.0) / 8.0 * 1.06 + 4096.0
+    }
+
+    pub(super) fn encode(&self) -> [u8; PROPERTIES_BYTES] {
+        let mut bytes = [0; PROPERTIES_BYTES];
+        bytes[0..8].copy_from_slice(&self.capacity.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.error_rate.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.growth.to_le_bytes());
+        bytes[24..26].copy_from_slice(&self.bucket_size.to_le_bytes());
+        bytes[26..28].copy_from_slice(&self.max_iterations.to_le_bytes());
+        bytes[28..30].copy_from_slice(&self.expansion.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn decode(bytes: &[u8; PROPERTIES_BYTES]) -> Option<Self> {
+        let eight = |at: usize| bytes[at..].first_chunk().copied();
+        let two = |at: usize| bytes[at..].first_chunk().copied().map(u16::from_le_bytes);
+        let properties = Self {
+            capacity: u64::from_le_bytes(eight(0)?),
+            error_rate: f64::from_le_bytes(eight(8)?),
+            growth: f64::from_le_bytes(eight(16)?),
+            bucket_size: two(24)?,
+            max_iterations: two(26)?,
+            expansion: two(28)?,
+        };
+        let Self { capacity, error_rate, growth, .. } = properties;
+        // Written so that a NaN is refused too.
+        let possible = (1..=malkoha::MAX_CAPACITY).contains(&capacity)
+            && (0.0..1.0).contains(&error_rate)
+            && (0.0..=1e9).contains(&growth);
+        possible.then_some(properties)
+    }
+}
+
+/// A rate above 0 and below 1.
+pub(crate) fn parse_rate(text: &[u8]) -> Option<f64> {
+    let rate: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (rate > 0.0 && rate < 1.0).then_some(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn properties_survive_their_bytes(
+            capacity in 1..=1_u64 << 36, error_rate in 0.0..0.99, growth in 0.0..1e9,
+            bucket_size: u16, max_iterations: u16, expansion: u16,
+        ) {
+            let properties =
+                Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion };
+            prop_assert_eq!(Properties::decode(&properties.encode()), Some(properties));
+        }
+
+        #[test]
+        fn estimates_are_upper_bounds(
+            capacity in 4..2_000_000_u64, rate in 1e-6..0.2, growth in 1.0..1e6, expansion in 0..2_u16,
+        ) {
+            let properties = Properties {
+                capacity, error_rate: rate, growth, bucket_size: 2, max_iterations: 20, expansion,
+            };
+            if let Ok(filter) = properties.build() {
+                #[expect(clippy::cast_precision_loss, reason = "small")]
+                let bytes = filter.size_in_bytes() as f64;
+                prop_assert!(bytes <= properties.estimated_bytes(), "{bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_properties_are_refused() {
+        let good = Properties {
+            capacity: 1,
+            error_rate: 0.5,
+            growth: 1.0,
+            bucket_size: 2,
+            max_iterations: 20,
+            expansion: 1,
+        };
+        assert!(Properties::decode(&good.encode()).is_some());
+        for bad in [
+            Properties { capacity: 0, ..good },
+            Properties { error_rate: f64::NAN, ..good },
+            Properties { error_rate: 1.0, ..good },
+            Properties { growth: f64::INFINITY, ..good },
+        ] {
+            assert_eq!(Properties::decode(&bad.encode()), None, "{bad:?}");
+        }
+    }
+}

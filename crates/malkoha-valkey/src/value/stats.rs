@@ -1,0 +1,31 @@
+//! Counters for INFO, over all filters of the server.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that any thread may change: values are freed in the background.
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub(crate) fn subtract(&self, less: u64) {
+        self.0.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Filters that there are.
+pub(crate) static FILTERS: Counter = Counter(AtomicU64::new(0));
+/// Bytes that they take, a little behind.
+pub(crate) static BYTES: Counter = Counter(AtomicU64::new(0));
+/// Copies of items that were added since the server started.
+pub(crate) static ADDED: Counter = Counter(AtomicU64::new(0));
+/// Copies that were deleted.
+pub(crate) static DELETED: Counter = Counter(AtomicU64::new(0));
+/// Additions that were refused.
+pub(crate) static REFUSED: Counter = Counter(AtomicU64::new(0));

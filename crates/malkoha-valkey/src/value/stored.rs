@@ -1,0 +1,180 @@
+//! A filter and what belongs to it.
+
+use malkoha::{BuildError, GrowableCuckooFilter, Key, KeyHasher};
+
+use super::limits::{interval, is_full};
+use super::properties::Properties;
+use super::stats;
+
+/// Why an item was not added. The filter is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It must not grow, and holds its capacity.
+    Full,
+    /// It has grown as far as it may or can.
+    GrownOut,
+}
+
+/// A filter, its properties and its place in the statistics.
+#[derive(Debug)]
+pub(crate) struct StoredFilter {
+    filter: GrowableCuckooFilter,
+    properties: Properties,
+    /// Copies that were deleted in its life.
+    deleted: u64,
+    /// Its size when last looked at.
+    bytes: u64,
+    /// Additions until the next look.
+    patience: u64,
+}
+
+/// The hash of an item is all that the library needs to know of it.
+struct Hashed(u64);
+
+impl Key for Hashed {
+    fn hash_with(&self, _: KeyHasher) -> u64 {
+        self.0
+    }
+}
+
+impl StoredFilter {
+    pub(crate) fn new(filter: GrowableCuckooFilter, properties: Properties, deleted: u64) -> Self {
+        stats::FILTERS.add(1);
+        let mut stored = Self { filter, properties, deleted, bytes: 0, patience: 0 };
+        stored.look();
+        stored
+    }
+
+    /// An empty one.
+    pub(crate) fn create(properties: Properties) -> Result<Self, BuildError> {
+        properties.build().map(|filter| Self::new(filter, properties, 0))
+    }
+
+    pub(crate) const fn filter(&self) -> &GrowableCuckooFilter {
+        &self.filter
+    }
+
+    pub(crate) const fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    pub(crate) const fn deleted(&self) -> u64 {
+        self.deleted
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        self.filter.size_in_bytes() + size_of::<Self>() as u64
+    }
+
+    pub(crate) fn hash(&self, item: &[u8]) -> u64 {
+        self.filter.hasher().hash_bytes(item)
+    }
+
+    pub(crate) fn hashes<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Vec<u64> {
+        items.map(|item| self.hash(item)).collect()
+    }
+
+    /// Adds a copy of an item, unless the filter takes `max_bytes` already.
+    pub(crate) fn insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
+        let outcome = self.try_insert(hash, max_bytes);
+        match outcome {
+            Ok(()) => stats::ADDED.add(1),
+            Err(_) => stats::REFUSED.add(1),
+        }
+        outcome
+    }
+
+    fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
+        if is_full(&self.filter, &self.properties, hash) {
+            return Err(Refused::Full);
+        }
+        if self.patience == 0 {
+            self.look();
+        }
+        if self.bytes >= max_bytes {
+            return Err(Refused::GrownOut);
+        }
+        self.patience -= 1;
+        self.filter.insert_hash(hash).map_err(|_| Refused::GrownOut)
+    }
+
+    /// Adds a copy of each item; answers which were added.
+    pub(crate) fn insert_all(
+        &mut self,
+        hashes: &[u64],
+        max_bytes: u64,
+    ) -> Vec<Result<(), Refused>> {
+        let mut outcomes = Vec::with_capacity(hashes.len());
+        while outcomes.len() < hashes.len() {
+            let rest = &hashes[outcomes.len()..];
+            if self.properties.grows() && self.patience > 0 && self.bytes < max_bytes {
+                let patience = usize::try_from(self.patience).unwrap_or(usize::MAX);
+                let batch = &rest[..rest.len().min(patience)];
+                let before = self.filter.len();
+                // A refused one is met again below.
+                let _ = self.filter.insert_hashes(batch);
+                let added = self.filter.len() - before;
+                self.patience -= added;
+                stats::ADDED.add(added);
+                outcomes.extend((0..added).map(|_| Ok(())));
+            }
+            if let Some(&hash) = hashes.get(outcomes.len()) {
+                outcomes.push(self.insert(hash, max_bytes));
+            }
+        }
+        outcomes
+    }
+
+    /// Deletes a copy of an item; answers whether it was there.
+    pub(crate) fn remove(&mut self, hash: u64) -> bool {
+        let removed = self.filter.remove_hash(hash);
+        self.removed(u64::from(removed));
+        removed
+    }
+
+    /// Deletes a copy of each item; answers which were there.
+    pub(crate) fn remove_all(&mut self, hashes: &[u64]) -> Vec<bool> {
+        let hashed: Vec<Hashed> = hashes.iter().copied().map(Hashed).collect();
+        let removed = self.filter.remove_many(&hashed);
+        self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
+        removed
+    }
+
+    fn removed(&mut self, copies: u64) {
+        self.deleted += copies;
+        stats::DELETED.add(copies);
+    }
+
+    /// Gives back what an empty filter grew by.
+    pub(crate) fn compact(&mut self) {
+        if !self.filter.is_empty() {
+            return;
+        }
+        // Not for one from a file, of which nobody knows what was asked.
+        if let Ok(fresh) = self.properties.build() {
+            self.filter = fresh;
+            self.look();
+        }
+    }
+
+    /// Looks at the filter's size.
+    fn look(&mut self) {
+        let bytes = self.size_in_bytes();
+        stats::BYTES.add(bytes);
+        stats::BYTES.subtract(self.bytes);
+        (self.bytes, self.patience) = (bytes, interval(&self.filter));
+    }
+}
+
+impl Clone for StoredFilter {
+    fn clone(&self) -> Self {
+        Self::new(self.filter.clone(), self.properties, self.deleted)
+    }
+}
+
+impl Drop for StoredFilter {
+    fn drop(&mut self) {
+        stats::FILTERS.subtract(1);
+        stats::BYTES.subtract(self.bytes);
+    }
+}

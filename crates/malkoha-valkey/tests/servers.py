@@ -1,0 +1,95 @@
+"""Real servers on loopback, each with a directory and a port of its own."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import redis
+
+MODULE = os.environ["MALKOHA_MODULE"]
+KINDS = ["redis", "valkey"]
+
+
+def free_port():
+    """A free port whose cluster port, 10000 above, is free too."""
+    while True:
+        with socket.socket() as first:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            if port > 50000:
+                continue
+            with socket.socket() as second:
+                try:
+                    second.bind(("127.0.0.1", port + 10000))
+                except OSError:
+                    continue
+            return port
+
+
+def until(condition, what, seconds=30):
+    """Waits for a condition, and fails if it does not come."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if condition():
+                return
+        except redis.exceptions.RedisError:
+            pass
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+class Server:
+    """A server that is stopped at the end of a `with` block."""
+
+    def __init__(self, kind, *options):
+        self.kind = kind
+        self.options = options
+        self.port = free_port()
+        self.directory = tempfile.mkdtemp(prefix="malkoha-module-")
+        self.process = None
+        self.start()
+
+    def start(self):
+        command = [
+            f"{self.kind}-server", "--port", str(self.port), "--bind", "127.0.0.1",
+            "--dir", self.directory, "--save", "", "--enable-debug-command", "local",
+            "--logfile", "server.log", "--loadmodule", MODULE, *self.options,
+        ]
+        self.process = subprocess.Popen(command)
+        until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],
+              f"the {self.kind} server starts: {self.directory}/server.log")
+
+    def client(self, **options):
+        return redis.Redis(port=self.port, socket_timeout=30, **options)
+
+    def kill(self):
+        """As a crash does: kill -9."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def restart(self):
+        """In an orderly way; what is saved depends on the options."""
+        self.process.terminate()
+        self.process.wait()
+        self.start()
+
+    def log(self):
+        with open(f"{self.directory}/server.log") as log:
+            return log.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def digest(client, key):
+    return client.execute_command("DEBUG", "DIGEST-VALUE", key)[0]

@@ -1,0 +1,120 @@
+"""What is in a filter survives restarts, crashes, replication and copying, bit for bit."""
+
+import random
+import unittest
+
+from servers import KINDS, Server, digest, until
+
+
+def work(client, seed, commands=4000):
+    """Commands of all kinds that write, in pipelines."""
+    randomness = random.Random(seed)
+    pipe = client.pipeline(transaction=False)
+    item = lambda: f"item{randomness.randrange(5000)}"
+    for number in range(commands):
+        key = f"f{number % 3}"
+        many = [item() for _ in range(8)]
+        words = randomness.choice([
+            ["CF.ADD", key, item()],
+            ["CF.ADDNX", key, item()],
+            ["CF.INSERT", key, "CAPACITY", "64", "ITEMS", *many],
+            ["CF.INSERTNX", key, "ITEMS", *many],
+            ["CF.MADD", key, *many],
+            ["CF.DEL", key, item()],
+            ["CF.MDEL", key, *many],
+        ])
+        pipe.execute_command(*words)
+    pipe.execute(raise_on_error=False)
+    return ["f0", "f1", "f2"]
+
+
+def digests(client, keys):
+    return [digest(client, key) for key in keys]
+
+
+def begin_loading(client, source, target):
+    """Copies all chunks but the last; answers that one."""
+    chunks, position = [], 0
+    while True:
+        position, chunk = client.cf().scandump(source, position)
+        if position == 0:
+            break
+        chunks.append((position, chunk))
+    for position, chunk in chunks[:-1]:
+        client.execute_command("CF.LOADCHUNK", target, position, chunk)
+    return chunks[-1]
+
+
+class Durability(unittest.TestCase):
+    def test_rdb_and_append_only_files(self):
+        variants = {
+            "rdb": ["--save", "1000 1"],
+            "aof": ["--appendonly", "yes", "--appendfsync", "always"],
+            "aof without rdb preamble": [
+                "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no",
+            ],
+        }
+        for kind in KINDS:
+            for name, options in variants.items():
+                with self.subTest(kind=kind, files=name), Server(kind, *options) as server:
+                    client = server.client()
+                    keys = work(client, 1)
+                    if name != "rdb":
+                        client.execute_command("BGREWRITEAOF")
+                        until(lambda: not client.info("persistence")["aof_rewrite_in_progress"]
+                              and not client.info("persistence")["aof_rewrite_scheduled"],
+                              "the append-only file is rewritten")
+                        work(client, 2)
+                    last = begin_loading(client, "f0", "part")
+                    before = digests(client, keys + ["part"])
+                    if name == "rdb":
+                        server.restart()
+                    else:
+                        server.kill()
+                        server.start()
+                    client = server.client()
+                    self.assertEqual(digests(client, keys + ["part"]), before)
+                    client.execute_command("CF.LOADCHUNK", "part", *last)
+                    self.assertEqual(digest(client, "part"), digest(client, "f0"))
+
+    def test_replicas_are_identical(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as primary, Server(
+                # Other settings, which must make no difference.
+                kind, "--malkoha.capacity", "77", "--malkoha.error-rate", "0.2",
+                "--malkoha.max-filter-bytes", "2000",
+            ) as replica:
+                client, other = primary.client(), replica.client()
+                work(client, 1, 1000)
+                last = begin_loading(client, "f0", "part")
+                other.replicaof("127.0.0.1", primary.port)
+                until(lambda: other.info("replication")["master_link_status"] == "up", "link")
+                client.execute_command("CF.LOADCHUNK", "part", *last)
+                client.config_set("malkoha.max-filter-bytes", 12_000)
+                keys = work(client, 2)
+                client.execute_command("CF.LOAD", "loaded", client.execute_command("CF.DUMP", "f1"))
+                client.execute_command("CF.COMPACT", "f2")
+                client.wait(1, 30_000)
+                keys += ["part", "loaded"]
+                self.assertEqual(digests(client, keys), digests(other, keys))
+                self.assertGreater(client.info("malkoha_filters")["malkoha_refused"], 0)
+
+    def test_copies(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                work(client, 3)
+                client.copy("f0", "copy")
+                client.restore("restored", 0, client.dump("f0"))
+                wanted = digest(client, "f0")
+                self.assertEqual(digest(client, "copy"), wanted)
+                self.assertEqual(digest(client, "restored"), wanted)
+                client.cf().add("copy", "other")
+                self.assertEqual(digest(client, "f0"), wanted)
+                self.assertEqual(client.unlink("f0", "f1", "f2", "copy", "restored"), 5)
+                until(lambda: client.info("malkoha_filters")["malkoha_filters"] == 0, "freed")
+                self.assertEqual(client.info("malkoha_filters")["malkoha_bytes"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+"""Damaged and hostile bytes are refused, and the server lives."""
+
+import random
+import struct
+import unittest
+
+import redis
+
+from servers import KINDS, Server, digest
+
+POLYNOMIAL = 0x95AC9329AC4BC9B5
+
+
+def table():
+    rows = []
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
+        rows.append(crc)
+    return rows
+
+
+ROWS = table()
+
+
+def crc64(data):
+    """The servers' own, which ends what DUMP gives."""
+    crc = 0
+    for byte in data:
+        crc = crc >> 8 ^ ROWS[(crc ^ byte) & 255]
+    return crc
+
+
+def mutations(data, randomness, count):
+    for _ in range(count):
+        damaged = bytearray(data)
+        kind = randomness.randrange(4)
+        at = randomness.randrange(len(damaged))
+        if kind == 0:
+            damaged[at] ^= 1 << randomness.randrange(8)
+        elif kind == 1:
+            del damaged[at:]
+        elif kind == 2:
+            damaged[at:at] = randomness.randbytes(randomness.randrange(1, 20))
+        else:
+            end = min(len(damaged), at + 8)
+            damaged[at:end] = b"\xff" * (end - at)
+        yield bytes(damaged)
+
+
+class Hostile(unittest.TestCase):
+    def attempt(self, client, *words):
+        """Whether a command is accepted; an error is fine, a lost connection is not."""
+        try:
+            client.execute_command(*words)
+            return True
+        except redis.ResponseError:
+            return False
+
+    def test_bytes_from_outside(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                client.cf().create("f", 100)
+                client.cf().insert("f", [f"item{n}" for n in range(600)] + ["often"] * 9)
+                wanted = digest(client, "f")
+                whole = client.execute_command("CF.DUMP", "f")
+                first = client.cf().scandump("f", 0)[1]
+                second = client.cf().scandump("f", 1)[1]
+                payload = client.dump("f")[:-8]
+                randomness = random.Random(4)
+                for damaged in mutations(whole, randomness, 400):
+                    self.assertFalse(self.attempt(client, "CF.LOAD", "new", damaged))
+                for damaged in mutations(first, randomness, 400):
+                    # Properties may be changed to others that are possible.
+                    if self.attempt(client, "CF.LOADCHUNK", "new", 1, damaged):
+                        self.attempt(client, "CF.LOADCHUNK", "new", 2, second)
+                        self.attempt(client, "CF.MADD", "new", "a", "b")
+                        self.attempt(client, "CF.INFO", "new")
+                        client.delete("new")
+                for damaged in mutations(second, randomness, 400):
+                    client.execute_command("CF.LOADCHUNK", "new", 1, first)
+                    self.assertFalse(self.attempt(client, "CF.LOADCHUNK", "new", 2, damaged)
+                                     and digest(client, "new") != wanted)
+                    client.delete("new")
+                for damaged in mutations(payload, randomness, 400):
+                    damaged += struct.pack("<Q", crc64(damaged))
+                    if self.attempt(client, "RESTORE", "new", 0, damaged):
+                        self.attempt(client, "CF.MADD", "new", "a", "b")
+                        client.delete("new")
+                self.assertEqual(digest(client, "f"), wanted)
+
+    def test_a_refused_chunk_changes_nothing(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                client.cf().insert("f", ["a", "b"])
+                first, second = (client.cf().scandump("f", n)[1] for n in (0, 1))
+                load = lambda number, bytes: self.attempt(
+                    client, "CF.LOADCHUNK", "new", number, bytes)
+                self.assertFalse(load(2, second))
+                self.assertTrue(load(1, first))
+                self.assertFalse(load(1, first))
+                self.assertFalse(load(3, second))
+                self.assertFalse(load(2, second[:-1]))
+                self.assertFalse(self.attempt(client, "CF.ADD", "new", "x"))
+                self.assertTrue(load(2, second))
+                self.assertEqual(digest(client, "new"), digest(client, "f"))
+
+
+if __name__ == "__main__":
+    unittest.main()
