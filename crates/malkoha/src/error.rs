@@ -12,9 +12,10 @@ pub enum BuildError {
     /// The false-positive rate is not between 0 and 1.
     #[error("false-positive rate {0} is out of range: ask for one above 0 and below 1")]
     Fpr(f64),
-    /// No fingerprint of 32 bits or fewer reaches the false-positive rate.
+    /// The longest fingerprints, of 32 bits or 30 in a growable filter, do not reach the
+    /// false-positive rate.
     #[error(
-        "a false-positive rate of {asked:e} needs more than 32 bits a fingerprint: \
+        "a false-positive rate of {asked:e} needs longer fingerprints than there are: \
          ask for at least {reachable:.1e}, or keep the keys themselves"
     )]
     FprTooSmall {

@@ -255,6 +255,12 @@ impl GrowableCuckooMap {
         self.table.segments()
     }
 
+    /// Buckets of four slots.
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
+        self.table.slots() / 4
+    }
+
     /// Bits of a key's fingerprint when it arrives, the mark of its end not counted.
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
