@@ -89,7 +89,12 @@ impl LogFile {
         if garbage {
             file.sync().map_err(Error::io("sync", &*name))?;
         }
-        file.set_len(room).map_err(Error::io("extend", &*name))?;
+        let failed = || Error::io("extend", &*name);
+        match file.set_len(room).map_err(failed()) {
+            // A full device can still be opened: the first write that needs room is refused.
+            Err(Error::NoSpace { .. }) => file.set_len(end + SEAL_ROOM).map_err(failed())?,
+            other => other?,
+        }
         let new = Self::new(file, self.header, self.base)?;
         new.set_end(end);
         new.add_dead(self.dead());
