@@ -13,12 +13,29 @@ fn key(n: u64) -> [u8; 20] {
     key
 }
 
+/// Processor time of the process in seconds: of the program, and of the system for it.
+fn processor() -> [f64; 2] {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<f64> =
+        stat.split(' ').skip(13).take(2).filter_map(|text| text.parse().ok()).collect();
+    [0, 1].map(|i| fields.get(i).copied().unwrap_or(f64::NAN) / 100.0)
+}
+
 fn rate(what: &str, count: u64, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = processor();
     let start = Instant::now();
     work()?;
+    let elapsed = start.elapsed().as_secs_f64();
+    let after = processor();
+    let [user, system] = [0, 1].map(|i| after[i] - before[i]);
     #[expect(clippy::cast_precision_loss, reason = "for people")]
-    let millions = count as f64 / start.elapsed().as_secs_f64() / 1e6;
-    println!("{what:<28} {millions:>8.2} M/s  {:>9.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    let millions = count as f64 / elapsed / 1e6;
+    println!(
+        "{what:<28} {millions:>8.2} M/s  {:>9.1} ms, user {:.1} ms, system {:.1} ms",
+        elapsed * 1e3,
+        user * 1e3,
+        system * 1e3
+    );
     Ok(())
 }
 
