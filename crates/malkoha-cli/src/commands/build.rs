@@ -135,7 +135,8 @@ impl Arguments {
 }
 
 fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<CuckooFilter> {
-    let lines = hashes.len() as u64;
+    // Sorted, so that equal ones are neighbours. Copies need no room.
+    let lines = hashes.chunk_by(|a, b| a == b).count() as u64;
     if let Some(capacity) = capacity.filter(|&capacity| capacity < lines) {
         bail!("the input has {lines} lines to put in, more than --capacity {capacity}: raise it");
     }
@@ -150,10 +151,7 @@ fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<Cuck
             Err(error) => refused = error.refused.len(),
         }
     }
-    bail!(
-        "{refused} of {lines} lines found no place: leave out --copies, or raise the capacity or \
-         the fingerprint bits"
-    );
+    bail!("{refused} of {lines} lines found no place: raise the capacity or the fingerprint bits");
 }
 
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {
