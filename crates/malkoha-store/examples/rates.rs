@@ -39,6 +39,24 @@ fn rate(what: &str, count: u64, work: impl FnOnce() -> Result<()>) -> Result<()>
     Ok(())
 }
 
+#[inline(never)]
+fn get(store: &Store, keys: &[[u8; 20]]) -> Result<()> {
+    keys.iter().try_for_each(|key| {
+        store
+            .get_with(key, |value| {
+                black_box(value);
+            })
+            .map(drop)
+    })
+}
+
+#[inline(never)]
+fn get_many(store: &Store, keys: &[[u8; 20]]) -> Result<()> {
+    store.get_many(keys, |_, value| {
+        black_box(value);
+    })
+}
+
 fn main() -> Result<()> {
     let keys: u64 =
         env::args().nth(1).map_or(1_000_000, |text| text.parse().expect("a number of keys"));
@@ -61,23 +79,12 @@ fn main() -> Result<()> {
         (stats.index_bytes as f64 / keys as f64, stats.log_bytes as f64 / (keys * 120) as f64);
     println!("index {index:.2} bytes a key, log {disk:.3} of keys and values");
     let order: Vec<u64> = (0..keys).map(|n| n.wrapping_mul(7_368_787) % keys).collect();
-    let get = |offset: u64| {
-        order.iter().try_for_each(|n| {
-            store
-                .get_with(&key(n + offset), |value| {
-                    black_box(value[0]);
-                })
-                .map(drop)
-        })
-    };
-    rate("get, present", keys, || get(0))?;
-    rate("get, absent", keys, || get(keys))?;
     let shuffled: Vec<_> = order.iter().map(|&n| key(n)).collect();
-    rate("get_many, present", keys, || {
-        store.get_many(&shuffled, |_, value| {
-            black_box(value);
-        })
-    })?;
+    let absent: Vec<_> = order.iter().map(|&n| key(n + keys)).collect();
+    rate("get, present", keys, || get(&store, &shuffled))?;
+    rate("get, absent", keys, || get(&store, &absent))?;
+    rate("get_many, present", keys, || get_many(&store, &shuffled))?;
+    rate("get_many, absent", keys, || get_many(&store, &absent))?;
     store.close()?;
     rate("open, from the checkpoint", keys, || Store::open_read_only(directory.path()).map(drop))?;
     std::fs::remove_file(directory.path().join("CHECKPOINT")).expect("a checkpoint");

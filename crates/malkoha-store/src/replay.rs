@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{Index, SHARDS, ShardMut, shard_of};
 use crate::locate::locate_among;
-use crate::log::{FileTable, Kind, LogFile, Record};
+use crate::log::{FileTable, Kind, LogFile, Record, UNIT};
 
 /// Records whose places in the index are on their way.
 const AHEAD: usize = 32;
@@ -27,6 +27,8 @@ pub(crate) struct Changes {
     begin: Option<(u64, u64)>,
     /// Bytes of tombstones.
     pub(crate) tombstones: u64,
+    /// Bytes of all records.
+    bytes: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -44,6 +46,7 @@ impl Changes {
             batch: Vec::new(),
             begin: None,
             tombstones: 0,
+            bytes: 0,
         }
     }
 
@@ -67,6 +70,7 @@ impl Changes {
 
     #[inline]
     fn take(&mut self, change: Change, bytes: u64) {
+        self.bytes += bytes;
         if !change.is_put {
             self.tombstones += bytes;
         }
@@ -113,6 +117,23 @@ pub(crate) fn side_by_side(count: usize, work: impl Fn(usize) -> Result<()> + Sy
         run();
     });
     failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// Makes room in an empty index for the keys of what was read and of `unread` more bytes like it, if
+/// none of them is overwritten. The number of keys.
+pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u64) -> Result<u64> {
+    let puts = |(_, changes): &(_, Changes)| {
+        changes.shards.iter().flatten().filter(|change| change.is_put).count() as u64
+    };
+    let puts: u64 = read.iter().map(puts).sum();
+    let bytes: u64 = read.iter().map(|(_, changes)| changes.bytes).sum();
+    let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
+    let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
+    let last = read.iter().map(|(file, _)| file.location(file.capacity())).max().unwrap_or(0);
+    side_by_side(SHARDS, |number| {
+        index.shard_mut(number).reserve(keys / SHARDS as u64, last + unread / UNIT)
+    })?;
+    Ok(keys)
 }
 
 /// Takes in what was read, file after file. All of the files are in the table.

@@ -23,8 +23,9 @@ pub(crate) const SHARDS: usize = 64;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
 const LOCATION_BITS: u32 = 40;
-/// Absent keys that cost a look into the log.
-const FPR: f64 = 0.001;
+/// Absent keys that cost a look into the log, at most, until the shards have grown by `GROWTH`. The
+/// fingerprints are then short enough that four of them are compared in one word of 64 bits.
+const FPR: f64 = 0.004;
 /// Keys that a shard begins with, and the growth until which it keeps the rate.
 const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 4096.0;
@@ -182,6 +183,16 @@ impl ShardMut<'_> {
 
     pub(crate) fn prefetch(&self, hash: u64) {
         self.shard.prefetch_hash(place(hash).1);
+    }
+
+    /// Makes room for so many keys, with locations up to this one.
+    pub(crate) fn reserve(&mut self, keys: u64, location: u64) -> Result<()> {
+        Ok(Arc::make_mut(&mut self.shard).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
+    }
+
+    /// Gives back room that is not needed.
+    pub(crate) fn shrink(&mut self) {
+        Arc::make_mut(&mut self.shard).shrink_to_fit();
     }
 
     /// Adds a key that is not in.

@@ -10,9 +10,9 @@ use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
-use crate::index::{self, Checkpoint, FileEntry, Index};
+use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
 use crate::log::{FileTable, HEADER_BYTES, LogFile, file_name, parse_name};
-use crate::replay::{Changes, apply, side_by_side, threads};
+use crate::replay::{Changes, apply, reserve, side_by_side, threads};
 use crate::storage::{Mapping, Storage};
 use read::{Ended, Read};
 
@@ -72,13 +72,21 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
         skipped: Vec::new(),
         useless,
+        reserved: None,
     };
     let start = match &checkpoint {
         Some(checkpoint) => opening.known_files(checkpoint, &ids)?,
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
-    let Opening { table, sequence, seed, skipped, useless, .. } = opening;
+    let Opening { table, sequence, seed, skipped, useless, reserved, .. } = opening;
+    // Where much was overwritten or deleted, there was room for too many.
+    if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
+        side_by_side(SHARDS, |number| {
+            index.shard_mut(number).shrink();
+            Ok(())
+        })?;
+    }
     // Numbers of useless files are given again, so that a gap always means a compaction.
     let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
@@ -108,6 +116,8 @@ struct Opening<'a> {
     sequence: u64,
     skipped: Vec<Error>,
     useless: Vec<String>,
+    /// The keys that the index got room for.
+    reserved: Option<u64>,
 }
 
 impl Opening<'_> {
@@ -159,13 +169,15 @@ impl Opening<'_> {
             let read = self.read(&file, file.end(), self.sequence, new)?;
             let mut taken = Vec::new();
             let ended = self.take(index, &mut taken, &file, read, new)?;
-            self.apply(index, &mut taken)?;
+            self.apply(index, &mut taken, 0)?;
             if ended == Ended::Log {
                 return Ok(Some(file));
             }
         }
         // Files are opened and read side by side, and then looked at in their order: what one says
         // counts only if the log goes on until there.
+        let mut unread =
+            new.iter().map(|&id| Ok(self.map(id)?.len() as u64)).sum::<Result<u64>>()?;
         for (group, ids) in new.chunks(threads()).enumerate() {
             let later = |i: usize| &new[group * threads() + i + 1..];
             let opened: Vec<Mutex<Option<Result<Unknown>>>> =
@@ -179,10 +191,15 @@ impl Opening<'_> {
                 let opened = opened.into_inner().expect("all were read");
                 match self.take_unknown(index, &mut taken, ids[i], opened, later(i))? {
                     Continue(()) => {}
-                    Break(tail) => return self.apply(index, &mut taken).map(|()| tail),
+                    Break(tail) => {
+                        self.apply(index, &mut taken, 0)?;
+                        return Ok(tail);
+                    }
                 }
             }
-            self.apply(index, &mut taken)?;
+            let read: u64 = taken.iter().map(|(file, _)| file.capacity()).sum();
+            unread = unread.saturating_sub(read);
+            self.apply(index, &mut taken, unread)?;
         }
         Ok(None)
     }
@@ -274,7 +291,7 @@ impl Opening<'_> {
             if read.ended != Ended::Stretch {
                 break;
             }
-            self.apply(index, taken)?;
+            self.apply(index, taken, file.capacity() - read.end)?;
             read = self.read(file, read.end, read.sequence, later)?;
         }
         if read.ended == Ended::Log {
@@ -284,7 +301,16 @@ impl Opening<'_> {
         Ok(read.ended)
     }
 
-    fn apply(&self, index: &Index, taken: &mut Vec<(Arc<LogFile>, Changes)>) -> Result<()> {
+    /// Brings into the index what was read. `unread` bytes of the log will follow, more or less.
+    fn apply(
+        &mut self,
+        index: &Index,
+        taken: &mut Vec<(Arc<LogFile>, Changes)>,
+        unread: u64,
+    ) -> Result<()> {
+        if self.reserved.is_none() && index.len() == 0 {
+            self.reserved = Some(reserve(index, taken, unread)?);
+        }
         apply(index, &self.table, taken)?;
         taken.clear();
         Ok(())

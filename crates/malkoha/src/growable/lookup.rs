@@ -33,7 +33,7 @@ impl GrowTable {
         let mut found = Matches::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            segment.for_each_match(bytes, target.places, target.fingerprint, |at| {
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
                 found.push(Match { fingerprint, value, at });
             });
@@ -72,7 +72,7 @@ impl GrowTable {
         let bytes = &*self.segments[number];
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            segment.for_each_match(bytes, target.places, target.fingerprint, |at| {
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 each(segment.value(bytes, at));
             });
         });
