@@ -76,7 +76,7 @@ class Commands(unittest.TestCase):
         for client, _ in self.each():
             cf = client.cf()
             cf.create("f", 100)
-            for first in range(0, 100_000, 10_000):
+            for first in range(0, 40_000, 10_000):
                 cf.insert("f", [f"item{n}" for n in range(first, first + 10_000)])
             cf.insert("f", ["often"] * 20)
             chunks, position = [], 0
@@ -90,7 +90,7 @@ class Commands(unittest.TestCase):
             for position, chunk in chunks:
                 cf.loadchunk("copy", position, chunk)
             self.assertEqual(cf.count("copy", "often"), 20)
-            self.assertTrue(all(cf.mexists("copy", *[f"item{n}" for n in range(100_000)])))
+            self.assertTrue(all(cf.mexists("copy", *[f"item{n}" for n in range(40_000)])))
             self.refused("item exists", lambda: cf.loadchunk("copy", 1, chunks[0][1]))
             self.refused("Invalid header", lambda: cf.loadchunk("new", 1, b"nonsense"))
 
