@@ -69,7 +69,9 @@ mod spill;
 mod table;
 
 pub use builder::{Builder, Plan};
-pub use error::{BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrownOut};
+pub use error::{
+    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,
+};
 pub use filter::{CuckooFilter, FilterView};
 pub use format::{FileKind, GrowableLoader, ReadError};
 #[cfg(feature = "mmap")]

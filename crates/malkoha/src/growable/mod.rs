@@ -22,6 +22,7 @@ mod set;
 mod shape;
 mod shrink;
 mod table;
+mod union;
 
 pub use builder::GrowableBuilder;
 pub use entries::GrowableEntry;
