@@ -23,6 +23,7 @@ mod set;
 mod shape;
 mod shrink;
 mod table;
+mod union;
 
 pub use builder::GrowableBuilder;
 pub use entries::GrowableEntry;

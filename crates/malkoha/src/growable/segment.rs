@@ -106,6 +106,11 @@ impl<'a, W: Word> Segment<'a, W> {
     }
 
     #[inline(always)]
+    pub(super) fn set_fingerprint(&self, bytes: &mut [u8], at: Position, fingerprint: u64) {
+        write(bytes, 0, self.fingerprint_bit(at), self.codec.width, fingerprint);
+    }
+
+    #[inline(always)]
     pub(super) fn value(&self, bytes: &[u8], at: Position) -> u64 {
         match self.form.value_bits {
             0 => 0,
@@ -144,7 +149,7 @@ impl<'a, W: Word> Segment<'a, W> {
 
     #[inline(always)]
     pub(super) fn set(&self, bytes: &mut [u8], at: Position, slot: Slot) {
-        write(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
+        self.set_fingerprint(bytes, at, slot.fingerprint);
         let narrowing = self.form.grid.narrowing();
         if narrowing > 0 {
             write(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
@@ -221,9 +226,38 @@ impl<'a, W: Word> Segment<'a, W> {
         places: [u64; 2],
         buckets: [u64; 2],
         wanted: u64,
+        each: impl FnMut(Position),
+    ) {
+        let matches = |bucket| self.codec.matches(bucket, wanted);
+        self.for_each_of(bytes, places, buckets, matches, each);
+    }
+
+    /// Calls `each` for the slots whose place is one of these and whose string begins the wanted
+    /// one or continues it.
+    pub(super) fn for_each_related(
+        &self,
+        bytes: &[u8],
+        places: [u64; 2],
+        wanted: u64,
+        each: impl FnMut(Position),
+    ) {
+        let buckets = self.buckets_of(places, wanted);
+        let related = |bucket| self.codec.related(bucket, wanted);
+        self.for_each_of(bytes, places, buckets, related, each);
+    }
+
+    /// Calls `each` for the slots whose place is one of these and whose lane's highest bit
+    /// `choose` sets.
+    #[inline(always)]
+    fn for_each_of(
+        &self,
+        bytes: &[u8],
+        places: [u64; 2],
+        buckets: [u64; 2],
+        choose: impl Fn(W) -> W,
         mut each: impl FnMut(Position),
     ) {
-        let found = buckets.map(|bucket| self.codec.matches(self.load(bytes, bucket), wanted));
+        let found = buckets.map(|bucket| choose(self.load(bytes, bucket)));
         if found[0] | found[1] == W::ZERO {
             return;
         }
