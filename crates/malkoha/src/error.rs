@@ -121,6 +121,38 @@ pub enum GrowableMapError {
     GrownOut(#[from] GrownOut),
 }
 
+/// Two growable filters that could not be united. The first is exactly as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrowableUnionError {
+    /// They hash keys differently.
+    #[error("the filters have different seeds: build both with the same one")]
+    Seed,
+    /// Their fingerprints are not equally long, so alternate places differ.
+    #[error(
+        "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the          same capacity, false-positive rate and growth"
+    )]
+    Fingerprints {
+        /// Bits in the filter that was to be added to.
+        ours: u32,
+        /// Bits in the other.
+        theirs: u32,
+    },
+    /// The other filter began with fewer segments, or a number of them that does not divide evenly.
+    #[error(
+        "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}:          add the one of larger capacity to the other, or build both for the same capacity"
+    )]
+    Roots {
+        /// Segments that the filter began with that was to be added to.
+        ours: u32,
+        /// Segments that the other began with.
+        theirs: u32,
+    },
+    /// The fingerprints have no bit left.
+    #[error("the union does not fit: {0}")]
+    GrownOut(#[from] GrownOut),
+}
+
 /// A batch of which some keys found no place. All the others are in the filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} of the batch's keys were refused and the others inserted: {full}", refused.len())]

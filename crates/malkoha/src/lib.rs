@@ -73,8 +73,8 @@ mod union;
 pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{
-    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrownOut, MapBatchError,
-    MapError, UnionError,
+    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,
+    MapBatchError, MapError, UnionError,
 };
 pub use filter::{CuckooFilter, FilterView};
 pub use format::{FileKind, GrowableLoader, ReadError};

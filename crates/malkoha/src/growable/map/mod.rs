@@ -96,6 +96,13 @@ impl GrowableCuckooMap {
         self.table.get(hash)
     }
 
+    /// Calls `each` with the candidate values of a key: [`get_hash`](Self::get_hash) in half the
+    /// instructions.
+    #[inline]
+    pub fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64)) {
+        self.table.for_each_value(hash, each);
+    }
+
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`. Much faster
     /// than one by one in a large map, because the cache misses overlap.
     pub fn get_many<K: Key>(&self, keys: &[K], each: impl FnMut(usize, u64)) {

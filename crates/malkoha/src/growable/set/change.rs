@@ -1,7 +1,7 @@
 //! Changing a growable filter: keys in and out, singly and in batches.
 
 use super::GrowableCuckooFilter;
-use crate::error::GrownOut;
+use crate::error::{GrowableUnionError, GrownOut};
 use crate::key::Key;
 
 /// Keys whose lines are asked for ahead of an insert or a removal.
@@ -112,6 +112,26 @@ impl GrowableCuckooFilter {
             }
             *removed = self.remove_hash(hash);
         }
+    }
+
+    /// Adds all that is in another filter, without the keys: copies of a key add up, and each key
+    /// counts as often as in both at least. Takes time in proportion to `other` and, meanwhile, the
+    /// memory of a copy of this filter.
+    ///
+    /// Keys keep the bits that they have left, so the false-positive rate is that of both together
+    /// at their ages: see [`expected_fpr`](Self::expected_fpr).
+    ///
+    /// # Errors
+    ///
+    /// If the filters' seeds or fingerprints differ, if the capacity of `other` is the smaller one
+    /// and its segments cannot be told apart here, or if there are too many keys for the
+    /// fingerprints. This filter is then as it was.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), GrowableUnionError> {
+        if self.hasher != other.hasher {
+            return Err(GrowableUnionError::Seed);
+        }
+        self.table = self.table.united(&other.table)?;
+        Ok(())
     }
 
     /// Removes all keys. Keeps the segments' memory.
