@@ -6,6 +6,8 @@ mod failure;
 mod input;
 mod output;
 mod progress;
+#[cfg(feature = "remote")]
+mod remote;
 mod screen;
 mod seen;
 
