@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use malkoha::KeyHasher;
 
+#[cfg(feature = "remote")]
+use crate::commands::remote;
 use crate::commands::{
     build, check, count, edit, generate, info, plan, screen, store, uniq, verify,
 };
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     Plan(plan::Arguments),
     Store(store::Arguments),
+    #[cfg(feature = "remote")]
+    Remote(remote::Arguments),
     Completions(generate::Completions),
     Man(generate::Man),
 }

@@ -7,6 +7,8 @@ mod filter;
 mod input;
 mod output;
 mod progress;
+#[cfg(feature = "remote")]
+mod remote;
 mod screen;
 
 use std::process::ExitCode;

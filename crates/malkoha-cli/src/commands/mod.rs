@@ -7,6 +7,8 @@ pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod plan;
+#[cfg(feature = "remote")]
+pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod store;
 pub(crate) mod uniq;
@@ -31,6 +33,8 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Info(arguments) => info::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),
+        #[cfg(feature = "remote")]
+        Command::Remote(arguments) => remote::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Completions(arguments) => generate::completions(&arguments),
         Command::Man(arguments) => generate::man(&arguments),

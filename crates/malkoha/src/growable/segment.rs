@@ -170,20 +170,21 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// Calls `each` with the occupied slots of a bucket, and what they say about places.
+    /// Calls `each` with all occupied slots, bucket by bucket, and what they say about places.
     #[inline(always)]
-    pub(super) fn for_each_occupant(
-        &self,
-        bytes: &[u8],
-        bucket: u64,
-        mut each: impl FnMut(Slot, Mix),
-    ) {
-        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
-        for lane in 0..self.codec.len(word) {
-            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, lane));
-            let mix = self.mix(fingerprint);
-            let place = self.place(bytes, stretch, at, mix);
-            each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+    pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
+        for (bucket, stretch) in (0..).zip(self.form.grid.stretches()) {
+            let mut word = self.load(bytes, bucket);
+            for lane in 0..LANES {
+                let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
+                if fingerprint == 0 {
+                    break;
+                }
+                let mix = self.mix(fingerprint);
+                let place = self.place(bytes, stretch, at, mix);
+                each(bucket, Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+                word = word >> self.codec.width;
+            }
         }
     }
 

@@ -141,12 +141,10 @@ impl GrowTable {
             record.len = 0;
             with_codec!(&kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
-                for bucket in 0..record.form.grid.buckets() {
-                    segment.for_each_occupant(bytes, bucket, |slot, _| {
-                        born[birth(record.home.depth, slot.fingerprint)] += 1;
-                        record.len += 1;
-                    });
-                }
+                segment.for_each_occupant(bytes, |_, slot, _| {
+                    born[birth(record.home.depth, slot.fingerprint)] += 1;
+                    record.len += 1;
+                });
             });
             occupied += u64::from(record.len);
         }

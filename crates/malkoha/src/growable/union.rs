@@ -82,11 +82,9 @@ impl GrowTable {
         for (record, bytes) in self.records.iter().zip(&self.segments) {
             with_codec!(&self.kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
-                for bucket in 0..record.form.grid.buckets() {
-                    segment.for_each_occupant(bytes, bucket, |slot, mix| {
-                        each(Partial::new(slot, mix, record.home, &self.shape));
-                    });
-                }
+                segment.for_each_occupant(bytes, |_, slot, mix| {
+                    each(Partial::new(slot, mix, record.home, &self.shape));
+                });
             });
         }
     }
