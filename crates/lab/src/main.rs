@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
 use lab::page::{self, ReportArgs};
+use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
 use lab::{copies, fill, grow, limit, report, space};
 
@@ -30,6 +31,9 @@ enum Command {
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),
+    /// One structure's lookups, for Valgrind to count
+    #[command(hide = true)]
+    Lookups(LookupsArgs),
     /// Make the report from the results of `paper`: HTML, Markdown and plots
     Report(ReportArgs),
 }
@@ -46,6 +50,7 @@ fn main() -> Result<()> {
             Ok(())
         }
         Command::Paper(args) => paper::run(&args),
+        Command::Lookups(args) => lines::run(&args),
         Command::Report(args) => page::run(&args),
     }
 }
