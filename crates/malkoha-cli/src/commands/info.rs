@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             "load": filter.load_factor(),
             "table_bytes": filter.size_in_bytes(),
             "layout": geometry.layout.name(),
-            "slots_probed": geometry.layout.probed_slots(),
+            "slots_probed": geometry.layout.probed_slots(geometry.fingerprint_bits),
             "fingerprint_bits": geometry.fingerprint_bits,
             "slots": geometry.slots(),
             "segments": geometry.segments,
