@@ -3,11 +3,11 @@
 mod cli;
 mod commands;
 mod failure;
+mod filter;
 mod input;
 mod output;
 mod progress;
 mod screen;
-mod seen;
 
 use std::process::ExitCode;
 

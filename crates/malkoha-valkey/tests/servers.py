@@ -58,7 +58,8 @@ class Server:
         command = [
             f"{self.kind}-server", "--port", str(self.port), "--bind", "127.0.0.1",
             "--dir", self.directory, "--save", "", "--enable-debug-command", "local",
-            "--logfile", "server.log", "--loadmodule", MODULE, *self.options,
+            "--logfile", "server.log", "--repl-diskless-sync-delay", "0",
+            "--loadmodule", MODULE, *self.options,
         ]
         self.process = subprocess.Popen(command)
         until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],

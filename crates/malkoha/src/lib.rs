@@ -78,8 +78,8 @@ pub use concurrent::{
 };
 pub use entries::Entry;
 pub use error::{
-    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrownOut, MapBatchError,
-    MapError, UnionError,
+    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,
+    MapBatchError, MapError, UnionError,
 };
 pub use filter::{CuckooFilter, FilterView};
 pub use format::{FileKind, GrowableLoader, ReadError};
