@@ -226,9 +226,7 @@ impl Builder {
     /// # Errors
     ///
     /// As [`plan_concurrent`](Self::plan_concurrent), and if the system does not give the memory.
-    pub fn build_concurrent<P: Locking>(
-        &self,
-    ) -> Result<ConcurrentCuckooFilter<P>, BuildError> {
+    pub fn build_concurrent<P: Locking>(&self) -> Result<ConcurrentCuckooFilter<P>, BuildError> {
         ConcurrentCuckooFilter::from_plan(&self.plan_concurrent()?)
     }
 

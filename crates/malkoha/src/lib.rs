@@ -73,8 +73,8 @@ mod union;
 
 pub use builder::{Builder, Plan};
 pub use concurrent::{
-    ConcurrentCuckooFilter, ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm,
-    Status, Striped, Transactions,
+    ConcurrentCuckooFilter, ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock,
+    Rtm, Status, Striped, Transactions,
 };
 pub use entries::Entry;
 pub use error::{

@@ -108,8 +108,9 @@ impl<P: Locking> Table<P> {
         search.looked_at(self.addressing.places(), 2, limit).any(|place| {
             let bucket = self.bucket(probe.segment, place);
             let word = bucket.load(Ordering::Acquire);
-            let fingerprints =
-                (0..self.lanes.number()).map(|lane| self.lanes.lane(word, lane)).filter(|&f| f != 0);
+            let fingerprints = (0..self.lanes.number())
+                .map(|lane| self.lanes.lane(word, lane))
+                .filter(|&f| f != 0);
             let mut occupants =
                 fingerprints.map(|f| self.addressing.occupant(probe.segment, place, f));
             occupants.any(|occupant| {

@@ -5,9 +5,9 @@ mod memory;
 mod partition;
 
 pub use memory::Memory;
-#[cfg(feature = "mmap")]
-pub(crate) use memory::{MAPPED_FROM, mapped};
 pub(crate) use memory::zeroed;
+#[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
+pub(crate) use memory::{MAPPED_FROM, mapped};
 
 use std::ops::{Deref, DerefMut};
 

@@ -72,8 +72,7 @@ impl Drop for Held<'_> {
         let next = || node.next.load(Ordering::Acquire);
         if next().is_null() {
             let free = ptr::null_mut();
-            let last =
-                lock.tail.compare_exchange(this, free, Ordering::AcqRel, Ordering::Acquire);
+            let last = lock.tail.compare_exchange(this, free, Ordering::AcqRel, Ordering::Acquire);
             if last.is_ok() {
                 return;
             }
