@@ -237,7 +237,7 @@ impl<P: Locking> Table<P> {
         if self.lanes.find(word, fingerprint).is_none() {
             return false;
         }
-        stripe.version.fetch_add(1, Ordering::AcqRel);
+        //MUT stripe.version.fetch_add(1, Ordering::AcqRel);
         // The lane stays, while others of the bucket may change.
         while let Some(shift) = self.lanes.find(word, fingerprint) {
             match replace(bucket, word, self.lanes.without(word, shift)) {
