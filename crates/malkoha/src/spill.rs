@@ -70,6 +70,12 @@ impl Spill {
         self.counts.range(first..=last).flat_map(|(key, &count)| (0..count).map(|_| key.value))
     }
 
+    /// How many copies differ from `key` in nothing but the value.
+    pub(crate) fn count_values(&self, key: SpillKey) -> u64 {
+        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
+        self.counts.range(first..=last).fold(0, |sum, (_, &count)| sum.saturating_add(count))
+    }
+
     /// Takes one copy that differs from `key` in nothing but the value; answers its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
         let value = if self.counts.is_empty() { None } else { self.values(key).next() };

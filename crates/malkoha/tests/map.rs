@@ -97,9 +97,13 @@ fn agree(map: &CuckooMap, model: &Model) {
     let keys: Vec<u8> = model.keys().copied().collect();
     let mut batched = vec![Vec::new(); keys.len()];
     map.get_many(&keys, |i, value| batched[i].push(value));
+    let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
+    assert_eq!(map.contains_many(&keys), singly);
     for (key, batched) in keys.iter().zip(batched) {
         let mut candidates: Vec<u64> = map.get(key).collect();
         assert_eq!(candidates, batched, "single and batched lookups differ");
+        let count = map.count_candidates(malkoha::Key::hash_with(key, map.hasher()));
+        assert_eq!(candidates.len() as u64, count);
         assert_eq!(map.contains(key), !candidates.is_empty());
         for value in &model[key] {
             let copies = model[key].iter().filter(|other| *other == value).count() as u64;

@@ -62,8 +62,8 @@ impl Lookup {
         match self {
             Self::Set(filter) => filter.count_hash(hash),
             Self::GrowableSet(filter) => filter.count_hash(hash),
-            Self::Map(map) => map.get_hash(hash).count() as u64,
-            Self::GrowableMap(map) => map.get_hash(hash).count() as u64,
+            Self::Map(map) => map.count_candidates(hash),
+            Self::GrowableMap(map) => map.count_candidates(hash),
         }
     }
 }
@@ -82,8 +82,8 @@ impl Hashed for Lookup {
         match self {
             Self::Set(filter) => filter.contains_hashes(hashes, found),
             Self::GrowableSet(filter) => filter.contains_hashes(hashes, found),
-            Self::Map(map) => map.get_hashes(hashes, |i, _| found[i] = true),
-            Self::GrowableMap(map) => map.get_hashes(hashes, |i, _| found[i] = true),
+            Self::Map(map) => map.contains_hashes(hashes, found),
+            Self::GrowableMap(map) => map.contains_hashes(hashes, found),
         }
     }
 }

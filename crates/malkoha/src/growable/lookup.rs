@@ -50,6 +50,14 @@ impl GrowTable {
         })
     }
 
+    /// How many candidates a map has for a key.
+    pub(super) fn count_values(&self, hash: u64) -> u64 {
+        let target = self.target(hash);
+        let found = self.find(&target);
+        let spilled = |fingerprint| self.spill.count_values(target.spill_key(fingerprint, 0));
+        found.fingerprints().map(spilled).fold(found.len().into(), u64::saturating_add)
+    }
+
     /// How many of a map's candidates for a key have this value.
     pub(super) fn count_value(&self, hash: u64, value: u64) -> u64 {
         let target = self.target(hash);

@@ -71,7 +71,7 @@ impl GrowableCuckooMap {
         &self.table
     }
 
-    /// Whether the key has a candidate.
+    /// Whether the key has a candidate; a map of few keys may say so of one that has none.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(key.hash_with(self.hasher))
@@ -82,6 +82,23 @@ impl GrowableCuckooMap {
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.table.contains(hash)
+    }
+
+    /// Looks up all `keys` at once, in their order: much faster than one by one in a large map.
+    pub fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let hashes: Vec<u64> = keys.iter().map(|key| key.hash_with(self.hasher)).collect();
+        let mut found = vec![false; keys.len()];
+        self.contains_hashes(&hashes, &mut found);
+        found
+    }
+
+    /// [`contains_many`](Self::contains_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        self.table.contains_batch(hashes, found);
     }
 
     /// The candidate values of a key.
@@ -119,6 +136,12 @@ impl GrowableCuckooMap {
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K, value: u64) -> u64 {
         self.table.count_value(key.hash_with(self.hasher), value)
+    }
+
+    /// How many candidates [`get_hash`](Self::get_hash) would answer with.
+    #[must_use]
+    pub fn count_candidates(&self, hash: u64) -> u64 {
+        self.table.count_values(hash)
     }
 
     /// Asks for the memory of a key that will soon be looked up or changed. A hint, no more.
