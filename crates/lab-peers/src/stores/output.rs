@@ -78,6 +78,8 @@ impl Output {
             let others = values.iter().skip(1).flatten().copied();
             let is_rate = unit.contains("/s");
             let best = if is_rate { others.reduce(f64::max) } else { others.reduce(f64::min) };
+            // Nothing was done where it is 0.
+            let best = best.filter(|best| *best > 0.0);
             let ratio = values.first().copied().flatten().zip(best).map(|(ours, best)| ours / best);
             println!(" {:>9}", ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")));
         }
