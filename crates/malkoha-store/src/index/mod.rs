@@ -26,6 +26,8 @@ const LOCATION_BITS: u32 = 40;
 /// Absent keys that cost a look into the log, at most, until the shards have grown by `GROWTH`. The
 /// fingerprints are then short enough that four of them are compared in one word of 64 bits.
 const FPR: f64 = 0.004;
+/// The share of occupied slots below which a shard is worth shrinking: one that has grown has more.
+const SPARSE: f64 = 0.7;
 /// Keys that a shard begins with, and the growth until which it keeps the rate.
 const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 4096.0;
@@ -142,6 +144,16 @@ impl Index {
     #[inline]
     pub(crate) fn shard_mut_of(&self, hash: u64) -> ShardMut<'_> {
         self.shard_mut(shard_of(hash))
+    }
+
+    /// Gives memory back, shard by shard, where much of it is of no use.
+    pub(crate) fn shrink(&self) {
+        for number in 0..SHARDS {
+            let mut shard = self.shard_mut(number);
+            if shard.shard.load_factor() < SPARSE {
+                shard.shrink();
+            }
+        }
     }
 
     /// All shards as they are. Nobody may write meanwhile, or the shards are of different times.

@@ -35,8 +35,9 @@ pub(super) struct Pace<'a> {
 }
 
 impl Store {
-    /// Gives back the space of dead records, where it is more than a fiftieth of a file. Readers
-    /// are not disturbed; writers wait for the copying of 64 KiB at most.
+    /// Gives back the space of dead records, where it is more than a fiftieth of a file, and memory
+    /// that the index does not need any more. Others wait for a 64th of the index to be rebuilt, and
+    /// writers for the copying of 64 KiB, at most.
     ///
     /// # Errors
     ///
@@ -46,6 +47,8 @@ impl Store {
         let mut maintained = self.inner.maintenance.lock();
         // The last file too.
         self.inner.writer()?.seal()?;
+        // The index too, before it is written into a checkpoint.
+        self.inner.index.shrink();
         let pace = Pace { rate: None, stop: &|| false };
         self.inner.compact(&mut maintained, WORTHWHILE, &pace)
     }

@@ -172,9 +172,11 @@ fn compaction_gives_space_back_and_brings_nothing_back() {
         assert!(store.delete(&key(n)).unwrap());
         expected.remove(&key(n));
     }
+    let index_bytes = store.stats().index_bytes;
     store.compact().unwrap();
     assert_holds(&store, &expected);
     let stats = store.stats();
+    assert!(stats.index_bytes < index_bytes * 3 / 4, "{stats:?}, before {index_bytes}");
     let live: usize = expected.iter().map(|(key, value)| key.len() + value.len()).sum();
     assert!(stats.log_bytes * 10 < live as u64 * 13, "{stats:?} for {live} bytes");
     assert!(store.verify().unwrap().damage.is_empty());

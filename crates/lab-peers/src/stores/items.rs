@@ -1,0 +1,41 @@
+//! Records, made from their numbers.
+
+/// Bytes of a key and of a value.
+pub(crate) const KEY: usize = 20;
+pub(crate) const VALUE: usize = 100;
+
+pub(crate) type Key = [u8; KEY];
+pub(crate) type Value = [u8; VALUE];
+
+/// The finalizer of SplitMix64.
+fn mixed(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+fn fill(bytes: &mut [u8], seed: u64) {
+    for (i, chunk) in (0..).zip(bytes.chunks_mut(8)) {
+        chunk.copy_from_slice(&mixed(seed.wrapping_add(i << 40)).to_le_bytes()[..chunk.len()]);
+    }
+}
+
+/// The key of a number: all keys differ.
+pub(crate) fn key(n: u64) -> Key {
+    let mut key = [0; KEY];
+    fill(&mut key, n);
+    key
+}
+
+/// The value of a key's number: nothing that could be compressed.
+pub(crate) fn value(n: u64) -> Value {
+    let mut value = [0; VALUE];
+    fill(&mut value, !n);
+    value
+}
+
+/// `count` keys of numbers below `keys` in random order, each number raised by `add`.
+pub(crate) fn random_keys(keys: u64, count: u64, seed: u64, add: u64) -> Vec<Key> {
+    (0..count).map(|i| key(mixed(seed << 32 | i) % keys + add)).collect()
+}

@@ -1,0 +1,71 @@
+//! `store-peers`: our store beside other people's, in one process.
+//!
+//! All stores stay open, and are asked in turns: a machine with neighbours slows them alike.
+
+mod durable;
+mod items;
+mod ours;
+mod output;
+mod peer;
+mod rivals;
+mod work;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Parser;
+
+use output::Output;
+use peer::{Kind, Peer};
+use work::Work;
+
+/// Load, query and empty our store and those of other crates.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    /// Records: keys of 20 bytes, values of 100
+    #[arg(long, default_value = "200k", value_parser = lab::args::parse_count)]
+    keys: u64,
+    /// Lookups of each kind, store and round
+    #[arg(long, default_value = "100k", value_parser = lab::args::parse_count)]
+    lookups: u64,
+    /// Rounds of lookups
+    #[arg(long, default_value_t = 3)]
+    runs: u64,
+    /// Synced puts one by one, and batches of 1000
+    #[arg(long, default_value_t = 200)]
+    synced: u64,
+    /// Only these stores
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Where the stores are made; the current directory unless told
+    #[arg(long, default_value = ".", value_name = "DIRECTORY")]
+    dir: PathBuf,
+    /// Write all figures into this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let directory = tempfile::Builder::new().prefix("store-peers-").tempdir_in(&cli.dir)?;
+    let chosen = |kind: &Kind| cli.only.is_empty() || cli.only.iter().any(|name| name == kind.name);
+    let kinds: Vec<Kind> = rivals::all().into_iter().filter(chosen).collect();
+    let work = Work { keys: cli.keys, lookups: cli.lookups, runs: cli.runs };
+    let mut output = Output::default();
+    for kind in &kinds {
+        durable::run(kind, directory.path(), cli.synced, &mut output)?;
+        work.put_one_by_one(kind, directory.path(), &mut output)?;
+    }
+    let mut peers: Vec<Box<dyn Peer>> = Vec::new();
+    for kind in &kinds {
+        peers.push(work.load(kind, directory.path(), &mut output)?);
+    }
+    work.look_up(&kinds, &peers, &mut output)?;
+    for (kind, peer) in kinds.iter().zip(peers) {
+        let peer = work.reopen(kind, peer, directory.path(), &mut output)?;
+        work.delete_half(kind, peer, directory.path(), &mut output)?;
+    }
+    output.print(&kinds, cli.keys);
+    cli.csv.map_or(Ok(()), |path| output.write_csv(&path, cli.keys))
+}

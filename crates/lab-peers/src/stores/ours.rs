@@ -1,0 +1,67 @@
+//! Our own store.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::Result;
+use malkoha_store::{Batch, Durability, Options, Store};
+
+use crate::items::{Key, key, value};
+use crate::peer::{Level, Peer};
+
+pub(crate) struct Ours(Store);
+
+pub(crate) fn open(path: &Path, level: Level) -> Result<Box<dyn Peer>> {
+    let durability = match level {
+        Level::Durable => Durability::Always,
+        Level::Relaxed => Durability::System,
+    };
+    // As the rivals' compactions run only when they are asked to.
+    let options = Options::new().durability(durability).background(false);
+    Ok(Box::new(Ours(Store::open(path, &options)?)))
+}
+
+impl Peer for Ours {
+    fn put(&self, first: u64, count: u64, _durable: bool) -> Result<()> {
+        if count == 1 {
+            return Ok(self.0.put(&key(first), &value(first))?);
+        }
+        let mut batch = Batch::new();
+        for n in first..first + count {
+            batch.put(&key(n), &value(n))?;
+        }
+        Ok(self.0.apply(&batch)?)
+    }
+
+    fn get(&self, keys: &[Key]) -> Result<u64> {
+        let mut found = 0;
+        for key in keys {
+            found += u64::from(self.0.get_with(key, |value| black_box(value[0]))?.is_some());
+        }
+        Ok(found)
+    }
+
+    fn get_many(&self, keys: &[Key]) -> Result<Option<u64>> {
+        let mut found = 0;
+        self.0.get_many(keys, |_, value| {
+            found += u64::from(value.map(|value| black_box(value[0])).is_some());
+        })?;
+        Ok(Some(found))
+    }
+
+    fn delete(&self, keys: &[Key]) -> Result<()> {
+        let mut batch = Batch::new();
+        for key in keys {
+            batch.delete(key)?;
+        }
+        Ok(self.0.apply(&batch)?)
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        Ok(self.0.compact()?)
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        Some(self.0.stats().index_bytes)
+    }
+}

@@ -1,0 +1,48 @@
+//! What is asked of a store.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::items::Key;
+
+/// A store that is open. Keys are numbers until a store gets them, see [`crate::items`].
+pub(crate) trait Peer: Sync {
+    /// Puts the records of these numbers in one transaction; `durable`: it is on the device when
+    /// this returns.
+    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()>;
+
+    /// Looks the keys up one by one; the number of those that are there.
+    fn get(&self, keys: &[Key]) -> Result<u64>;
+
+    /// Looks the keys up all at once, if the store can do so.
+    fn get_many(&self, _keys: &[Key]) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Removes the keys in one transaction.
+    fn delete(&self, keys: &[Key]) -> Result<()>;
+
+    /// Gives space back, if the store can do so while it is open.
+    fn compact(&mut self) -> Result<()>;
+
+    /// Bytes of the index in memory, where the store tells.
+    fn index_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A kind of store.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// Opens the store in a directory that is there; makes it if need be.
+    pub(crate) open: fn(&Path, Level) -> Result<Box<dyn Peer>>,
+}
+
+/// Whether transactions of this opening will be asked to be durable: some stores want to know
+/// beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Durable,
+    Relaxed,
+}

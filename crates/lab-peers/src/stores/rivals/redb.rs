@@ -1,0 +1,63 @@
+//! redb: a B-tree, copied on write.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::Result;
+use redb::{Database, Durability, ReadableDatabase, TableDefinition};
+
+use super::CACHE;
+use crate::items::{Key, key, value};
+use crate::peer::{Level, Peer};
+
+const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
+
+struct Redb(Database);
+
+pub(super) fn open(path: &Path, _level: Level) -> Result<Box<dyn Peer>> {
+    let file = path.join("redb");
+    Ok(Box::new(Redb(Database::builder().set_cache_size(CACHE).create(file)?)))
+}
+
+impl Peer for Redb {
+    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()> {
+        let mut transaction = self.0.begin_write()?;
+        let level = if durable { Durability::Immediate } else { Durability::None };
+        transaction.set_durability(level)?;
+        let mut table = transaction.open_table(TABLE)?;
+        for n in first..first + count {
+            table.insert(&key(n)[..], &value(n)[..])?;
+        }
+        drop(table);
+        Ok(transaction.commit()?)
+    }
+
+    fn get(&self, keys: &[Key]) -> Result<u64> {
+        let transaction = self.0.begin_read()?;
+        let table = transaction.open_table(TABLE)?;
+        let mut found = 0;
+        for key in keys {
+            let value = table.get(&key[..])?;
+            found += u64::from(value.map(|value| black_box(value.value()[0])).is_some());
+        }
+        Ok(found)
+    }
+
+    fn delete(&self, keys: &[Key]) -> Result<()> {
+        let mut transaction = self.0.begin_write()?;
+        transaction.set_durability(Durability::None)?;
+        let mut table = transaction.open_table(TABLE)?;
+        for key in keys {
+            table.remove(&key[..])?;
+        }
+        drop(table);
+        Ok(transaction.commit()?)
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        // It wants all that was written to be durable.
+        self.0.begin_write()?.commit()?;
+        self.0.compact()?;
+        Ok(())
+    }
+}
