@@ -59,9 +59,16 @@ impl Data {
 
     /// A cell of a table, or NaN.
     pub(super) fn cell(&self, experiment: Experiment, column: &str, row: &str) -> f64 {
-        let mut values = self.of(experiment).iter();
-        let found = values.find(|value| value.group == column && value.series == row);
-        found.map_or(f64::NAN, |value| value.y)
+        cell(self.of(experiment), column, row)
+    }
+
+    /// A cell of table 3 at the paper's size, or of the other if that was not measured.
+    pub(super) fn largest_table3(&self, column: &str, row: &str) -> f64 {
+        let values = match &self.full_table3[..] {
+            [] => self.of(Experiment::Table3),
+            full => full,
+        };
+        cell(values, column, row)
     }
 
     /// The points of a line of a plot.
@@ -80,6 +87,11 @@ impl Data {
         }
         names
     }
+}
+
+fn cell(values: &[Value], column: &str, row: &str) -> f64 {
+    let found = values.iter().find(|value| value.group == column && value.series == row);
+    found.map_or(f64::NAN, |value| value.y)
 }
 
 /// The rows of a file, or none if there is no such file.

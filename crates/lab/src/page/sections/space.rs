@@ -37,15 +37,17 @@ pub(super) fn figure2(data: &Data) -> Result<Section> {
                 larger tables need longer fingerprints, larger buckets shorter ones; above six \
                 bits b = 4 is at its best.",
         differs: "The first three plots are the paper's algorithm: buckets in powers of two, the \
-                  alternate by exclusive-or, a random walk. The last is the library's: a \
-                  breadth-first search in tables of 2^17 slots, least of three runs, which fills \
-                  2 % further with long fingerprints. The dips of short fingerprints are real and \
-                  no fault of the walk: at the refusal we looked at all buckets that could be \
-                  reached, and found a few full ones whose keys have no other place (table). \
-                  Where fingerprints are just too short, most runs end near the best load and \
-                  one in ten or a hundred far below; the least of ten runs then jumps. Equation 3 \
-                  foresees groups in one pair of buckets, and says itself that it is a lower \
-                  bound: with the shortest fingerprints larger groups come first.",
+                  alternate by exclusive-or, a random walk. Its dips at short fingerprints are \
+                  real and no fault of the walk: at the refusal we looked at all buckets that \
+                  could be reached, and found a few full ones whose keys have no other place \
+                  (table). Where fingerprints are just too short, most runs end near the best \
+                  load and one in ten or a hundred far below; the least of ten runs then jumps. \
+                  Equation 3 foresees groups in one pair of buckets, and says itself that it is a \
+                  lower bound: with the shortest fingerprints larger groups come first. The last \
+                  plot is the library's: a breadth-first search in tables of 2^17 slots, least of \
+                  three runs, which fills 2 % further with long fingerprints. It has no dips, for \
+                  it keeps two equal fingerprints in a pair of buckets and counts further ones \
+                  beside the table.",
         plots,
         tables,
     })
