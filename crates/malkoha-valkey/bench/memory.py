@@ -4,12 +4,9 @@ MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/
 """
 
 import csv
-import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests"))
-
-from servers import KINDS, Server
+from common import KINDS, Server
 
 ITEMS = 1_000_000
 BATCH = 10_000

@@ -46,8 +46,11 @@ def until(condition, what, seconds=30):
 class Server:
     """A server that is stopped at the end of a `with` block."""
 
-    def __init__(self, kind, *options):
+    def __init__(self, kind, *options, password=None, first=()):
         self.kind = kind
+        self.password = password
+        # What starts the server, as `nice` does.
+        self.first = first
         self.options = options
         self.port = free_port()
         self.directory = tempfile.mkdtemp(prefix="malkoha-module-")
@@ -56,16 +59,17 @@ class Server:
 
     def start(self):
         command = [
-            f"{self.kind}-server", "--port", str(self.port), "--bind", "127.0.0.1",
+            *self.first, f"{self.kind}-server", "--port", str(self.port), "--bind", "127.0.0.1",
             "--dir", self.directory, "--save", "", "--enable-debug-command", "local",
-            "--logfile", "server.log", "--loadmodule", MODULE, *self.options,
+            "--logfile", "server.log", "--repl-diskless-sync-delay", "0",
+            "--loadmodule", MODULE, *self.options,
         ]
         self.process = subprocess.Popen(command)
         until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],
               f"the {self.kind} server starts: {self.directory}/server.log")
 
     def client(self, **options):
-        return redis.Redis(port=self.port, socket_timeout=30, **options)
+        return redis.Redis(port=self.port, password=self.password, socket_timeout=30, **options)
 
     def kill(self):
         """As a crash does: kill -9."""

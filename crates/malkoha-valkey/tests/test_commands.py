@@ -76,7 +76,7 @@ class Commands(unittest.TestCase):
         for client, _ in self.each():
             cf = client.cf()
             cf.create("f", 100)
-            for first in range(0, 100_000, 10_000):
+            for first in range(0, 40_000, 10_000):
                 cf.insert("f", [f"item{n}" for n in range(first, first + 10_000)])
             cf.insert("f", ["often"] * 20)
             chunks, position = [], 0
@@ -90,7 +90,7 @@ class Commands(unittest.TestCase):
             for position, chunk in chunks:
                 cf.loadchunk("copy", position, chunk)
             self.assertEqual(cf.count("copy", "often"), 20)
-            self.assertTrue(all(cf.mexists("copy", *[f"item{n}" for n in range(100_000)])))
+            self.assertTrue(all(cf.mexists("copy", *[f"item{n}" for n in range(40_000)])))
             self.refused("item exists", lambda: cf.loadchunk("copy", 1, chunks[0][1]))
             self.refused("Invalid header", lambda: cf.loadchunk("new", 1, b"nonsense"))
 
@@ -111,6 +111,38 @@ class Commands(unittest.TestCase):
             info = info if protocol == 3 else dict(zip(info[::2], info[1::2]))
             if isinstance(info, dict):
                 self.assertEqual(float(info[b"Error rate asked"]), 0.0001)
+
+    def test_filters_are_merged(self):
+        for client, _ in self.each():
+            run = client.execute_command
+            for key, first in [("a", 0), ("b", 3000), ("c", 5000)]:
+                run("CF.MADD", key, *range(first, first + 5000), *["often"] * 5)
+            self.assertIn(run("CF.MERGE", "all", "a", "b", "c"), (b"OK", True))
+            self.assertTrue(all(run("CF.MEXISTS", "all", *range(10_000))))
+            self.assertEqual(run("CF.COUNT", "all", "often"), 15)
+            run("CF.MERGE", "a", "b")
+            self.assertGreaterEqual(run("CF.COUNT", "a", 4000), 2)
+            for key in "b", "c":
+                self.assertEqual(run("CF.COUNT", key, "often"), 5)
+            run("CF.RESERVE", "fine", 1000, "ERROR", "0.00001")
+            run("CF.RESERVE", "fixed", 12, "EXPANSION", 0)
+            run("CF.MADD", "fixed", *range(10))
+            run("CF.RESERVE", "other", 12, "EXPANSION", 0)
+            run("CF.MADD", "other", *range(10, 20))
+            run("SET", "text", "x")
+            for words, message in [
+                ("all none", "not found"),
+                ("new none", "not found"),
+                ("all text", "WRONGTYPE"),
+                ("text all", "WRONGTYPE"),
+                ("all a all", "into itself"),
+                ("all fine", "same capacity, false-positive rate and growth"),
+                ("fixed other", "Filter is full"),
+            ]:
+                with self.subTest(words):
+                    self.refused(message, lambda: run("CF.MERGE", *words.split()))
+            self.assertEqual(run("EXISTS", "new"), 0)
+            self.assertEqual(run("CF.MEXISTS", "fixed", 11, 12), [0, 0])
 
     def test_replies_have_the_types_of_the_protocol(self):
         for client, protocol in self.each():
@@ -195,6 +227,12 @@ class Commands(unittest.TestCase):
                     info = connection.read_response()[0]
                     self.assertIn(flag, [bytes(f) for f in info[2]], name)
                     self.assertEqual(info[3:6], [1, 1, 1], name)
+            connection.send_command("COMMAND", "GETKEYS", "CF.MERGE", "all", "a", "b")
+            self.assertEqual(connection.read_response(), [b"all", b"a", b"b"])
+            connection.send_command("COMMAND", "DOCS", "CF.INSERT")
+            docs = repr(connection.read_response())
+            for word in ["Adds items", "CAPACITY", "pure-token", "NOCREATE", "multiple", "ITEMS"]:
+                self.assertIn(word, docs)
             client.connection_pool.release(connection)
             run("CONFIG", "SET", "notify-keyspace-events", "KEA")
             events = client.pubsub()

@@ -94,8 +94,11 @@ class Durability(unittest.TestCase):
                 keys = work(client, 2)
                 client.execute_command("CF.LOAD", "loaded", client.execute_command("CF.DUMP", "f1"))
                 client.execute_command("CF.COMPACT", "f2")
+                client.config_set("malkoha.max-filter-bytes", 1 << 30)
+                client.copy("f0", "again")
+                client.execute_command("CF.MERGE", "merged", "f0", "again")
                 client.wait(1, 30_000)
-                keys += ["part", "loaded"]
+                keys += ["part", "loaded", "merged"]
                 self.assertEqual(digests(client, keys), digests(other, keys))
                 self.assertGreater(client.info("malkoha_filters")["malkoha_refused"], 0)
 

@@ -1,8 +1,9 @@
 //! What lies in a filter or a map of fixed size, slot by slot: for tools.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use crate::addressing::Probe;
+use crate::filter::CuckooFilter;
 use crate::layout::CopyLayout;
 use crate::spill::{Spill, SpillKey};
 
@@ -24,6 +25,20 @@ pub struct Entry {
     pub value: u64,
     /// 1 for a slot; more, maybe, for spilled copies.
     pub copies: u64,
+}
+
+impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
+    /// All that is in, slot by slot and then the spilled copies: for tools. Copies add up to
+    /// [`len`](Self::len).
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.table().entries()
+    }
+
+    /// Copies that lie beside the table.
+    #[must_use]
+    pub fn spilled(&self) -> u64 {
+        self.table().spill().copies()
+    }
 }
 
 impl Entry {

@@ -12,9 +12,10 @@ pub enum BuildError {
     /// The false-positive rate is not between 0 and 1.
     #[error("false-positive rate {0} is out of range: ask for one above 0 and below 1")]
     Fpr(f64),
-    /// No fingerprint of 32 bits or fewer reaches the false-positive rate.
+    /// The longest fingerprints, of 32 bits or 30 in a growable filter, do not reach the
+    /// false-positive rate.
     #[error(
-        "a false-positive rate of {asked:e} needs more than 32 bits a fingerprint: \
+        "a false-positive rate of {asked:e} needs longer fingerprints than there are: \
          ask for at least {reachable:.1e}, or keep the keys themselves"
     )]
     FprTooSmall {
@@ -117,6 +118,38 @@ pub enum GrowableMapError {
     },
     /// The map's fingerprints have no bit left.
     #[error(transparent)]
+    GrownOut(#[from] GrownOut),
+}
+
+/// Two growable filters that could not be united. The first is exactly as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrowableUnionError {
+    /// They hash keys differently.
+    #[error("the filters have different seeds: build both with the same one")]
+    Seed,
+    /// Their fingerprints are not equally long, so alternate places differ.
+    #[error(
+        "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the          same capacity, false-positive rate and growth"
+    )]
+    Fingerprints {
+        /// Bits in the filter that was to be added to.
+        ours: u32,
+        /// Bits in the other.
+        theirs: u32,
+    },
+    /// The other filter began with fewer segments, or a number of them that does not divide evenly.
+    #[error(
+        "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}:          add the one of larger capacity to the other, or build both for the same capacity"
+    )]
+    Roots {
+        /// Segments that the filter began with that was to be added to.
+        ours: u32,
+        /// Segments that the other began with.
+        theirs: u32,
+    },
+    /// The fingerprints have no bit left.
+    #[error("the union does not fit: {0}")]
     GrownOut(#[from] GrownOut),
 }
 

@@ -104,6 +104,13 @@ impl Spill {
         copies.for_each(|(key, copies)| self.add(key, copies));
     }
 
+    /// Makes all copies under one key copies under another.
+    pub(crate) fn rename(&mut self, from: &SpillKey, to: SpillKey) {
+        if let Some(copies) = self.counts.remove(from) {
+            self.add(to, copies);
+        }
+    }
+
     /// What is spilled, and how many copies of it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
         self.counts.iter().map(|(&key, &copies)| (key, copies))

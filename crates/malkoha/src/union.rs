@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 
-use crate::entries::Entry;
 use crate::error::{Full, UnionError};
 use crate::filter::{CuckooFilter, MAX_LEN, Parts};
 
@@ -41,14 +40,6 @@ impl CuckooFilter {
         }
         *self = Self::from_parts(table, &Parts { len, ..self.parts() });
         Ok(())
-    }
-}
-
-impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
-    /// All that is in, slot by slot and then the spilled copies: for tools. Copies add up to
-    /// [`len`](Self::len).
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.table().entries()
     }
 }
 

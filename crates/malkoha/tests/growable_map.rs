@@ -13,6 +13,7 @@ enum Operation {
     Update { key: u32, new: u64 },
     RemoveRange { from: u32, len: u32 },
     Shrink,
+    Reserve { keys: u64, value: u64 },
 }
 
 fn value() -> impl Strategy<Value = u64> {
@@ -30,6 +31,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         3 => (key(), value()).prop_map(|(key, new)| Operation::Update { key, new }),
         2 => (key(), 0..6_000_u32).prop_map(|(from, len)| Operation::RemoveRange { from, len }),
         1 => Just(Operation::Shrink),
+        1 => (0..200_000_u64, value())
+            .prop_map(|(keys, value)| Operation::Reserve { keys, value }),
     ]
 }
 
@@ -39,6 +42,13 @@ type Model = HashMap<u32, Vec<u64>>;
 fn insert(map: &mut GrowableCuckooMap, model: &mut Model, key: u32, value: u64) {
     map.insert(&key, value).unwrap();
     model.entry(key).or_default().push(value);
+}
+
+fn insert_many(map: &mut GrowableCuckooMap, model: &mut Model, pairs: &[(u32, u64)]) {
+    map.insert_many(pairs).unwrap();
+    for &(key, value) in pairs {
+        model.entry(key).or_default().push(value);
+    }
 }
 
 fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
@@ -58,6 +68,8 @@ fn agree(map: &GrowableCuckooMap, model: &Model) {
         let mut candidates: Vec<u64> = map.get(key).collect();
         assert_eq!(candidates, batched, "single and batched lookups differ");
         for value in &model[key] {
+            let copies = model[key].iter().filter(|other| *other == value).count() as u64;
+            assert!(map.count(key, *value) >= copies);
             let found = candidates.iter().position(|candidate| candidate == value);
             candidates.swap_remove(found.unwrap_or_else(|| panic!("{key} lost {value}")));
         }
@@ -79,10 +91,9 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::InsertRange { from, len, shift } => {
-                    for key in from..from + len {
-                        let value = u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
-                        insert(&mut map, &mut model, key, value);
-                    }
+                    let value = |key| u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
+                    let pairs: Vec<_> = (from..from + len).map(|key| (key, value(key))).collect();
+                    insert_many(&mut map, &mut model, &pairs);
                 }
                 Operation::InsertCopies { key, value, len } => {
                     (0..len).for_each(|i| insert(&mut map, &mut model, key, value ^ u64::from(i / 2)));
@@ -94,8 +105,11 @@ proptest! {
                     }
                 }
                 Operation::Shrink => map.shrink_to_fit(),
+                Operation::Reserve { keys, value } => map.reserve(keys, value).unwrap(),
                 Operation::RemoveRange { from, len } => {
-                    (from..from + len).for_each(|key| remove(&mut map, &mut model, key));
+                    let last = |key| Some((key, model.get_mut(&key)?.pop()?));
+                    let pairs: Vec<_> = (from..from + len).filter_map(last).collect();
+                    prop_assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
                 }
             }
         }
@@ -173,4 +187,24 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     let mut presence = GrowableCuckooMap::with_capacity(10, 0.001, 0).unwrap();
     presence.insert("koel", 0).unwrap();
     assert!(presence.contains("koel") && presence.get("koel").eq([0]));
+}
+
+/// Room made beforehand is enough, takes no more than growing would, and can be given back.
+#[test]
+fn what_was_reserved_need_not_grow() {
+    for keys in [1_000_u64, 60_000, 300_000] {
+        let mut map = GrowableCuckooMap::with_capacity(256, 0.004, 40).unwrap();
+        assert!(map.reserve(keys, 1 << 40).is_err());
+        map.reserve(keys, keys * 400).unwrap();
+        let (segments, bytes) = (map.segments(), map.size_in_bytes());
+        (0..keys).for_each(|key| map.insert(&key, key * 400).unwrap());
+        assert_eq!((map.segments(), map.size_in_bytes()), (segments, bytes), "{keys} keys");
+        // A segment's load is not below 0.75, nor has a small map 256 slots.
+        assert!(map.load_factor() > 0.75, "{} at {keys} keys", map.load_factor());
+        assert!((0..keys).all(|key| map.get(&key).any(|value| value == key * 400)));
+        let mut empty = GrowableCuckooMap::with_capacity(256, 0.004, 40).unwrap();
+        empty.reserve(keys, keys * 400).unwrap();
+        empty.shrink_to_fit();
+        assert!(empty.size_in_bytes() < bytes / 2);
+    }
 }

@@ -2,17 +2,19 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
+pub(crate) mod count;
 pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod plan;
+#[cfg(feature = "remote")]
+pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod store;
 pub(crate) mod uniq;
 pub(crate) mod verify;
 
 mod distinct;
-mod filter_file;
 
 use anyhow::Result;
 
@@ -25,11 +27,14 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Uniq(arguments) => uniq::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Count(arguments) => count::run(&arguments),
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),
+        #[cfg(feature = "remote")]
+        Command::Remote(arguments) => remote::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Completions(arguments) => generate::completions(&arguments),
         Command::Man(arguments) => generate::man(&arguments),

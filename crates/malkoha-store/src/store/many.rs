@@ -8,11 +8,13 @@ use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
 use crate::index::Candidates;
+use crate::locate::{Located, locate_among};
 use crate::log::FileTable;
-use crate::replay::locate_among;
 
-/// Keys on their way at a time: enough that most shards are locked for several of them.
-const CHUNK: usize = 512;
+/// Keys on their way at a time: enough that a lock of a shard serves many of them.
+const CHUNK: usize = 2048;
+/// Records on their way at a time.
+const AHEAD: usize = 32;
 /// Lines of a record that are asked for ahead.
 const LINES: usize = 3;
 /// No location.
@@ -48,8 +50,12 @@ impl Store {
             hashes.clear();
             hashes.extend(keys.iter().map(|key| self.inner.hasher.hash_bytes(key.as_ref())));
             let table = self.inner.find_many(&hashes, &mut found);
+            found.first.iter().take(AHEAD).for_each(|&location| prefetch(&table, location));
             for (i, key) in keys.iter().enumerate() {
-                let record = locate_among(&found.candidates(i), &table, key.as_ref())?;
+                if let Some(&location) = found.first.get(i + AHEAD) {
+                    prefetch(&table, location);
+                }
+                let record = found.locate(i, &table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 each(number * CHUNK + i, alive.map(|found| found.record.value));
             }
@@ -84,30 +90,46 @@ impl Found {
     }
 
     #[inline]
-    fn candidates(&self, i: usize) -> Candidates {
-        let first = (self.first[i] != NONE).then_some(self.first[i]);
-        let further = self.further.iter().filter(|(of, _)| *of == i).map(|(_, location)| *location);
-        first.into_iter().chain(further).collect()
+    fn locate<'t>(
+        &self,
+        i: usize,
+        table: &'t FileTable,
+        key: &[u8],
+    ) -> Result<Option<Located<'t>>> {
+        if self.first[i] == NONE {
+            return Ok(None);
+        }
+        let first = locate_among(&self.first[i..=i], table, key)?;
+        if first.is_some() || self.further.is_empty() {
+            return Ok(first);
+        }
+        let further = self.further.iter().filter(|(of, _)| *of == i);
+        let further: Candidates = further.map(|(_, location)| *location).collect();
+        locate_among(&further, table, key)
     }
 }
 
 impl Inner {
-    /// The locations of many hashes, and the table that they belong to. Their records are on their
-    /// way.
+    /// The locations of many hashes, and the table that they belong to.
     fn find_many(&self, hashes: &[u64], found: &mut Found) -> Guard<Arc<FileTable>> {
-        let table = loop {
+        loop {
             let table = self.files.load();
             found.reset(hashes.len());
             self.index.find_many(hashes, |i, location| found.push(i, location));
             // If it is the table still, it was so all the time: it has all these locations.
             if Arc::ptr_eq(&table, &self.files.load()) {
-                break table;
+                return table;
             }
-        };
-        let locations = found.first.iter().filter(|location| **location != NONE);
-        for (location, file) in locations.filter_map(|&it| Some((it, table.file(it)?))) {
-            file.prefetch(location, LINES);
         }
-        table
+    }
+}
+
+/// Asks for the first lines of a record.
+#[inline]
+fn prefetch(table: &FileTable, location: u64) {
+    if location != NONE
+        && let Some(file) = table.file(location)
+    {
+        file.prefetch(location, LINES);
     }
 }

@@ -12,7 +12,7 @@ use super::{Background, Inner, Store};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::log::{Commit, FileTable, Writer};
-use crate::options::Options;
+use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, recover};
 use crate::storage::{Lock, OsStorage, Storage};
 
@@ -30,6 +30,7 @@ impl Store {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check()?;
         let (storage, lock) = locked(path.as_ref(), options.create)?;
+        let storage = storage.synced(options.durability == Durability::Always);
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 
@@ -118,11 +119,11 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     let name = || path.display().to_string();
     let storage = OsStorage::new(path);
     if create {
-        storage.make().map_err(Error::io("make", name()))?;
+        storage.make().map_err(Error::not_writable("make", name()))?;
     } else if !path.is_dir() {
         return Err(Error::NoStore(name()));
     }
-    let lock = storage.lock().map_err(Error::io("lock", name()))?;
+    let lock = storage.lock().map_err(Error::not_writable("lock", name()))?;
     Ok((storage, lock.ok_or(Error::Locked)?))
 }
 

@@ -29,6 +29,10 @@ impl CommandError {
     pub(crate) const BAD_CHUNK: Self = fixed("Couldn't load chunk!");
     pub(crate) const LOADING: Self =
         fixed("ERR the filter is being loaded: send its other chunks, or delete the key");
+    pub(crate) const MERGE_INTO_ITSELF: Self = fixed(
+        "ERR a filter cannot be merged into itself: leave the destination out of the sources",
+    );
+    pub(crate) const FULL: Self = fixed("Filter is full");
     pub(crate) const TOO_LARGE: Self =
         fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");
 
@@ -61,7 +65,7 @@ impl From<BuildError> for CommandError {
 impl From<Refused> for CommandError {
     fn from(refused: Refused) -> Self {
         match refused {
-            Refused::Full => fixed("Filter is full"),
+            Refused::Full => Self::FULL,
             Refused::GrownOut => fixed("Maximum expansions reached"),
         }
     }

@@ -3,6 +3,7 @@
 mod add;
 mod delete;
 mod error;
+mod merge;
 mod options;
 mod query;
 mod transfer;
@@ -13,7 +14,7 @@ use crate::server::{Entry, Key, entry};
 use crate::value::{StoredFilter, Value};
 
 /// What each command runs.
-pub(crate) const ENTRIES: [(&str, Entry); 17] = [
+pub(crate) const ENTRIES: [(&str, Entry); 18] = [
     ("CF.RESERVE", entry!(add::reserve)),
     ("CF.ADD", entry!(add::add)),
     ("CF.ADDNX", entry!(add::add_nx)),
@@ -27,6 +28,7 @@ pub(crate) const ENTRIES: [(&str, Entry); 17] = [
     ("CF.DEL", entry!(delete::delete)),
     ("CF.MDEL", entry!(delete::delete_many)),
     ("CF.COMPACT", entry!(delete::compact)),
+    ("CF.MERGE", entry!(merge::merge)),
     ("CF.SCANDUMP", entry!(transfer::scan_dump)),
     ("CF.LOADCHUNK", entry!(transfer::load_chunk)),
     ("CF.DUMP", entry!(transfer::dump)),

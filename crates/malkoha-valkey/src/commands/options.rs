@@ -80,6 +80,11 @@ pub(crate) fn create(properties: Properties, obey: bool) -> Result<StoredFilter,
     Ok(StoredFilter::create(properties)?)
 }
 
+/// Whether a filter may be so large.
+pub(crate) fn fits(bytes: u64) -> bool {
+    bytes <= max_filter_bytes()
+}
+
 /// What CF.RESERVE must be told to make the same filter anywhere.
 pub(crate) fn spelled_out(properties: &Properties) -> Vec<Vec<u8>> {
     let Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion } =

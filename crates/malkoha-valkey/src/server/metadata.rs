@@ -10,6 +10,7 @@ use valkey_module::raw::{
 };
 
 use super::api::{call, has};
+use super::arguments::{self, Argument};
 use super::dispatch::Entry;
 
 /// What users grant with `+@cuckoo`.
@@ -33,6 +34,7 @@ struct Command {
     arity: c_int,
     flags: Vec<String>,
     keys: Vec<KeySpec>,
+    arguments: Vec<Argument>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +103,7 @@ fn create(
         let mut keys: Vec<_> = command.keys.iter().map(key_spec).collect();
         // The list ends with an invalid one.
         keys.push(std::mem::zeroed());
+        let mut arguments = arguments::list(&command.arguments);
         let info = RedisModuleCommandInfo {
             version: &raw const VERSION,
             summary: summary.as_ptr(),
@@ -110,7 +113,7 @@ fn create(
             tips: null(),
             arity: command.arity,
             key_specs: keys.as_mut_ptr(),
-            args: null_mut(),
+            args: arguments.as_mut_ptr(),
         };
         (call!(RedisModule_SetCommandInfo(created, &info)) == 0).then_some(())
     }

@@ -4,6 +4,7 @@
 
 mod api;
 mod args;
+mod arguments;
 mod config;
 mod context;
 mod data_type;

@@ -1,8 +1,8 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, GrowableCuckooFilter, Key, KeyHasher};
+use malkoha::{BuildError, GrowableCuckooFilter, GrowableUnionError, Key, KeyHasher};
 
-use super::limits::{interval, is_full};
+use super::limits::{interval, is_full, is_overfull};
 use super::properties::Properties;
 use super::stats;
 
@@ -143,6 +143,21 @@ impl StoredFilter {
     fn removed(&mut self, copies: u64) {
         self.deleted += copies;
         stats::DELETED.add(copies);
+    }
+
+    /// A filter like this one that has all that is in it and in the others.
+    pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, GrowableUnionError> {
+        let mut filter = self.filter.clone();
+        for other in others {
+            filter.union_with(&other.filter)?;
+        }
+        stats::ADDED.add(others.iter().map(|other| other.filter.len()).sum());
+        Ok(Self::new(filter, self.properties, self.deleted))
+    }
+
+    /// Whether it holds more than it may.
+    pub(crate) fn is_overfull(&self) -> bool {
+        is_overfull(&self.filter, &self.properties)
     }
 
     /// Gives back what an empty filter grew by.

@@ -52,7 +52,7 @@ impl GrowTable {
             {
                 return true;
             }
-            if copies >= MAX_COPIES || (copies > 0 && !self.is_crowded(target.number())) {
+            if self.spills(&target, copies) {
                 self.spill.add(target.spill_key(longest, value), 1);
                 return true;
             }
@@ -74,9 +74,15 @@ impl GrowTable {
         }
     }
 
+    /// Whether a copy that got no slot is spilled, with so many in slots.
+    #[inline(always)]
+    pub(super) fn spills(&self, target: &Target, copies: u32) -> bool {
+        copies >= MAX_COPIES || (copies > 0 && !self.is_crowded(target.number()))
+    }
+
     /// Whether a segment should take more keys before it grows.
     #[inline(always)]
-    fn has_room(&self, number: usize) -> bool {
+    pub(super) fn has_room(&self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];
         u64::from(len) < full(form.grid.buckets(), self.is_first()) || !self.can_grow(number)
     }
@@ -89,7 +95,7 @@ impl GrowTable {
     }
 
     #[inline]
-    fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
+    pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
         let (bytes, search) = (&mut self.segments[number], &mut self.search);

@@ -73,6 +73,22 @@ impl<W: Word> Codec<W> {
         self.zero_lanes(self.misses(bucket, wanted))
     }
 
+    /// The lane of the lowest bit of what [`matches`](Self::matches) found.
+    #[inline(always)]
+    pub(super) fn lane_of(&self, found: W) -> u32 {
+        // Cheaper than a division.
+        let bit = found.trailing_zeros();
+        (1..LANES).map(|lane| u32::from(bit >= lane * self.width)).sum()
+    }
+
+    /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
+    /// bit of each.
+    pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
+        // What lies beyond the end of the wanted one need not agree either.
+        let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
+        self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
+    }
+
     /// Occupied lanes.
     #[inline(always)]
     pub(super) fn len(&self, bucket: W) -> u32 {
@@ -124,7 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Against the same, lane by lane.
-    fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, len: usize) {
+    fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
         let codec = Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0 }).unwrap();
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =
@@ -136,6 +152,14 @@ mod tests {
         for (i, &lane) in (0..).zip(&lanes) {
             let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
             assert_eq!(flagged, begins(lane), "lane {i} of {lanes:x?}, wanted {wanted:x}");
+            let only = found & (W::from_u64(1) << (i * (bits + 1) + bits));
+            assert!(only == W::ZERO || codec.lane_of(only) == i);
+        }
+        let found = codec.related(word, partial);
+        for (i, &lane) in (0..).zip(&lanes) {
+            let beyond = (lane ^ lane.wrapping_sub(1)) | (partial ^ (partial - 1));
+            let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
+            assert_eq!(flagged, lane != 0 && (lane ^ partial) & !beyond == 0, "lane {i}");
         }
         let any = lanes.iter().any(|&lane| begins(lane));
         let everywhere = codec.broadcast(wanted);
@@ -167,7 +191,7 @@ mod tests {
         #[test]
         fn words_agree_with_lanes(
             bits in 7..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
-            marks: [u8; 4],
+            marks: [u8; 4], short in 0..30_u32,
         ) {
             // Shorter strings too, and one of which the wanted one is a continuation.
             let mut lanes = std::array::from_fn(|i| {
@@ -176,10 +200,13 @@ mod tests {
             });
             let zeros = u32::from(marks[near]) % bits;
             lanes[near] = wanted >> zeros << zeros | 1 << zeros;
-            agrees::<u128>(bits, lanes, wanted, len);
+            // One that is shorter, too.
+            let (mask, short) = ((2 << bits) - 1, short % bits);
+            let partial = (wanted & mask) >> short << short | 1 << short;
+            agrees::<u128>(bits, lanes, wanted, partial, len);
             halves_agree(bits, lanes, wanted);
             if bits <= 14 {
-                agrees::<u64>(bits, lanes, wanted, len);
+                agrees::<u64>(bits, lanes, wanted, partial, len);
             }
         }
     }

@@ -42,11 +42,9 @@ impl GrowTable {
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
             let mut entries = Vec::new();
-            for bucket in 0..segment.form.grid.buckets() {
-                segment.for_each_occupant(bytes, bucket, |Slot { fingerprint, value, .. }, _| {
-                    entries.push(entry(&segment, number, bucket, fingerprint, value, 1));
-                });
-            }
+            segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
+                entries.push(entry(&segment, number, bucket, fingerprint, value, 1));
+            });
             entries
         })
     }

@@ -9,6 +9,8 @@
 //! A small table has fewer buckets. There 2^n places count as one, and each slot has n bits more
 //! which say which of them is meant.
 
+use std::iter;
+
 use crate::addressing::{LOW_32, SPREAD};
 
 pub(super) const PLACE_BITS: u32 = 12;
@@ -91,6 +93,20 @@ impl Grid {
         (bucket << self.fine_bits()).div_ceil(self.buckets.into())
     }
 
+    /// The first fine places of all buckets, in order: a division for each bucket would take longer
+    /// than all else that a rebuild does with it.
+    pub(super) fn stretches(self) -> impl Iterator<Item = u64> {
+        let buckets = u64::from(self.buckets);
+        let (step, part) = ((1 << self.fine_bits()) / buckets, (1 << self.fine_bits()) % buckets);
+        // The exact quotient is `whole + rest / buckets`.
+        let next = move |&(whole, rest): &(u64, u64)| {
+            let carry = u64::from(rest + part >= buckets);
+            Some((whole + step + carry, rest + part - carry * buckets))
+        };
+        let exact = iter::successors(Some((0, 0)), next);
+        exact.map(|(whole, rest)| whole + u64::from(rest > 0)).zip(0..buckets).map(|(at, _)| at)
+    }
+
     /// The place, its lowest `narrowing` bits zero, of an occupant of the bucket whose stretch
     /// begins here. Below [`PLACES`] even for a slot of a damaged table.
     #[inline(always)]
@@ -110,6 +126,8 @@ mod tests {
         let mut prefix = 1_u64;
         for buckets in (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]) {
             let grid = Grid::new(buckets);
+            let stretches = (0..grid.buckets()).map(|bucket| grid.stretch(bucket));
+            assert!(grid.stretches().eq(stretches), "{buckets}");
             for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let mix = Mix::new(prefix >> 40);

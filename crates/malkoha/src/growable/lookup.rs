@@ -33,7 +33,7 @@ impl GrowTable {
         let mut found = Matches::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            segment.for_each_match(bytes, target.places, target.fingerprint, |at| {
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
                 found.push(Match { fingerprint, value, at });
             });
@@ -50,6 +50,15 @@ impl GrowTable {
         })
     }
 
+    /// How many of a map's candidates for a key have this value.
+    pub(super) fn count_value(&self, hash: u64, value: u64) -> u64 {
+        let target = self.target(hash);
+        let found = self.find(&target);
+        let in_slots = found.values().filter(|&candidate| candidate == value).count() as u64;
+        let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
+        found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
+    }
+
     /// The values of the slots that match, and of their spilled copies.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = u64> {
@@ -59,6 +68,23 @@ impl GrowTable {
         let spilled = spilled.fingerprints();
         let spilled = spilled.flat_map(move |found| self.spill.values(target.spill_key(found, 0)));
         found.values().chain(spilled)
+    }
+
+    /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled.
+    #[inline(always)]
+    pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64)) {
+        if !self.spill.is_empty() {
+            return self.get(hash).for_each(each);
+        }
+        let target = self.target(hash);
+        let number = target.number();
+        let bytes = &*self.segments[number];
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                each(segment.value(bytes, at));
+            });
+        });
     }
 
     /// Asks for the lines of a key.
@@ -95,7 +121,7 @@ impl GrowTable {
             if let Some(&later) = hashes.get(i + RING) {
                 self.prefetch(later);
             }
-            self.get(hash).for_each(|value| each(i, value));
+            self.for_each_value(hash, |value| each(i, value));
         }
     }
 }

@@ -17,11 +17,13 @@ mod lookup;
 mod map;
 mod matches;
 mod rebuild;
+mod reserve;
 mod segment;
 mod set;
 mod shape;
 mod shrink;
 mod table;
+mod union;
 
 pub use builder::GrowableBuilder;
 pub use entries::GrowableEntry;

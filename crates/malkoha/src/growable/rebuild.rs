@@ -31,23 +31,21 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     // Occupied lanes of the new buckets: cheaper to know than to look up.
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for (source, (from, bytes)) in sources.into_iter().enumerate() {
-        for bucket in 0..from.form.grid.buckets() {
-            from.for_each_occupant(bytes, bucket, |occupant, mix| {
-                let (number, fingerprint) = child(source, occupant.fingerprint);
-                let slot = Slot { fingerprint, ..occupant };
-                let bucket = to[number].form.grid.bucket(slot.place, mix);
-                // Below MAX_BUCKETS.
-                #[expect(clippy::cast_possible_truncation, reason = "see above")]
-                let len = &mut lens[number][bucket as usize];
-                let lane = u32::from(*len);
-                if lane < LANES {
-                    to[number].set(&mut into[number], Position { bucket, lane }, slot);
-                    *len += 1;
-                } else {
-                    waiting.push((number, slot));
-                }
-            });
-        }
+        from.for_each_occupant(bytes, |_, occupant, mix| {
+            let (number, fingerprint) = child(source, occupant.fingerprint);
+            let slot = Slot { fingerprint, ..occupant };
+            let bucket = to[number].form.grid.bucket(slot.place, mix);
+            // Below MAX_BUCKETS.
+            #[expect(clippy::cast_possible_truncation, reason = "see above")]
+            let len = &mut lens[number][bucket as usize];
+            let lane = u32::from(*len);
+            if lane < LANES {
+                to[number].fill(&mut into[number], Position { bucket, lane }, slot);
+                *len += 1;
+            } else {
+                waiting.push((number, slot));
+            }
+        });
     }
     // They move others, so they come when all are in that need not move.
     waiting.into_iter().all(|(number, slot)| {
@@ -100,7 +98,7 @@ impl GrowTable {
     }
 
     /// Builds a segment in another form; `false` and no change if its keys do not fit.
-    fn rebuild(&mut self, number: usize, form: Form) -> bool {
+    pub(super) fn rebuild(&mut self, number: usize, form: Form) -> bool {
         let Record { home, form: old, .. } = self.records[number];
         let (bytes, search) = (&self.segments[number], &mut self.search);
         let built = with_codec!(&self.kernel, codec => {
@@ -117,7 +115,7 @@ impl GrowTable {
     }
 
     /// Splits a segment by the next bit of its keys; `false` and no change if they do not fit.
-    fn split(&mut self, number: usize) -> bool {
+    pub(super) fn split(&mut self, number: usize) -> bool {
         if !self.can_split(number) {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
-use super::grid::{Grid, PLACES};
+use super::grid::{Grid, Mix, PLACES};
 use super::segment::{Segment, bucket_bits, segment_bytes};
 use super::shape::{LANES, Shape};
 use crate::layout::Search;
@@ -85,8 +85,8 @@ pub(crate) struct GrowTable {
 pub(super) struct Target {
     pub(super) entry: Entry,
     pub(super) places: [u64; 2],
-    buckets: [u64; 2],
-    /// With all the bits of a key that arrives.
+    pub(super) buckets: [u64; 2],
+    /// With all the bits of a key that arrives, or all that are known of another table's.
     pub(super) fingerprint: u64,
 }
 
@@ -141,12 +141,10 @@ impl GrowTable {
             record.len = 0;
             with_codec!(&kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
-                for bucket in 0..record.form.grid.buckets() {
-                    segment.for_each_occupant(bytes, bucket, |slot, _| {
-                        born[birth(record.home.depth, slot.fingerprint)] += 1;
-                        record.len += 1;
-                    });
-                }
+                segment.for_each_occupant(bytes, |_, slot, _| {
+                    born[birth(record.home.depth, slot.fingerprint)] += 1;
+                    record.len += 1;
+                });
             });
             occupied += u64::from(record.len);
         }
@@ -241,13 +239,15 @@ impl GrowTable {
     pub(super) fn target(&self, hash: u64) -> Target {
         let key = self.shape.key(hash);
         let entry = self.directory.find(key.root, key.string);
+        let fingerprint = self.shape.fingerprint(key.string, entry.depth());
+        self.aim(entry, key.places, key.mix, fingerprint)
+    }
+
+    #[inline(always)]
+    pub(super) fn aim(&self, entry: Entry, places: [u64; 2], mix: Mix, fingerprint: u64) -> Target {
         let grid = entry.form().grid;
-        Target {
-            entry,
-            places: key.places,
-            buckets: key.places.map(|place| grid.bucket(place, key.mix)),
-            fingerprint: self.shape.fingerprint(key.string, entry.depth()),
-        }
+        let buckets = places.map(|place| grid.bucket(place, mix));
+        Target { entry, places, buckets, fingerprint }
     }
 
     #[inline(always)]

@@ -1,9 +1,11 @@
 //! The growable filter.
 
+mod change;
+
 use super::builder::GrowableBuilder;
 use super::entries::GrowableEntry;
 use super::table::GrowTable;
-use crate::error::{BuildError, GrownOut};
+use crate::error::BuildError;
 use crate::key::{Key, KeyHasher};
 use crate::params::float;
 
@@ -117,115 +119,6 @@ impl GrowableCuckooFilter {
         self.table.count(hash)
     }
 
-    /// Inserts a key, also if it is in already.
-    ///
-    /// # Errors
-    ///
-    /// [`GrownOut`] if the filter has grown as far as its fingerprints let it, many times beyond
-    /// the growth that it was built for.
-    #[inline]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), GrownOut> {
-        self.insert_hash(key.hash_with(self.hasher))
-    }
-
-    /// [`insert`](Self::insert) for a caller that hashes itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> Result<(), GrownOut> {
-        if self.table.insert(hash, 0) { Ok(()) } else { Err(GrownOut { len: self.len() }) }
-    }
-
-    /// Inserts a key unless the filter says that it is in already; answers whether it inserted.
-    ///
-    /// Not for a filter from which keys are removed, as in
-    /// [`CuckooFilter`](crate::CuckooFilter::insert_unique).
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, GrownOut> {
-        self.insert_unique_hash(key.hash_with(self.hasher))
-    }
-
-    /// [`insert_unique`](Self::insert_unique) for a caller that hashes itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, GrownOut> {
-        if self.contains_hash(hash) {
-            return Ok(false);
-        }
-        self.insert_hash(hash).map(|()| true)
-    }
-
-    /// Inserts all `keys`, faster than one by one in a large filter.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert); the keys before the refused one are in, which `len` tells.
-    pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), GrownOut> {
-        let hashes = self.hashes(keys);
-        self.insert_hashes(&hashes)
-    }
-
-    /// [`insert_many`](Self::insert_many) for hashes.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert_many`](Self::insert_many).
-    pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), GrownOut> {
-        for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&later) = hashes.get(i + AHEAD) {
-                self.table.prefetch(later);
-            }
-            self.insert_hash(hash)?;
-        }
-        Ok(())
-    }
-
-    /// Removes one copy of a key that was inserted; answers whether its fingerprint was found.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.remove_hash(key.hash_with(self.hasher))
-    }
-
-    /// [`remove`](Self::remove) for a caller that hashes itself.
-    pub fn remove_hash(&mut self, hash: u64) -> bool {
-        self.table.remove(hash, 0)
-    }
-
-    /// Removes one copy of each of `keys`, in their order; answers which were found.
-    pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
-        let hashes = self.hashes(keys);
-        let mut removed = Vec::with_capacity(keys.len());
-        for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&later) = hashes.get(i + AHEAD) {
-                self.table.prefetch(later);
-            }
-            removed.push(self.remove_hash(hash));
-        }
-        removed
-    }
-
-    /// Removes all keys. Keeps the segments' memory.
-    pub fn clear(&mut self) {
-        self.table.clear();
-    }
-
-    /// Gives memory back after many removals, without the keys: puts the halves of splits together
-    /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
-    /// to the filter.
-    ///
-    /// The segments that it was built with stay, so it does not get much smaller than it began.
-    /// Keys that arrived since a split lose a bit when that is undone, which raises the
-    /// false-positive rate a little: see [`expected_fpr`](Self::expected_fpr).
-    pub fn shrink_to_fit(&mut self) {
-        self.table.shrink();
-    }
-
     /// All occupied slots and spilled copies, in the order of the table.
     pub fn entries(&self) -> impl Iterator<Item = GrowableEntry> {
         self.table.entries()
@@ -308,6 +201,3 @@ impl GrowableCuckooFilter {
         keys.iter().map(|key| key.hash_with(self.hasher)).collect()
     }
 }
-
-/// Keys whose lines are asked for ahead of an insert or a removal.
-const AHEAD: usize = 24;

@@ -1,0 +1,174 @@
+//! `malkoha remote load`, `add` and `remove`.
+
+use anyhow::{Result, bail};
+use clap::{Args, value_parser};
+use indicatif::HumanCount;
+use serde_json::json;
+
+use super::{Place, Writing, for_each_batch};
+use crate::cli::{InputArgs, count};
+use crate::failure::Outcome;
+use crate::output::tell;
+use crate::progress::Progress;
+use crate::remote::{Changes, Shape, Shards};
+use crate::screen::print_record;
+
+const AFTER_ADD: &str = "\
+A line is added as often as it occurs. If the answer to a batch is lost, the batch is sent again, and
+its lines may be in twice, which the summary tells; --unique avoids that.";
+
+const AFTER_REMOVE: &str = "\
+Remove only lines that are certainly in! See 'malkoha remove --help'. If the answer to a batch is
+lost nobody knows what was removed: the command goes on with the next one and ends with an error.";
+
+/// What all three are given.
+#[derive(Args, Debug)]
+struct Edit {
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    writing: Writing,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Print the summary as a JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+/// Make a filter of lines
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_ADD)]
+pub(super) struct Load {
+    #[command(flatten)]
+    edit: Edit,
+
+    /// Keys that the filter is spread over: some for each server that there will ever be
+    #[arg(long, value_name = "N", default_value = "16")]
+    #[arg(value_parser = value_parser!(u32).range(1..=16_384))]
+    shards: u32,
+
+    /// Lines to make room for; the filter grows beyond
+    #[arg(long, value_name = "LINES", default_value = "1M", value_parser = count)]
+    capacity: u64,
+
+    /// False-positive rate [default: the servers' malkoha.error-rate]
+    #[arg(long, value_name = "RATE")]
+    fpr: Option<f64>,
+
+    /// Leave out lines that the filter says are in; not for filters that lines are removed from
+    #[arg(long)]
+    unique: bool,
+}
+
+/// Add lines
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_ADD)]
+pub(super) struct Add {
+    #[command(flatten)]
+    edit: Edit,
+
+    /// Shards that the filter must have [default: as many as it has]
+    #[arg(long, value_name = "N")]
+    shards: Option<u32>,
+
+    /// Leave out lines that the filter says are in; not for filters that lines are removed from
+    #[arg(long)]
+    unique: bool,
+}
+
+/// Remove lines
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_REMOVE)]
+pub(super) struct Remove {
+    #[command(flatten)]
+    edit: Edit,
+
+    /// Shards that the filter must have [default: as many as it has]
+    #[arg(long, value_name = "N")]
+    shards: Option<u32>,
+}
+
+impl Load {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let Self { edit, shards, capacity, fpr, unique } = self;
+        let shape = Shape { shards: *shards, capacity: *capacity, fpr: *fpr };
+        let (place, policy) = (&edit.place, edit.place.policy(edit.writing.replicas));
+        let mut filter = Shards::create(place.cluster()?, &place.key, shape, policy)?;
+        edit.add(&mut filter, *unique)
+    }
+}
+
+impl Add {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let mut filter = self.edit.place.open(self.shards, self.edit.writing.replicas)?;
+        self.edit.add(&mut filter, self.unique)
+    }
+}
+
+impl Remove {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let mut filter = self.edit.place.open(self.shards, self.edit.writing.replicas)?;
+        let changes = self.edit.change("removed", |lines| filter.remove(lines))?;
+        if changes.unknown > 0 {
+            bail!(
+                "connections were lost: {} lines may have been removed or not",
+                HumanCount(changes.unknown)
+            );
+        }
+        Ok(Outcome::found_if(changes.done > 0))
+    }
+}
+
+impl Edit {
+    fn add(&self, filter: &mut Shards, unique: bool) -> Result<Outcome> {
+        self.change(
+            "added",
+            |lines| {
+                if unique { filter.add_unique(lines) } else { filter.add(lines) }
+            },
+        )?;
+        Ok(Outcome::Found)
+    }
+
+    fn change(
+        &self,
+        done: &str,
+        mut work: impl FnMut(&[&[u8]]) -> Result<Changes>,
+    ) -> Result<Changes> {
+        let progress =
+            Progress::new("Sending", self.input.inputs().total_bytes(), self.input.quiet);
+        let (mut all, mut lines) = (Changes::default(), 0);
+        for_each_batch(&self.input, false, &progress, |batch| {
+            let Changes { done, resent, unknown } = work(batch)?;
+            lines += batch.len() as u64;
+            all.done += done;
+            all.resent += resent;
+            all.unknown += unknown;
+            Ok(())
+        })?;
+        drop(progress);
+        self.summarise(done, lines, &all)?;
+        Ok(all)
+    }
+
+    fn summarise(&self, done: &str, lines: u64, changes: &Changes) -> Result<()> {
+        let Changes { done: count, resent, unknown } = *changes;
+        if self.json {
+            return print_record(
+                &json!({ "lines": lines, done: count, "resent": resent, "unknown": unknown }),
+            );
+        }
+        if !self.input.quiet {
+            let resent = match resent {
+                0 => String::new(),
+                resent => format!(", {} of them sent twice", HumanCount(resent)),
+            };
+            let (name, count, lines) = (&self.place.key, HumanCount(count), HumanCount(lines));
+            tell(&format!("{name}: {done} {count} of {lines} lines{resent}"));
+        }
+        Ok(())
+    }
+}

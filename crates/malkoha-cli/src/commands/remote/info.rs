@@ -1,0 +1,55 @@
+//! `malkoha remote info`: what all shards together hold.
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{HumanBytes, HumanCount};
+use serde_json::json;
+
+use super::Place;
+use crate::failure::Outcome;
+use crate::remote::Sums;
+use crate::screen::print_record;
+
+/// Print what all shards together hold
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+
+    /// Shards that the filter must have [default: as many as it has]
+    #[arg(long, value_name = "N")]
+    shards: Option<u32>,
+
+    /// Print a JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let Sums { shards, keys, capacity, bytes, segments, fpr } =
+            self.place.open(self.shards, 0)?.sums()?;
+        if self.json {
+            print_record(&json!({
+                "shards": shards,
+                "keys": keys,
+                "capacity": capacity,
+                "fpr": fpr,
+                "bytes": bytes,
+                "segments": segments,
+            }))?;
+            return Ok(Outcome::Found);
+        }
+        let text = [
+            ("lines", format!("{}, begun for {}", HumanCount(keys), HumanCount(capacity))),
+            ("fpr", format!("{fpr:.3e}")),
+            ("size", HumanBytes(bytes).to_string()),
+            ("shards", HumanCount(shards as u64).to_string()),
+            ("segments", HumanCount(segments).to_string()),
+        ]
+        .map(|(label, value)| format!("{label:<13} {value}"))
+        .join("\n");
+        print_record(&text)?;
+        Ok(Outcome::Found)
+    }
+}

@@ -1,0 +1,197 @@
+//! One filter in many keys: which line goes where, and what they say together.
+//!
+//! Shard i of a filter NAME is the key `NAME:i`; the key `NAME` tells how many there are. A line's shard
+//! is its XXH3-64 under the seed `SHARD_SEED`, the high 32 bits of it multiplied down to their number: a
+//! hash of its own, because the filters use all bits of theirs.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, bail};
+use malkoha::KeyHasher;
+use redis::{Cmd, RedisError, Value, cmd, from_redis_value};
+
+use super::cluster::Cluster;
+use super::exchange::{Outcome, Policy, Request, exchange};
+
+const SHARD_SEED: u64 = 0x7368_6172_6473;
+/// What a new filter shall be like, all shards together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) shards: u32,
+    pub(crate) capacity: u64,
+    /// The module's own settings where it is `None`.
+    pub(crate) fpr: Option<f64>,
+}
+
+/// A filter that is spread over keys.
+pub(crate) struct Shards {
+    pub(super) cluster: Cluster,
+    pub(super) policy: Policy,
+    pub(super) keys: Vec<String>,
+    /// Of the keys.
+    pub(super) slots: Vec<u16>,
+}
+
+/// What all shards together hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) shards: usize,
+    pub(crate) keys: u64,
+    pub(crate) capacity: u64,
+    pub(crate) bytes: u64,
+    pub(crate) segments: u64,
+    /// The mean, as a line is in one shard.
+    pub(crate) fpr: f64,
+}
+
+impl Shards {
+    /// The filter of this name; an error if there is none, or another number of shards than
+    /// expected.
+    pub(crate) fn open(
+        mut cluster: Cluster,
+        name: &str,
+        expected: Option<u32>,
+        policy: Policy,
+    ) -> Result<Self> {
+        let told = ask(&mut cluster, name, cmd("GET").arg(name), policy)?;
+        let told: Option<Vec<u8>> = from_redis_value(told)?;
+        let Some(told) = told else {
+            bail!("there is no filter '{name}': make it with 'malkoha remote load'");
+        };
+        let Some(shards) = shards_of(&told) else {
+            bail!("the key '{name}' is something else than a filter of this command");
+        };
+        if let Some(expected) = expected.filter(|&expected| expected != shards) {
+            bail!("filter '{name}' has {shards} shards, not {expected}");
+        }
+        Self::new(cluster, name, shards, policy)
+    }
+
+    /// Makes an empty filter; an error if there is one of this name.
+    pub(crate) fn create(
+        mut cluster: Cluster,
+        name: &str,
+        shape: Shape,
+        policy: Policy,
+    ) -> Result<Self> {
+        let text = format!("malkoha shards {}", shape.shards);
+        let set = ask(&mut cluster, name, cmd("SET").arg(name).arg(text).arg("NX"), policy)?;
+        if set == Value::Nil {
+            bail!("'{name}' is there already: use 'malkoha remote add', or another --key");
+        }
+        let mut filter = Self::new(cluster, name, shape.shards, policy)?;
+        let capacity = shape.capacity.div_ceil(shape.shards.into()).max(4);
+        let requests = filter.for_all_shards(true, |key| {
+            let mut command = cmd("CF.RESERVE");
+            command.arg(key).arg(capacity);
+            if let Some(fpr) = shape.fpr {
+                command.arg("ERROR").arg(fpr);
+            }
+            command
+        });
+        let outcomes = exchange(&mut filter.cluster, &requests, policy)?;
+        for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
+            match outcome {
+                // Ours, whose answer was lost.
+                Outcome::Refused(error)
+                    if outcomes.resent[shard] && error.to_string().contains("exists") => {}
+                outcome => drop(filter.replies(shard, outcome)?),
+            }
+        }
+        Ok(filter)
+    }
+
+    fn new(mut cluster: Cluster, name: &str, shards: u32, policy: Policy) -> Result<Self> {
+        let keys: Vec<String> = (0..shards).map(|shard| format!("{name}:{shard}")).collect();
+        let slots = cluster.slots_of(&keys).context("cannot learn the slots of the shards")?;
+        Ok(Self { cluster, policy, keys, slots })
+    }
+
+    /// What `CF.INFO` says of all shards.
+    pub(crate) fn sums(&mut self) -> Result<Sums> {
+        let requests = self.for_all_shards(false, |key| cmd("CF.INFO").arg(key).clone());
+        let outcomes = exchange(&mut self.cluster, &requests, self.policy)?;
+        let mut sums = Sums { shards: self.keys.len(), ..Sums::default() };
+        for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
+            let reply = self.replies(shard, outcome)?.pop().context("a reply is missing")?;
+            let fields: HashMap<String, Value> = from_redis_value(reply)?;
+            let count = |name: &str| -> Result<u64> {
+                let field = fields.get(name).with_context(|| format!("CF.INFO lacks {name}"))?;
+                Ok(from_redis_value(field.clone())?)
+            };
+            sums.keys += count("Number of items inserted")?;
+            sums.capacity += count("Capacity")?;
+            sums.bytes += count("Size")?;
+            sums.segments += count("Segments")?;
+            let fpr = fields.get("Error rate expected").context("CF.INFO lacks the error rate")?;
+            let fpr: f64 = from_redis_value(fpr.clone())?;
+            #[expect(clippy::cast_precision_loss, reason = "shards are few")]
+            let shards = self.keys.len() as f64;
+            sums.fpr += fpr / shards;
+        }
+        Ok(sums)
+    }
+
+    fn for_all_shards(&self, writes: bool, command: impl Fn(&str) -> Cmd) -> Vec<Request> {
+        let keys = self.keys.iter().zip(&self.slots);
+        let request = |(key, &slot): (&String, &u16)| {
+            let commands = vec![command(key).get_packed_command()];
+            Request { slot, commands, writes }
+        };
+        keys.map(request).collect()
+    }
+
+    /// Where a line belongs.
+    pub(super) fn shard(&self, line: &[u8]) -> usize {
+        let hash = KeyHasher::new(SHARD_SEED).hash_bytes(line);
+        let shard = ((hash >> 32) * self.keys.len() as u64) >> 32;
+        usize::try_from(shard).expect("a shard's number")
+    }
+
+    /// The replies to a request, or what is wrong with the shard.
+    pub(super) fn replies(&self, shard: usize, outcome: Outcome) -> Result<Vec<Value>> {
+        match outcome {
+            Outcome::Done(replies) => Ok(replies),
+            Outcome::Refused(error) => Err(explained(error)).context(self.keys[shard].clone()),
+            Outcome::Unknown => bail!("{}: the connection was lost", self.keys[shard]),
+        }
+    }
+}
+
+/// One command about one key.
+fn ask(cluster: &mut Cluster, key: &str, command: &Cmd, policy: Policy) -> Result<Value> {
+    let slot = cluster.slots_of(&[key.to_owned()])?[0];
+    let commands = vec![command.get_packed_command()];
+    let request = Request { slot, commands, writes: false };
+    let outcome = exchange(cluster, &[request], policy)?.outcomes.pop();
+    match outcome {
+        Some(Outcome::Done(mut replies)) => replies.pop().context("a reply is missing"),
+        Some(Outcome::Refused(error)) => Err(explained(error)).context(format!("key '{key}'")),
+        Some(Outcome::Unknown) | None => bail!("key '{key}': the connection was lost"),
+    }
+}
+
+/// The number of shards that the key of a filter's name tells.
+fn shards_of(text: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(text).ok()?.strip_prefix("malkoha shards ")?;
+    text.parse().ok().filter(|shards| (1..=16384).contains(shards))
+}
+
+fn explained(error: RedisError) -> anyhow::Error {
+    let is_without_module = error.to_string().to_lowercase().contains("unknown command");
+    let error = anyhow::Error::new(error);
+    if is_without_module { error.context("the server has not loaded the module") } else { error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_shards_is_told_and_read() {
+        assert_eq!(shards_of(b"malkoha shards 16"), Some(16));
+        for text in ["malkoha shards 0", "malkoha shards 16385", "malkoha shards", "16", "\u{e9}"] {
+            assert_eq!(shards_of(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+"""`malkoha remote` on real servers: alone, and a cluster whose slots move and whose primaries die."""
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from clusters import Cluster
+from servers import KINDS, Server, free_port, until
+
+COMMAND = os.environ["MALKOHA_COMMAND"]
+
+
+class Remote:
+    """The command on one filter."""
+
+    def __init__(self, servers, key="urls"):
+        self.place = [word for server in servers
+                      for word in ("--url", f"redis://127.0.0.1:{server.port}")]
+        self.place += ["--key", key]
+
+    def run(self, name, *options, lines=(), code=0, env=None):
+        """Standard output; on failure the message."""
+        command = [COMMAND, "remote", name, *self.place, *options]
+        text = "".join(f"{line}\n" for line in lines)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **(env or {})})
+        assert done.returncode == code, (command, done.returncode, done.stderr)
+        return done.stdout if code < 2 else done.stderr
+
+    def has_all(self, lines):
+        """Fails if a line is said to be out."""
+        assert self.run("check", "-v", lines=lines, code=1) == ""
+
+
+def lines(first, end):
+    return [f"line{number}" for number in range(first, end)]
+
+
+class RemoteTest(unittest.TestCase):
+    def test_one_server(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                remote = Remote([server])
+                options = ["--shards", "5", "--capacity", "20k", "--fpr", "0.001", "--json"]
+                told = json.loads(remote.run("load", *options, lines=lines(0, 20_000)))
+                self.assertEqual(told, {"lines": 20_000, "added": 20_000, "resent": 0, "unknown": 0})
+                self.assertEqual(server.client().keys("urls*").__len__(), 6)
+                found = remote.run("check", lines=lines(19_000, 120_000)).split()
+                self.assertEqual(found[:1000], lines(19_000, 20_000))
+                # 0.1 % of 100,000; four standard deviations are 40.
+                self.assertLess(len(found), 1140)
+                self.assertEqual(remote.run("check", lines=["", "no such line"], code=1), "")
+                told = remote.run("add", "--unique", "--json", lines=lines(19_999, 20_002))
+                self.assertEqual(json.loads(told)["added"], 2)
+                told = json.loads(remote.run("remove", "--json", lines=lines(0, 10_000)))
+                self.assertEqual(told["removed"], 10_000)
+                info = json.loads(remote.run("info", "--json"))
+                self.assertEqual((info["keys"], info["shards"]), (10_002, 5))
+                self.assertLess(info["fpr"], 0.001)
+                self.assertIn("lines", remote.run("info"))
+
+    def test_what_cannot_be_answered_is_an_error(self):
+        with Server("redis") as server, Server("valkey") as other:
+            remote = Remote([server])
+            self.assertIn("malkoha remote load", remote.run("check", lines=["x"], code=2))
+            remote.run("load", "--shards", "4", lines=lines(0, 100))
+            self.assertIn("there already", remote.run("load", lines=[], code=2))
+            self.assertIn("has 4 shards", remote.run("check", "--shards", "5", lines=["x"], code=2))
+            server.client().delete("urls:2")
+            self.assertIn("urls:2 is gone", remote.run("check", lines=lines(0, 9), code=2))
+            server.client().set("urls:1", "text")
+            self.assertIn("WRONGTYPE", remote.run("add", lines=lines(0, 9), code=2))
+            server.client().set("text", "x")
+            self.assertIn("something else", Remote([server], "text").run("info", code=2))
+            other.kill()
+            message = Remote([other]).run("check", "--timeout", "1", lines=["x"], code=2)
+            self.assertIn("cannot reach", message)
+            message = Remote([]).run("info", code=2, env={"MALKOHA_URL": "nonsense"})
+            self.assertIn("redis://", message)
+            self.assertNotIn("nonsense", message)
+
+    def test_passwords(self):
+        with Server("valkey", "--requirepass", "secret", password="secret") as server:
+            remote, env = Remote([]), {"MALKOHA_URL": f"redis://:secret@127.0.0.1:{server.port}"}
+            remote.run("load", lines=lines(0, 10), env=env)
+            self.assertEqual(remote.run("check", "-c", lines=lines(0, 10), env=env), "10\n")
+            wrong = {"MALKOHA_URL": f"redis://:wrong@127.0.0.1:{server.port}"}
+            message = remote.run("check", lines=["x"], env=wrong, code=2)
+            self.assertNotIn("wrong@", message)
+
+    def test_tls(self):
+        with tempfile.TemporaryDirectory() as directory:
+            certificate, key = f"{directory}/server.crt", f"{directory}/server.key"
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server",
+                 "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE",
+                 "-out", certificate, "-keyout", key], check=True, capture_output=True)
+            port = free_port()
+            with Server("redis", "--tls-port", str(port), "--tls-cert-file", certificate,
+                        "--tls-key-file", key, "--tls-ca-cert-file", certificate,
+                        "--tls-auth-clients", "no"):
+                remote, url = Remote([]), {"MALKOHA_URL": f"rediss://127.0.0.1:{port}"}
+                trusting = {**url, "SSL_CERT_FILE": certificate}
+                remote.run("load", lines=lines(0, 10), env=trusting)
+                self.assertEqual(remote.run("check", "-c", lines=lines(0, 10), env=trusting), "10\n")
+                self.assertIn("ertificate", remote.run("check", lines=["x"], env=url, code=2))
+
+    def test_slots_move_under_load(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Cluster(kind) as cluster:
+                remote = Remote(cluster.primaries[:1])
+                remote.run("load", "--shards", "32", lines=lines(0, 1000))
+                clients = [server.client() for server in cluster.primaries]
+                slots = sorted({clients[0].execute_command("CLUSTER", "KEYSLOT", f"urls:{shard}")
+                                for shard in range(32)})
+                slots = [slot for slot in slots if slot < 5461]
+                self.assertGreater(len(slots), 3)
+                enough, moves = threading.Event(), []
+
+                def move():
+                    while not enough.is_set():
+                        cluster.move(slots, *[(0, 1), (1, 0)][len(moves) % 2])
+                        moves.append(1)
+
+                mover = threading.Thread(target=move)
+                mover.start()
+                try:
+                    first = 1000
+                    while len(moves) < 4:
+                        remote.run("add", lines=lines(first, first + 20_000))
+                        first += 20_000
+                        remote.has_all(lines(0, first))
+                finally:
+                    enough.set()
+                    mover.join()
+                remote.has_all(lines(0, first))
+
+    def test_a_primary_dies(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Cluster(kind, 1) as cluster:
+                remote = Remote(cluster.primaries)
+                remote.run("load", "--shards", "12", "--replicas", "1", lines=lines(0, 1000))
+                done = [1000]
+                enough = threading.Event()
+
+                def add():
+                    while not enough.is_set():
+                        batch = lines(done[0], done[0] + 2000)
+                        remote.run("add", "--replicas", "1", "--timeout", "60", lines=batch)
+                        done[0] += 2000
+
+                adder = threading.Thread(target=add)
+                adder.start()
+                try:
+                    until(lambda: done[0] > 5000, "load")
+                    cluster.primaries[2].kill()
+                    message = remote.run("check", "-v", "--timeout", "1", lines=lines(0, 1000), code=2)
+                    self.assertIn("no progress", message)
+                    replica = cluster.replicas[2]
+                    until(lambda: replica.client().info("replication")["role"] == "master",
+                          "a new primary", 60)
+                    cluster.primaries[2].start()
+                    before = done[0]
+                    until(lambda: done[0] > before + 4000, "load after the failover", 60)
+                finally:
+                    enough.set()
+                    adder.join()
+                remote.has_all(lines(0, done[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
