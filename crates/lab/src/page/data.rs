@@ -71,10 +71,14 @@ impl Data {
         cell(values, column, row)
     }
 
-    /// The points of a line of a plot.
+    /// The points of a line of a plot, from left to right: runs that end at different loads leave
+    /// them in another order.
     pub(super) fn line(&self, experiment: Experiment, panel: &str, name: &str) -> Vec<(f64, f64)> {
         let of_line = |value: &&Value| value.group == panel && value.series == name;
-        self.of(experiment).iter().filter(of_line).map(|value| (value.x, value.y)).collect()
+        let points = self.of(experiment).iter().filter(of_line);
+        let mut points: Vec<(f64, f64)> = points.map(|value| (value.x, value.y)).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
     }
 
     /// Names of the lines of a panel, in the order of the file.
