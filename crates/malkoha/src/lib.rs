@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A [`ConcurrentCuckooFilter`] is shared by threads; a [`GrowableCuckooFilter`] starts small.
 //! A [`CuckooMap`] keeps a small value beside each fingerprint: where the key's record lies, say.
 //!
 //! # What is guaranteed

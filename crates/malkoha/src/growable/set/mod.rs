@@ -24,7 +24,7 @@ use crate::params::float;
 /// builder pays for that in advance: the rate that was asked for holds until the filter has grown
 /// to [`growth`](GrowableBuilder::growth) times its capacity. Beyond, it goes on rising by as
 /// much each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split earlier
-/// as bits run out; and when the oldest keys have one left, inserts fail with [`GrownOut`].
+/// as bits run out; and when the oldest keys have one left, inserts fail with [`GrownOut`](crate::GrownOut).
 ///
 /// # Equal keys
 ///
