@@ -22,6 +22,9 @@ pub struct Machine {
     pub memory: String,
     /// Kernel and its release.
     pub kernel: String,
+    /// Processes that wanted to run, on average over the last 1, 5 and 15 minutes: above the number
+    /// of processors, speeds suffer.
+    pub load: String,
     /// The system's setting for transparent huge pages.
     pub huge_pages: String,
     /// The compiler.
@@ -45,6 +48,10 @@ impl Machine {
             caches: caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
             memory: line("/proc/meminfo", "MemTotal").unwrap_or_else(unknown),
             kernel: output("uname", &["-sr"]).unwrap_or_else(unknown),
+            load: fs::read_to_string("/proc/loadavg").map_or_else(
+                |_| unknown(),
+                |text| text.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
+            ),
             huge_pages: fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
                 .map_or_else(|_| unknown(), |setting| setting.trim().to_owned()),
             rustc: env!("LAB_RUSTC").to_owned(),
@@ -63,6 +70,7 @@ impl Machine {
             ("caches", self.caches.clone()),
             ("memory", self.memory.clone()),
             ("kernel", self.kernel.clone()),
+            ("load", self.load.clone()),
             ("huge pages", self.huge_pages.clone()),
             ("rustc", self.rustc.clone()),
             ("target", self.target.clone()),

@@ -221,14 +221,8 @@ impl Filter for BlockedBloomFilter {
     }
 
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header {
-            kind: Kind::BlockedBloom,
-            seed: self.hasher.seed(),
-            capacity: self.capacity,
-            len: self.len,
-            table_bytes: self.size_in_bytes(),
-            shape: [self.blocks(), self.hashes.into(), 0, 0],
-        };
+        let header =
+            Header::of(self, Kind::BlockedBloom, [self.blocks(), self.hashes.into(), 0, 0]);
         write_words(writer, header, self.words())
     }
 

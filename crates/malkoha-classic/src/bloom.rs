@@ -203,14 +203,7 @@ impl Filter for BloomFilter {
     }
 
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header {
-            kind: Kind::Bloom,
-            seed: self.hasher.seed(),
-            capacity: self.capacity,
-            len: self.len,
-            table_bytes: self.size_in_bytes(),
-            shape: [self.bits, self.hashes.into(), 0, 0],
-        };
+        let header = Header::of(self, Kind::Bloom, [self.bits, self.hashes.into(), 0, 0]);
         write_words(writer, header, self.words.iter().copied())
     }
 

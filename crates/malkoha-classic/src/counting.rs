@@ -252,14 +252,8 @@ impl Filter for CountingBloomFilter {
     }
 
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header {
-            kind: Kind::CountingBloom,
-            seed: self.hasher.seed(),
-            capacity: self.capacity,
-            len: self.len,
-            table_bytes: self.size_in_bytes(),
-            shape: [self.counters, self.hashes.into(), 0, 0],
-        };
+        let header =
+            Header::of(self, Kind::CountingBloom, [self.counters, self.hashes.into(), 0, 0]);
         write_words(writer, header, self.words.iter().copied())
     }
 

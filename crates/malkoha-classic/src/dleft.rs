@@ -342,14 +342,11 @@ impl Filter for DLeftCountingFilter {
     }
 
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header {
-            kind: Kind::DLeftCounting,
-            seed: self.hasher.seed(),
-            capacity: self.capacity,
-            len: self.len,
-            table_bytes: self.size_in_bytes(),
-            shape: [self.buckets, self.fingerprint_bits.into(), self.counter_bits.into(), 0],
-        };
+        let header = Header::of(
+            self,
+            Kind::DLeftCounting,
+            [self.buckets, self.fingerprint_bits.into(), self.counter_bits.into(), 0],
+        );
         write_words(writer, header, self.words.iter().copied())
     }
 

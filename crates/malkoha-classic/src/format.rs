@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use malkoha::KeyHasher;
 
 use crate::error::ReadError;
+use crate::filter::Filter;
 
 const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
@@ -72,6 +73,18 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// The header of a filter.
+    pub(crate) fn of(filter: &impl Filter, kind: Kind, shape: [u64; 4]) -> Self {
+        Self {
+            kind,
+            seed: filter.hasher().seed(),
+            capacity: filter.capacity(),
+            len: filter.len(),
+            table_bytes: filter.size_in_bytes(),
+            shape,
+        }
+    }
+
     pub(crate) fn hasher(&self) -> KeyHasher {
         KeyHasher::new(self.seed)
     }

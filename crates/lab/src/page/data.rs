@@ -59,15 +59,26 @@ impl Data {
 
     /// A cell of a table, or NaN.
     pub(super) fn cell(&self, experiment: Experiment, column: &str, row: &str) -> f64 {
-        let mut values = self.of(experiment).iter();
-        let found = values.find(|value| value.group == column && value.series == row);
-        found.map_or(f64::NAN, |value| value.y)
+        cell(self.of(experiment), column, row)
     }
 
-    /// The points of a line of a plot.
+    /// A cell of table 3 at the paper's size, or of the other if that was not measured.
+    pub(super) fn largest_table3(&self, column: &str, row: &str) -> f64 {
+        let values = match &self.full_table3[..] {
+            [] => self.of(Experiment::Table3),
+            full => full,
+        };
+        cell(values, column, row)
+    }
+
+    /// The points of a line of a plot, from left to right: runs that end at different loads leave
+    /// them in another order.
     pub(super) fn line(&self, experiment: Experiment, panel: &str, name: &str) -> Vec<(f64, f64)> {
         let of_line = |value: &&Value| value.group == panel && value.series == name;
-        self.of(experiment).iter().filter(of_line).map(|value| (value.x, value.y)).collect()
+        let points = self.of(experiment).iter().filter(of_line);
+        let mut points: Vec<(f64, f64)> = points.map(|value| (value.x, value.y)).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
     }
 
     /// Names of the lines of a panel, in the order of the file.
@@ -80,6 +91,11 @@ impl Data {
         }
         names
     }
+}
+
+fn cell(values: &[Value], column: &str, row: &str) -> f64 {
+    let found = values.iter().find(|value| value.group == column && value.series == row);
+    found.map_or(f64::NAN, |value| value.y)
 }
 
 /// The rows of a file, or none if there is no such file.

@@ -22,8 +22,10 @@ impl Table {
         let columns = distinct(values.iter().map(|value| value.group.as_str()));
         let rows = distinct(values.iter().map(|value| value.series.as_str()));
         let cell = |row: &str, column: &str| {
-            let of = |value: &&Value| value.series == row && value.group == column;
-            values.iter().find(of).map_or_else(|| "–".to_owned(), text)
+            let mut column = values.iter().filter(|value| value.group == column);
+            let counts = column.clone().all(|value| value.y.fract() == 0.0);
+            let found = column.find(|value| value.series == row);
+            found.map_or_else(|| "–".to_owned(), |value| text(value, counts))
         };
         Self {
             caption: caption.to_owned(),
@@ -78,18 +80,18 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     distinct
 }
 
-/// Ours, and the paper's in brackets.
-fn text(value: &Value) -> String {
+/// Ours, and the paper's in brackets. Counts have no decimals.
+fn text(value: &Value, counts: bool) -> String {
     if value.group == "deletes" {
         return if value.y > 0.0 { "yes" } else { "no" }.to_owned();
     }
-    let digits = |value: f64| if value.fract() == 0.0 { value.to_string() } else { rounded(value) };
+    let digits = |value: f64| match value {
+        whole if whole == 0.0 || counts && whole.fract() == 0.0 => whole.to_string(),
+        small if small < 0.995 => format!("{small:.3}"),
+        _ => number(Some(value)),
+    };
     let ours = digits(value.y);
     value.paper.map_or(ours.clone(), |paper| format!("{ours} ({})", digits(paper)))
-}
-
-fn rounded(value: f64) -> String {
-    if value < 0.995 { format!("{value:.3}") } else { number(Some(value)) }
 }
 
 /// A place on an axis, with no more digits than it needs.

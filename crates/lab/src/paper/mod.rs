@@ -99,6 +99,9 @@ pub struct PaperArgs {
     /// Buckets in figure 2, each as a power of two [default: 12,15,18; with --full: 15,20,25]
     #[arg(long, value_name = "LOG2", value_delimiter = ',')]
     pub buckets: Vec<u32>,
+    /// Bits of a fingerprint in figure 2 [default: 1 to 20]
+    #[arg(long, value_delimiter = ',')]
+    pub bits: Vec<u32>,
     /// Runs with different keys [default: 3, in figure 2: 10; with --full: 10]
     #[arg(long)]
     pub runs: Option<u32>,
@@ -117,6 +120,8 @@ struct Scale {
     slots: u64,
     /// Binary logarithms of the numbers of buckets in figure 2.
     buckets: Vec<u32>,
+    /// Bits of a fingerprint in figure 2.
+    bits: Vec<u32>,
     /// Runs of which the median is taken.
     runs: u32,
     /// Runs of which figure 2 takes the least.
@@ -132,9 +137,14 @@ impl PaperArgs {
         for &log in &buckets {
             ensure!((8..=30).contains(&log), "--buckets {log}: give 8 to 30, powers of two");
         }
+        let bits = if self.bits.is_empty() { (1..=20).collect() } else { self.bits.clone() };
+        for &bits in &bits {
+            ensure!((1..=20).contains(&bits), "--bits {bits}: give 1 to 20");
+        }
         let runs = self.runs.unwrap_or(if self.full { 10 } else { 3 });
         ensure!(runs > 0, "--runs must be at least 1");
-        Ok(Scale { slots: 1 << slots, buckets, runs, least_of: self.runs.unwrap_or(10) })
+        let least_of = self.runs.unwrap_or(10);
+        Ok(Scale { slots: 1 << slots, buckets, bits, runs, least_of })
     }
 }
 

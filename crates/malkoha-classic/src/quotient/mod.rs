@@ -214,14 +214,11 @@ impl Filter for QuotientFilter {
     }
 
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header {
-            kind: Kind::Quotient,
-            seed: self.hasher.seed(),
-            capacity: self.capacity,
-            len: self.len,
-            table_bytes: self.size_in_bytes(),
-            shape: [self.quotient_bits().into(), self.remainder_bits().into(), 0, 0],
-        };
+        let header = Header::of(
+            self,
+            Kind::Quotient,
+            [self.quotient_bits().into(), self.remainder_bits().into(), 0, 0],
+        );
         write_words(writer, header, self.table.blocks().words().iter().copied())
     }
 

@@ -63,8 +63,8 @@ impl Table {
             } else {
                 u64::MAX << (63 - unshifted.leading_zeros())
             };
-            n += i64::from((occupied & cluster & below).count_ones());
-            n -= i64::from((!continuation & cluster & below).count_ones());
+            let part = cluster & below;
+            n += i64::from(count_both(occupied & part, continuation | !part)) - 64;
             if unshifted != 0 {
                 break;
             }

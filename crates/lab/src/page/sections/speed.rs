@@ -44,7 +44,7 @@ pub(super) fn figure5(data: &Data) -> Result<Section> {
         differs: "Our CF compares both buckets without branches, so there is no dip. In cache a \
                   mispredicted branch costs more than a read, so the share matters less to Bloom \
                   filters than in the paper. The machine was shared while this was measured: \
-                  single points swing by a third.",
+                  single points swing by a third and more.",
         plots: vec![plot],
         tables: vec![table],
     })
