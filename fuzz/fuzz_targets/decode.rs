@@ -37,9 +37,16 @@ fn seal(bytes: &mut [u8]) -> Option<()> {
     bytes.get_mut(120..128)?.copy_from_slice(&checksum.to_le_bytes());
     let segments = u32::from_le_bytes(*bytes[48..].first_chunk()?) as usize;
     let table_bytes = usize::try_from(u64::from_le_bytes(*bytes[56..].first_chunk()?)).ok()?;
-    let whole = segments.checked_mul(8)?.checked_add(table_bytes)?.checked_add(128)?;
+    let spilled = usize::try_from(u64::from_le_bytes(*bytes[64..].first_chunk()?)).ok()?;
+    let spilled = if spilled == 0 { 0 } else { spilled.checked_mul(32)?.checked_add(8)? };
+    let before = segments.checked_mul(8)?.checked_add(table_bytes)?.checked_add(128)?;
+    let whole = before.checked_add(spilled)?;
     if whole != bytes.len() || segments == 0 || table_bytes / segments == 0 {
         return None;
+    }
+    let (bytes, list) = bytes.split_at_mut(before);
+    if let Some((entries, checksum)) = list.split_last_chunk_mut::<8>() {
+        *checksum = xxh3_64_with_seed(entries, u64::MAX - 1).to_le_bytes();
     }
     let (table, checksums) = bytes[128..].split_at_mut(table_bytes);
     let segments = table.chunks_exact(table_bytes / segments);

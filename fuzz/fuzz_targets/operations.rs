@@ -21,6 +21,7 @@ struct Case {
 enum Operation {
     Insert(u8),
     InsertMany(Vec<u8>),
+    InsertCopies(u8, u8),
     Remove(u8),
     Reopen,
 }
@@ -49,6 +50,12 @@ fuzz_target!(|case: Case| {
                 if filter.insert(&key).is_ok() {
                     *model.entry(key).or_default() += 1;
                 }
+            }
+            Operation::InsertCopies(key, copies) => {
+                let inserted = (0..copies).take_while(|_| filter.insert(&key).is_ok()).count();
+                // The first may find no room; copies of what is in always do.
+                assert!(inserted == 0 || inserted == copies.into());
+                *model.entry(key).or_default() += inserted as u64;
             }
             Operation::InsertMany(keys) => {
                 let refused = filter.insert_many(&keys).err().map(|error| error.refused);

@@ -177,6 +177,23 @@ pub struct GrowArgs {
     pub date: Option<String>,
 }
 
+/// Options of the stream with many copies.
+#[derive(Args, Clone, Debug)]
+pub struct CopiesArgs {
+    /// Keys of the stream
+    #[arg(long, value_parser = parse_count, default_value = "10M")]
+    pub stream: u64,
+    /// Our layouts, as in `bench`
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
+    pub layouts: Vec<Ours>,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
 /// Options of the table of sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SpaceArgs {

@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod classic;
+pub mod copies;
 pub mod fill;
 pub mod grow;
 mod growable;
@@ -21,3 +22,4 @@ pub mod results;
 pub mod space;
 pub mod subject;
 pub mod workload;
+mod zipf;

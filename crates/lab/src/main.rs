@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::{BenchArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
+use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
 use lab::page::{self, ReportArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{fill, grow, limit, report, space};
+use lab::{copies, fill, grow, limit, report, space};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -22,6 +22,8 @@ enum Command {
     Limit(LimitArgs),
     /// Fill our filters to the first insert that fails, with many sets of keys
     Fill(FillArgs),
+    /// Count a stream with many copies in filters of fixed size
+    Copies(CopiesArgs),
     /// Grow a filter and a map, at every doubling: rates, space, the longest insert
     Grow(GrowArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
@@ -37,6 +39,7 @@ fn main() -> Result<()> {
         Command::Bench(args) => bench(&args),
         Command::Limit(args) => limit::report(&args),
         Command::Fill(args) => fill::report(&args),
+        Command::Copies(args) => copies::report(&args),
         Command::Grow(args) => grow::report(&args),
         Command::Space(args) => {
             space::report(&args);

@@ -59,3 +59,12 @@ fn what_does_not_exist_is_refused_with_what_does() {
     let (good, text) = lab(&["bench", "--keys", "many"]);
     assert!(!good && text.contains("not a number"), "{text}");
 }
+
+#[test]
+fn copies_are_counted_and_given_back() {
+    let (good, text) = lab(&["copies", "--stream", "50000", "--date", "today"]);
+    assert!(good, "{text}");
+    for layout in ["bucketed:12", "semi-sorted:12", "gap-windows:11"] {
+        assert!(text.contains(layout), "{text}");
+    }
+}

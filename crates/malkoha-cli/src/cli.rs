@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use malkoha::Builder;
+use malkoha::KeyHasher;
 
 #[cfg(feature = "remote")]
 use crate::commands::remote;
-use crate::commands::{build, check, edit, generate, info, plan, screen, store, uniq, verify};
+use crate::commands::{
+    build, check, count, edit, generate, info, plan, screen, store, uniq, verify,
+};
 use crate::input::Inputs;
 
 const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
@@ -33,6 +35,7 @@ pub(crate) enum Command {
     Uniq(uniq::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
+    Count(count::Arguments),
     Add(edit::Add),
     Remove(edit::Remove),
     Info(info::Arguments),
@@ -111,12 +114,8 @@ pub(crate) struct SeedArgs {
 }
 
 impl SeedArgs {
-    pub(crate) fn apply(&self, builder: Builder) -> Builder {
-        match self.seed {
-            Some(seed) => builder.seed(seed),
-            None if self.random_seed => builder.random_seed(),
-            None => builder,
-        }
+    pub(crate) fn seed(&self) -> u64 {
+        if self.random_seed { KeyHasher::random().seed() } else { self.seed.unwrap_or(0) }
     }
 }
 

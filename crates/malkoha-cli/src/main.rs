@@ -3,13 +3,13 @@
 mod cli;
 mod commands;
 mod failure;
+mod filter;
 mod input;
 mod output;
 mod progress;
 #[cfg(feature = "remote")]
 mod remote;
 mod screen;
-mod seen;
 
 use std::process::ExitCode;
 

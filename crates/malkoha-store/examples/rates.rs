@@ -13,13 +13,48 @@ fn key(n: u64) -> [u8; 20] {
     key
 }
 
+/// Processor time of the process in seconds: of the program, and of the system for it.
+fn processor() -> [f64; 2] {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<f64> =
+        stat.split(' ').skip(13).take(2).filter_map(|text| text.parse().ok()).collect();
+    [0, 1].map(|i| fields.get(i).copied().unwrap_or(f64::NAN) / 100.0)
+}
+
 fn rate(what: &str, count: u64, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = processor();
     let start = Instant::now();
     work()?;
+    let elapsed = start.elapsed().as_secs_f64();
+    let after = processor();
+    let [user, system] = [0, 1].map(|i| after[i] - before[i]);
     #[expect(clippy::cast_precision_loss, reason = "for people")]
-    let millions = count as f64 / start.elapsed().as_secs_f64() / 1e6;
-    println!("{what:<28} {millions:>8.2} M/s  {:>9.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    let millions = count as f64 / elapsed / 1e6;
+    println!(
+        "{what:<28} {millions:>8.2} M/s  {:>9.1} ms, user {:.1} ms, system {:.1} ms",
+        elapsed * 1e3,
+        user * 1e3,
+        system * 1e3
+    );
     Ok(())
+}
+
+#[inline(never)]
+fn get(store: &Store, keys: &[[u8; 20]]) -> Result<()> {
+    keys.iter().try_for_each(|key| {
+        store
+            .get_with(key, |value| {
+                black_box(value);
+            })
+            .map(drop)
+    })
+}
+
+#[inline(never)]
+fn get_many(store: &Store, keys: &[[u8; 20]]) -> Result<()> {
+    store.get_many(keys, |_, value| {
+        black_box(value);
+    })
 }
 
 fn main() -> Result<()> {
@@ -44,23 +79,12 @@ fn main() -> Result<()> {
         (stats.index_bytes as f64 / keys as f64, stats.log_bytes as f64 / (keys * 120) as f64);
     println!("index {index:.2} bytes a key, log {disk:.3} of keys and values");
     let order: Vec<u64> = (0..keys).map(|n| n.wrapping_mul(7_368_787) % keys).collect();
-    let get = |offset: u64| {
-        order.iter().try_for_each(|n| {
-            store
-                .get_with(&key(n + offset), |value| {
-                    black_box(value[0]);
-                })
-                .map(drop)
-        })
-    };
-    rate("get, present", keys, || get(0))?;
-    rate("get, absent", keys, || get(keys))?;
     let shuffled: Vec<_> = order.iter().map(|&n| key(n)).collect();
-    rate("get_many, present", keys, || {
-        store.get_many(&shuffled, |_, value| {
-            black_box(value);
-        })
-    })?;
+    let absent: Vec<_> = order.iter().map(|&n| key(n + keys)).collect();
+    rate("get, present", keys, || get(&store, &shuffled))?;
+    rate("get, absent", keys, || get(&store, &absent))?;
+    rate("get_many, present", keys, || get_many(&store, &shuffled))?;
+    rate("get_many, absent", keys, || get_many(&store, &absent))?;
     store.close()?;
     rate("open, from the checkpoint", keys, || Store::open_read_only(directory.path()).map(drop))?;
     std::fs::remove_file(directory.path().join("CHECKPOINT")).expect("a checkpoint");

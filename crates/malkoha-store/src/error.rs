@@ -32,6 +32,16 @@ pub enum Error {
     /// Another process has the store open for writing.
     #[error("the store is in use by another process: close it there, or open it read-only")]
     Locked,
+    /// The directory may not be written to.
+    #[error(
+        "'{directory}' may not be written to ({source}): open it read-only, or change its rights"
+    )]
+    NotWritable {
+        /// The directory of the store.
+        directory: String,
+        /// The reason.
+        source: io::Error,
+    },
     /// A write to a store that was opened read-only.
     #[error("the store was opened read-only")]
     ReadOnly,
@@ -106,6 +116,18 @@ impl Error {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { file },
                 _ => Self::Io { action, file, source },
             }
+        }
+    }
+
+    /// An error of the operating system from the first thing that is written to a store.
+    pub(crate) fn not_writable(
+        action: &'static str,
+        directory: String,
+    ) -> impl FnOnce(io::Error) -> Self {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        move |source| match source.kind() {
+            PermissionDenied | ReadOnlyFilesystem => Self::NotWritable { directory, source },
+            _ => Self::io(action, directory)(source),
         }
     }
 

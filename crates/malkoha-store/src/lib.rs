@@ -41,6 +41,7 @@
 mod error;
 mod index;
 mod library;
+mod locate;
 mod log;
 mod options;
 mod recovery;

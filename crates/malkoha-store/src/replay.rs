@@ -1,69 +1,80 @@
-//! Records of the log become entries of the index, last record of a key first come.
+//! Records of the log become entries of the index, the last record of a key in place of the others.
+//!
+//! Files are read side by side by as many threads as there are processors. What they hold is sorted
+//! by shard while it is read, so that threads can then take in a shard each, which fits a cache.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use malkoha::KeyHasher;
+use parking_lot::Mutex;
 
-use crate::error::Result;
-use crate::index::Index;
-use crate::log::{FileTable, Kind, LogFile, Record};
+use crate::error::{Error, Result};
+use crate::index::{Index, SHARDS, ShardMut, shard_of};
+use crate::locate::locate_among;
+use crate::log::{FileTable, Kind, LogFile, Record, UNIT};
 
 /// Records whose places in the index are on their way.
-const AHEAD: usize = 64;
+const AHEAD: usize = 32;
 
-/// Takes the records of one file in order.
-pub(crate) struct Replay<'a> {
-    index: &'a Index,
-    table: &'a FileTable,
-    file: &'a Arc<LogFile>,
+/// What a stretch of a file does to the index, in its order.
+pub(crate) struct Changes {
     hasher: KeyHasher,
+    shards: Box<[Vec<Change>]>,
     /// Of a batch that is not complete, and where it begins.
-    batch: Vec<Entry<'a>>,
+    batch: Vec<(Change, u64)>,
     begin: Option<(u64, u64)>,
-    ready: Vec<Entry<'a>>,
-}
-
-struct Entry<'a> {
-    hash: u64,
-    location: u64,
+    /// Bytes of tombstones.
+    pub(crate) tombstones: u64,
+    /// Bytes of all records.
     bytes: u64,
-    kind: Kind,
-    key: &'a [u8],
 }
 
-impl<'a> Replay<'a> {
-    pub(crate) fn new(
-        index: &'a Index,
-        table: &'a FileTable,
-        file: &'a Arc<LogFile>,
-        hasher: KeyHasher,
-    ) -> Self {
-        Self { index, table, file, hasher, batch: Vec::new(), begin: None, ready: Vec::new() }
+#[derive(Clone, Copy)]
+struct Change {
+    hash: u64,
+    offset: u64,
+    is_put: bool,
+}
+
+impl Changes {
+    pub(crate) fn new(file: &LogFile) -> Self {
+        Self {
+            hasher: KeyHasher::new(file.header.seed),
+            shards: vec![Vec::new(); SHARDS].into(),
+            batch: Vec::new(),
+            begin: None,
+            tombstones: 0,
+            bytes: 0,
+        }
     }
 
     /// Takes the next record.
-    pub(crate) fn push(&mut self, record: Record<'a>, offset: u64, sequence: u64) -> Result<()> {
-        let entry = Entry {
-            hash: self.hasher.hash_bytes(record.key),
-            location: self.file.location(offset),
-            bytes: record.bytes(),
-            kind: record.head.kind,
-            key: record.key,
-        };
-        if record.more() || self.begin.is_some() {
-            self.begin.get_or_insert((offset, sequence));
-            self.batch.push(entry);
-            if record.more() {
-                return Ok(());
-            }
-            self.begin = None;
-            self.batch.iter().for_each(|entry| self.index.prefetch(entry.hash));
-            self.ready.append(&mut self.batch);
-        } else {
-            self.index.prefetch(entry.hash);
-            self.ready.push(entry);
+    #[inline]
+    pub(crate) fn push(&mut self, record: &Record<'_>, offset: u64, sequence: u64) {
+        let is_put = record.head.kind == Kind::Put;
+        let change = Change { hash: self.hasher.hash_bytes(record.key), offset, is_put };
+        if !record.more() && self.begin.is_none() {
+            return self.take(change, record.bytes());
         }
-        if self.ready.len() >= AHEAD { self.finish() } else { Ok(()) }
+        self.begin.get_or_insert((offset, sequence));
+        self.batch.push((change, record.bytes()));
+        if !record.more() {
+            self.begin = None;
+            for (change, bytes) in std::mem::take(&mut self.batch) {
+                self.take(change, bytes);
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, change: Change, bytes: u64) {
+        self.bytes += bytes;
+        if !change.is_put {
+            self.tombstones += bytes;
+        }
+        self.shards[shard_of(change.hash)].push(change);
     }
 
     /// Offset and sequence number of a batch whose end is missing.
@@ -76,63 +87,95 @@ impl<'a> Replay<'a> {
         self.batch.clear();
         self.begin = None;
     }
+}
 
-    /// Takes in what is complete.
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        for entry in self.ready.drain(..) {
-            let old = locate(self.index, self.table, entry.hash, entry.key)?;
-            match entry.kind {
-                Kind::Put => match &old {
-                    Some(old) => self.index.update(entry.hash, old.location, entry.location)?,
-                    None => self.index.insert(entry.hash, entry.location)?,
-                },
-                Kind::Delete => {
-                    self.file.add_tombstones(entry.bytes);
-                    if let Some(old) = &old {
-                        self.index.remove(entry.hash, old.location);
-                    }
-                }
-                Kind::Seal => {}
+/// Threads that share the work of opening.
+pub(crate) fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Does `work` for each number below `count`, on several threads. One of the errors, if any.
+pub(crate) fn side_by_side(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let run = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count || failed.lock().is_some() {
+                return;
             }
-            if let Some(old) = old {
-                old.file.add_dead(old.record.bytes());
+            if let Err(error) = work(number) {
+                failed.lock().get_or_insert(error);
             }
         }
-        Ok(())
-    }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads().min(count) {
+            // Where no thread can be had, the others do its share.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// The record that a key has now.
-pub(crate) struct Located<'t> {
-    pub(crate) location: u64,
-    pub(crate) file: &'t Arc<LogFile>,
-    pub(crate) record: Record<'t>,
+/// Makes room in an empty index for the keys of what was read and of `unread` more bytes like it, if
+/// none of them is overwritten. The number of keys.
+pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u64) -> Result<u64> {
+    let puts = |(_, changes): &(_, Changes)| {
+        changes.shards.iter().flatten().filter(|change| change.is_put).count() as u64
+    };
+    let puts: u64 = read.iter().map(puts).sum();
+    let bytes: u64 = read.iter().map(|(_, changes)| changes.bytes).sum();
+    let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
+    let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
+    let last = read.iter().map(|(file, _)| file.location(file.capacity())).max().unwrap_or(0);
+    side_by_side(SHARDS, |number| {
+        index.shard_mut(number).reserve(keys / SHARDS as u64, last + unread / UNIT)
+    })?;
+    Ok(keys)
 }
 
-/// Looks a key up, with the table that all locations in the index belong to.
-pub(crate) fn locate<'t>(
+/// Takes in what was read, file after file. All of the files are in the table.
+pub(crate) fn apply(
     index: &Index,
-    table: &'t FileTable,
-    hash: u64,
-    key: &[u8],
-) -> Result<Option<Located<'t>>> {
-    let (candidates, ()) = index.find(hash, || ());
-    locate_among(&candidates, table, key)
+    table: &FileTable,
+    read: &[(Arc<LogFile>, Changes)],
+) -> Result<()> {
+    side_by_side(SHARDS, |number| {
+        let mut shard = index.shard_mut(number);
+        read.iter().try_for_each(|(file, changes)| {
+            apply_to(&mut shard, table, file, &changes.shards[number])
+        })
+    })
 }
 
-/// The candidate that has the key.
-#[inline]
-pub(crate) fn locate_among<'t>(
-    candidates: &[u64],
-    table: &'t FileTable,
-    key: &[u8],
-) -> Result<Option<Located<'t>>> {
-    for &location in candidates {
-        let file = table.file(location).ok_or_else(crate::index::lost_file)?;
-        let record = file.record(location)?;
-        if record.key == key {
-            return Ok(Some(Located { location, file, record }));
+fn apply_to(
+    shard: &mut ShardMut<'_>,
+    table: &FileTable,
+    file: &LogFile,
+    changes: &[Change],
+) -> Result<()> {
+    for (i, change) in changes.iter().enumerate() {
+        if let Some(later) = changes.get(i + AHEAD) {
+            shard.prefetch(later.hash);
+        }
+        let (hash, new) = (change.hash, file.location(change.offset));
+        let candidates = shard.find(hash);
+        let old = if candidates.is_empty() {
+            None
+        } else {
+            locate_among(&candidates, table, file.record(new)?.key)?
+        };
+        match (&old, change.is_put) {
+            (Some(old), true) => shard.update(hash, old.location, new)?,
+            (None, true) => shard.insert(hash, new)?,
+            (Some(old), false) => shard.remove(hash, old.location),
+            (None, false) => {}
+        }
+        if let Some(old) = old {
+            old.file.add_dead(old.record.bytes());
         }
     }
-    Ok(None)
+    Ok(())
 }

@@ -61,6 +61,10 @@ impl Addressing {
         Self { segments, places, max_fingerprint: u32::MAX >> (32 - fingerprint_bits) }
     }
 
+    pub(crate) fn segments(&self) -> u32 {
+        self.segments
+    }
+
     /// Places a segment.
     #[inline(always)]
     pub(crate) fn places(&self) -> u64 {
@@ -73,6 +77,22 @@ impl Addressing {
         let first = scale(hash & LOW_32, self.places());
         let fingerprint = scale(hash.wrapping_mul(MIX) >> 32, self.max_fingerprint.into()) + 1;
         Probe { segment, first, second: self.alternate(first, fingerprint), fingerprint }
+    }
+
+    /// The probe of a key whose fingerprint lies at `place`.
+    pub(crate) fn occupant(&self, segment: u64, place: u64, fingerprint: u64) -> Probe {
+        Probe { segment, first: place, second: self.alternate(place, fingerprint), fingerprint }
+    }
+
+    /// The probe of a key, of which its segment, the lesser of its places and its fingerprint are
+    /// claimed; `None` if no key has these.
+    pub(crate) fn resident(&self, segment: u32, place: u32, fingerprint: u32) -> Option<Probe> {
+        let possible = segment < self.segments
+            && place < self.places
+            && (1..=self.max_fingerprint).contains(&fingerprint);
+        let probe =
+            possible.then(|| self.occupant(segment.into(), place.into(), fingerprint.into()));
+        probe.filter(|probe| probe.first <= probe.second)
     }
 
     /// The other place of a fingerprint that lies at `place`: `(H(fingerprint) - place) mod places`.

@@ -6,17 +6,20 @@ use crate::error::{BuildError, FromIterError};
 use crate::filter::CuckooFilter;
 use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
 use crate::key::{Key, KeyHasher, random_seed};
+use crate::map::CuckooMap;
 use crate::params;
 
 /// The seed of a filter that was given none: equal inputs then give equal bytes.
 pub(crate) const DEFAULT_SEED: u64 = 0;
 /// The paper's 500 (section 2.2) are steps of a random walk, each of which waits for memory. The
 /// places of a breadth-first search are cheap, and this many fill a table further.
-pub(crate) const DEFAULT_MAX_KICKS: u32 = 8_000;
+const DEFAULT_MAX_KICKS: u32 = 8_000;
+/// The paper's layout, with the bucket size that it recommends.
+const PAPER: Layout = Layout::Bucketed { bucket_size: 4 };
 /// Expected number of keys in the whole table that short fingerprints may leave without a place.
 const OVERFULL_TOLERANCE: f64 = 1e-3;
 
-/// Builds a [`CuckooFilter`]: a capacity, and either a false-positive rate or a geometry.
+/// Builds a [`CuckooFilter`] or a [`CuckooMap`]: a capacity, and either a false-positive rate or a geometry.
 ///
 /// ```
 /// use malkoha::CuckooFilter;
@@ -150,14 +153,34 @@ impl Builder {
     ///
     /// If no filter of this library is like that; the message says what to change.
     pub fn plan(&self) -> Result<Plan, BuildError> {
+        self.plan_for(0, self.layout)
+    }
+
+    /// What a map for values of `value_bits` bits, 1 to 64, would be. Its layout is bucketed, with
+    /// buckets of 4 unless another size is chosen; the rate is the number of candidates of a key
+    /// that is not in.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_map(&self, value_bits: u32) -> Result<Plan, BuildError> {
+        if value_bits == 0 {
+            return Err(BuildError::ValueBits(value_bits));
+        }
+        self.plan_for(value_bits, Some(self.layout.unwrap_or(PAPER)))
+    }
+
+    fn plan_for(&self, value_bits: u32, layout: Option<Layout>) -> Result<Plan, BuildError> {
         if self.max_kicks > MAX_KICKS_LIMIT {
             return Err(BuildError::MaxKicks(self.max_kicks));
         }
         let geometry = match (self.fpr, self.fingerprint_bits) {
-            (Some(fpr), None) => self.smallest_for(fpr)?,
+            (Some(fpr), None) => match layout {
+                Some(layout) => smallest(self.capacity, layout, value_bits, fpr)?,
+                None => self.smallest_for(fpr)?,
+            },
             (None, Some(bits)) => {
-                let layout = self.layout.unwrap_or(Layout::Bucketed { bucket_size: 4 });
-                Geometry::for_capacity(self.capacity, layout, bits, 0)?
+                Geometry::for_capacity(self.capacity, layout.unwrap_or(PAPER), bits, value_bits)?
             }
             _ => return Err(BuildError::Precision),
         };
@@ -171,6 +194,24 @@ impl Builder {
     /// As [`plan`](Self::plan), and if the system does not give the memory.
     pub fn build(&self) -> Result<CuckooFilter, BuildError> {
         CuckooFilter::from_plan(&self.plan()?)
+    }
+
+    /// Builds a map for values of `value_bits` bits, 1 to 64, empty.
+    ///
+    /// ```
+    /// use malkoha::CuckooMap;
+    ///
+    /// let mut offsets = CuckooMap::builder().capacity(1_000).fpr(1e-4).seed(7).build_map(40)?;
+    /// offsets.insert_many(&[("cuckoo", 0), ("magpie", 1 << 39)])?;
+    /// assert!(offsets.get("magpie").any(|offset| offset == 1 << 39));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_map`](Self::plan_map), and if the system does not give the memory.
+    pub fn build_map(&self, value_bits: u32) -> Result<CuckooMap, BuildError> {
+        CuckooMap::from_plan(&self.plan_map(value_bits)?)
     }
 
     /// Builds a filter of these keys, for as many keys as there are unless a capacity was given.
@@ -187,7 +228,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If no such filter can be built, or one key occurs so often that it does not fit.
+    /// If no such filter can be built, or a capacity was given that is too small.
     pub fn build_from<K: Key + Sync>(&self, keys: &[K]) -> Result<CuckooFilter, FromIterError> {
         let hasher = KeyHasher::new(self.seed);
         let mut hashes = vec![0; keys.len()];
@@ -221,14 +262,11 @@ impl Builder {
         Ok(filter)
     }
 
-    /// The geometry that meets `fpr` in the fewest bytes.
+    /// The geometry of any layout that meets `fpr` in the fewest bytes.
     fn smallest_for(&self, fpr: f64) -> Result<Geometry, BuildError> {
         // On equal size the first wins. Semi-sorted tables are as small as gap windows, but slower.
         let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
         let all = [Layout::GapWindows, bucketed(4), bucketed(2), bucketed(8)];
-        if let Some(layout) = self.layout {
-            return smallest(self.capacity, layout, 0, fpr);
-        }
         let mut choices = all.map(|layout| smallest(self.capacity, layout, 0, fpr)).into_iter();
         let first = choices.next().expect("several layouts");
         // A layout that cannot reach the rate does not stop another that can.
@@ -265,7 +303,7 @@ fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
 
 /// The smallest geometry of `layout` that meets `fpr`. Not always that with the shortest
 /// fingerprints: very short ones need much emptier tables.
-pub(crate) fn smallest(
+fn smallest(
     capacity: u64,
     layout: Layout,
     value_bits: u32,

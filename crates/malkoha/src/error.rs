@@ -12,9 +12,10 @@ pub enum BuildError {
     /// The false-positive rate is not between 0 and 1.
     #[error("false-positive rate {0} is out of range: ask for one above 0 and below 1")]
     Fpr(f64),
-    /// No fingerprint of 32 bits or fewer reaches the false-positive rate.
+    /// The longest fingerprints, of 32 bits or 30 in a growable filter, do not reach the
+    /// false-positive rate.
     #[error(
-        "a false-positive rate of {asked:e} needs more than 32 bits a fingerprint: \
+        "a false-positive rate of {asked:e} needs longer fingerprints than there are: \
          ask for at least {reachable:.1e}, or keep the keys themselves"
     )]
     FprTooSmall {
@@ -59,7 +60,7 @@ pub enum BuildError {
 
 /// An insert that found no place. The filter is exactly as it was before.
 ///
-/// Either the filter is full, or the key was inserted more often than its two buckets have slots.
+/// Copies of a key that is in are never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Full {
@@ -76,7 +77,7 @@ impl fmt::Display for Full {
             write!(
                 f,
                 "no free slot for the key, though the filter holds {len} of {capacity} keys: \
-                 the same key was inserted too often, or fingerprints are too short"
+                 its fingerprints are too short for so many: build one with longer ones"
             )
         } else {
             write!(
@@ -163,6 +164,61 @@ pub struct BatchFull {
     pub full: Full,
 }
 
+/// A pair that a map did not take. The map is exactly as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// The value is too large.
+    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
+    Value {
+        /// What was to be inserted.
+        value: u64,
+        /// Bits of the map's values.
+        bits: u32,
+    },
+    /// No place was found for a new key.
+    #[error(transparent)]
+    Full(#[from] Full),
+}
+
+/// A batch that a map did not take whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapBatchError {
+    /// A value is too large. The map is exactly as it was before.
+    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
+    Value {
+        /// What was to be inserted.
+        value: u64,
+        /// Bits of the map's values.
+        bits: u32,
+    },
+    /// Some keys found no place. All the others are in.
+    #[error(transparent)]
+    Full(BatchFull),
+}
+
+/// Two filters or maps that could not be united. The first is exactly as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnionError {
+    /// They place keys differently.
+    #[error(
+        "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
+         capacity and seed can be united; build one from the keys of both"
+    )]
+    Different(&'static str),
+    /// What is in both does not fit into one.
+    #[error("the union does not fit: {0}")]
+    Full(Full),
+    /// There is no memory for another table.
+    #[error("a union takes the memory of another table of {bytes} bytes while it is made")]
+    Memory {
+        /// The size of the table.
+        bytes: u64,
+    },
+}
+
 /// A collection of keys that could not be made into a filter.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -170,7 +226,7 @@ pub enum FromIterError {
     /// No such filter can be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The keys did not fit, which happens when one key occurs very often.
+    /// The distinct keys did not fit: more than the capacity that was given, mostly.
     #[error(transparent)]
     Full(#[from] Full),
 }

@@ -32,10 +32,14 @@ use crate::table::{Memory, Table};
 /// # Equal keys
 ///
 /// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
-/// The candidate slots of a key ([`Layout::probed_slots`](crate::Layout::probed_slots): 4 in gap
-/// windows, twice the bucket size in buckets) hold one copy each; the next insert of it is
-/// refused. Use [`insert_unique`](Self::insert_unique) where the first copy is enough and nothing
-/// is ever removed.
+/// Any number of copies fits, and [`count`](Self::count) tells how many there are. Two of them, as a
+/// rule, take slots; further ones are *spilled*: counted in a list beside the table, at some 45
+/// bytes for each fingerprint that has any, which lookups never read. A second copy gives up its
+/// slot where a new key finds none, so copies never make a filter full: it holds its capacity of
+/// distinct keys, whatever number of copies come with them.
+///
+/// Use [`insert_unique`](Self::insert_unique) where the first copy is enough and nothing is ever
+/// removed.
 #[derive(Clone, Debug)]
 pub struct CuckooFilter<B = Memory> {
     table: Table<B>,
@@ -47,6 +51,9 @@ pub struct CuckooFilter<B = Memory> {
 
 /// A filter in somebody else's bytes: lookups without a copy.
 pub type FilterView<'a> = CuckooFilter<&'a [u8]>;
+
+/// Copies that a filter may have: more than anybody can insert, and few enough to add one more.
+pub(crate) const MAX_LEN: u64 = 1 << 63;
 
 /// Everything about a filter but its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +98,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// If no such filter can be built, or one key occurs so often that it does not fit.
+    /// If no such filter can be built, or fingerprints are too short to tell its keys apart.
     pub fn try_from_iter<K: Key>(
         keys: impl IntoIterator<Item = K>,
         fpr: f64,
@@ -178,7 +185,9 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.table.contains_batch(hashes, found);
     }
 
-    /// How many copies of the key are in; a false positive adds to it.
+    /// How many copies of the key are in: never too few. Copies of other keys with the same
+    /// fingerprint and places are counted too, with the probability of a false positive. O(1), and
+    /// O(log(n)) where n fingerprints have spilled copies.
     #[inline]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
         self.count_hash(key.hash_with(self.hasher))
@@ -188,7 +197,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     #[inline]
     #[must_use]
     pub fn count_hash(&self, hash: u64) -> u64 {
-        self.table.count(hash).into()
+        self.table.count(hash)
     }
 
     /// Keys in the filter, copies included.
@@ -203,8 +212,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.len == 0
     }
 
-    /// The number of distinct keys the filter was built for. More may fit; fewer fit if keys are
-    /// inserted many times over.
+    /// The number of distinct keys the filter was built for. More may fit.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
@@ -213,10 +221,12 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     /// The share of slots that are occupied.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
-        params::float(self.len) / params::float(self.table.geometry().slots())
+        let spilled = self.table.spill().copies();
+        let occupied = self.len.saturating_sub(spilled);
+        params::float(occupied) / params::float(self.table.geometry().slots())
     }
 
-    /// Bits of the table for each key in it now; infinite for an empty filter.
+    /// Bits for each key in it now, copies included; infinite for an empty filter.
     #[must_use]
     pub fn bits_per_key(&self) -> f64 {
         params::float(self.size_in_bytes()) * 8.0 / params::float(self.len)
@@ -229,10 +239,10 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
         self.table.geometry().fpr_at(self.load_factor())
     }
 
-    /// Bytes of the table.
+    /// Bytes of the table, and of what is kept of [spilled copies](Self#equal-keys).
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        self.table.bytes().len() as u64
+        self.table.bytes().len() as u64 + self.table.spill().size_in_bytes()
     }
 
     /// The shape of the table.
@@ -428,7 +438,7 @@ impl<B: DerefMut<Target = [u8]>> CuckooFilter<B> {
         if refused.is_empty() { Ok(()) } else { Err(BatchFull { refused, full: self.full() }) }
     }
 
-    fn full(&self) -> Full {
+    pub(crate) fn full(&self) -> Full {
         Full { len: self.len, capacity: self.capacity }
     }
 }

@@ -55,6 +55,7 @@
 mod addressing;
 mod arch;
 mod builder;
+mod entries;
 mod error;
 mod filter;
 mod format;
@@ -67,10 +68,13 @@ mod map;
 pub mod params;
 mod spill;
 mod table;
+mod union;
 
 pub use builder::{Builder, Plan};
+pub use entries::Entry;
 pub use error::{
     BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,
+    MapBatchError, MapError, UnionError,
 };
 pub use filter::{CuckooFilter, FilterView};
 pub use format::{FileKind, GrowableLoader, ReadError};

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::addressing::Probe;
+
 /// Equal copies of a key in the table before further ones are spilled.
 pub(crate) const MAX_COPIES: u32 = 2;
 
@@ -17,6 +19,18 @@ pub(crate) struct SpillKey {
     pub(crate) fingerprint: u32,
     /// 0 in a set. Last, so that the values of a key lie together.
     pub(crate) value: u64,
+}
+
+impl SpillKey {
+    /// What copies of this key and value have in common.
+    pub(crate) fn of(probe: &Probe, value: u64) -> Self {
+        let place = probe.first.min(probe.second);
+        // Segments and places are numbered by 32 bits, and fingerprints have as many.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let (segment, place, fingerprint) =
+            (probe.segment as u32, place as u32, probe.fingerprint as u32);
+        Self { segment, place, fingerprint, value }
+    }
 }
 
 /// Ordered, so that equal filters are equal bytes.
@@ -76,6 +90,20 @@ impl Spill {
         entries
     }
 
+    /// The same copies, in segments whose numbers are higher by `first`.
+    pub(crate) fn shifted(self, first: u64) -> Self {
+        let first = u32::try_from(first).expect("a segment's number");
+        let shifted = |(key, copies): (SpillKey, u64)| {
+            (SpillKey { segment: key.segment + first, ..key }, copies)
+        };
+        Self { counts: self.counts.into_iter().map(shifted).collect() }
+    }
+
+    /// Adds copies.
+    pub(crate) fn extend(&mut self, copies: impl Iterator<Item = (SpillKey, u64)>) {
+        copies.for_each(|(key, copies)| self.add(key, copies));
+    }
+
     /// Makes all copies under one key copies under another.
     pub(crate) fn rename(&mut self, from: &SpillKey, to: SpillKey) {
         if let Some(copies) = self.counts.remove(from) {
@@ -86,6 +114,11 @@ impl Spill {
     /// What is spilled, and how many copies of it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
         self.counts.iter().map(|(&key, &copies)| (key, copies))
+    }
+
+    /// How many different copies are spilled.
+    pub(crate) fn entries(&self) -> u64 {
+        self.counts.len() as u64
     }
 
     /// All spilled copies.

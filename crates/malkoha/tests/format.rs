@@ -22,7 +22,12 @@ fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
     };
     let semi_sorted = builder().layout(Layout::SemiSorted).fingerprint_bits(13);
     let gap_windows = builder().layout(Layout::GapWindows).fingerprint_bits(11);
+    let mut copies = filled(builder().fingerprint_bits(12), 40);
+    for key in 0..40_u64 {
+        copies.try_extend(vec![key; key as usize % 5]).unwrap();
+    }
     vec![
+        ("set-v1-copies.mlk", copies),
         ("set-v1-b4-f12.mlk", filled(builder().fingerprint_bits(12), 100)),
         (
             "set-v1-b2-f7-seed.mlk",
@@ -51,25 +56,80 @@ fn fixtures_are_reproduced_and_answer() {
         assert!(stored == bytes_of(&filter), "{name}: the format has changed");
         let opened = FilterView::from_bytes(&stored).unwrap();
         assert_eq!(opened.len(), filter.len());
-        assert!((0..filter.len()).all(|key| opened.contains(&key)), "{name}");
+        for key in 0..filter.len() {
+            assert_eq!(opened.count(&key), filter.count(&key), "{name}");
+            assert!(name.contains("copies") || opened.contains(&key), "{name}");
+        }
     }
 }
 
-#[test]
-fn fixture_of_a_map() {
-    let mut map = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
+fn golden_maps() -> [(&'static str, CuckooMap); 2] {
+    let mut plain = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
+    let mut copies = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
     for key in 0..100_u64 {
-        map.insert(&key, key << 26).unwrap();
+        plain.insert(&key, key << 26).unwrap();
+        if key < 40 {
+            (0..=key % 5).try_for_each(|_| copies.insert(&key, key << 26)).unwrap();
+            (0..key % 14).try_for_each(|value| copies.insert(&key, value)).unwrap();
+        }
     }
+    [("map-v1-v33.mlk", plain), ("map-v1-copies.mlk", copies)]
+}
+
+fn bytes_of_map(map: &CuckooMap) -> Vec<u8> {
     let mut bytes = Vec::new();
     map.write_to(&mut bytes).unwrap();
-    let path = fixture("map-v1-v33.mlk");
-    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-        std::fs::write(&path, &bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn fixtures_of_maps() {
+    for (name, map) in golden_maps() {
+        let (path, bytes) = (fixture(name), bytes_of_map(&map));
+        if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        assert!(std::fs::read(path).unwrap() == bytes, "{name}: the format has changed");
+        let opened = CuckooMap::read_from(&bytes[..]).unwrap();
+        for key in 0..100_u64 {
+            assert!(opened.get(&key).eq(map.get(&key)));
+            assert!(name.contains("copies") || opened.get(&key).any(|value| value == key << 26));
+        }
+        for length in 0..bytes.len() {
+            assert!(CuckooMap::read_from(&bytes[..length]).is_err(), "{name} cut at {length}");
+        }
+        let mut flipped = bytes;
+        for bit in 0..flipped.len() * 8 {
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(CuckooMap::read_from(&flipped[..]).is_err(), "{name}: bit {bit}");
+            flipped[bit / 8] ^= 1 << (bit % 8);
+        }
     }
-    assert!(std::fs::read(path).unwrap() == bytes, "the format has changed");
-    let opened = CuckooMap::read_from(&bytes[..]).unwrap();
-    assert!((0..100_u64).all(|key| opened.get(&key).any(|value| value == key << 26)));
+}
+
+/// Mutated maps with right checksums: an error, or a map that works.
+#[test]
+fn mutated_maps_do_no_harm() {
+    let originals = golden_maps().map(|(_, map)| bytes_of_map(&map));
+    let (mut random, mut accepted) = (Random(2026), 0_u32);
+    for file in 0..200_000 {
+        let mut mutated = originals[file % 2].clone();
+        mutate(&mut mutated, &mut random);
+        seal(&mut mutated);
+        if let Ok(mut map) = CuckooMap::read_from(&mutated[..]) {
+            accepted += 1;
+            for key in 0..8_u64 {
+                let values: Vec<u64> = map.get(&key).take(100).collect();
+                let _ = map.insert(&key, 5);
+                for value in values {
+                    map.remove(&key, value);
+                }
+                map.remove(&key, 5);
+            }
+            map.entries().for_each(drop);
+        }
+    }
+    assert!(accepted > 2_000, "{accepted}");
 }
 
 #[test]
@@ -142,7 +202,7 @@ fn every_truncation_and_every_flipped_bit_is_noticed() {
 
 #[test]
 fn errors_say_what_and_where() {
-    let whole = bytes_of(&golden_filters()[0].1);
+    let whole = bytes_of(&golden_filters()[1].1);
     let message = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
         change(&mut bytes);
@@ -168,10 +228,13 @@ fn seal(bytes: &mut [u8]) {
     let segments = u32::from_le_bytes(bytes[48..52].try_into().unwrap()) as usize;
     let table_bytes = u64::from_le_bytes(bytes[56..64].try_into().unwrap());
     let Ok(table_bytes) = usize::try_from(table_bytes) else { return };
+    let spilled = u64::from_le_bytes(bytes[64..72].try_into().unwrap());
+    let spilled = if spilled == 0 { Some(0) } else { spilled.checked_mul(32).map(|n| n + 8) };
     let fits = segments
         .checked_mul(8)
         .and_then(|n| n.checked_add(table_bytes))
         .and_then(|n| n.checked_add(HEADER))
+        .and_then(|n| n.checked_add(usize::try_from(spilled?).ok()?))
         .is_some_and(|n| n == bytes.len());
     if !fits || segments == 0 {
         return;
@@ -183,12 +246,53 @@ fn seal(bytes: &mut [u8]) {
         let at = HEADER + table_bytes + segment * 8;
         bytes[at..at + 8].copy_from_slice(&checksum.to_le_bytes());
     }
+    seal_spilled(bytes, HEADER + table_bytes + segments * 8);
+}
+
+/// The same for the list of spilled copies, which begins at `at`.
+fn seal_spilled(bytes: &mut [u8], at: usize) {
+    if let Some((entries, checksum)) = bytes[at..].split_last_chunk_mut::<8>() {
+        *checksum = xxh3_64_with_seed(entries, u64::MAX - 1).to_le_bytes();
+    }
+}
+
+/// Copies are counted only where the table has one of them: a hostile list makes nothing grow.
+#[test]
+fn impossible_copies_are_refused() {
+    let (_, filter) = &golden_filters()[0];
+    let whole = bytes_of(filter);
+    let table_bytes = u64::from_le_bytes(whole[56..64].try_into().unwrap()) as usize;
+    let list = HEADER + table_bytes + 8;
+    let message = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        seal_spilled(&mut bytes, list);
+        let error = CuckooFilter::read_from(&bytes[..]).unwrap_err().to_string();
+        assert_eq!(FilterView::from_bytes(&bytes).unwrap_err().to_string(), error);
+        error
+    };
+    let (entry, next) = (list, list + 32);
+    for (at, value) in [(0, 1), (4, 0xffff), (8, 0), (8, 0xffff), (12, 1), (16, 1), (24, 0_u32)] {
+        let error = message(&|bytes| {
+            bytes[entry + at..entry + at + 4].copy_from_slice(&value.to_le_bytes());
+        });
+        assert!(error.contains("'spilled copies'"), "byte {at} of an entry = {value}: {error}");
+    }
+    let error = message(&|bytes| bytes.copy_within(entry..next, next));
+    assert!(error.contains("'spilled copies'"), "the same entry twice: {error}");
+    let error = message(&|bytes| bytes[entry + 24] += 1);
+    assert!(error.contains("header says"), "one copy too many: {error}");
+    let error = message(&|bytes| bytes[entry + 24..next].fill(0xff));
+    assert!(error.contains("header says"), "more copies than can be counted: {error}");
+    let mut bytes = whole.clone();
+    bytes[entry + 24] += 1;
+    assert!(matches!(FilterView::from_bytes(&bytes), Err(ReadError::SpillChecksum)));
 }
 
 /// Nothing that a hostile header announces is believed before it is checked.
 #[test]
 fn hostile_headers_are_refused_without_an_allocation() {
-    let whole = bytes_of(&golden_filters()[0].1);
+    let whole = bytes_of(&golden_filters()[1].1);
     let fields = [
         (10, 2),
         (12, 1),
@@ -201,6 +305,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
         (48, 4),
         (52, 4),
         (56, 8),
+        (64, 8),
     ];
     for (at, width) in fields {
         for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
@@ -263,8 +368,8 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
             _ => {
                 // A header field at one of its ends.
                 let (field, width) =
-                    [(13, 4), (20, 4), (32, 8), (40, 8), (48, 4), (52, 4), (56, 8)]
-                        [random.below(7)];
+                    [(13, 4), (20, 4), (32, 8), (40, 8), (48, 4), (52, 4), (56, 8), (64, 8)]
+                        [random.below(8)];
                 let value = [0, 1, u64::MAX, random.next()][random.below(4)];
                 if let Some(field) = bytes.get_mut(field..field + width) {
                     field.copy_from_slice(&value.to_le_bytes()[..width]);

@@ -244,3 +244,16 @@ fn a_cleared_filter_is_empty_and_begins_anew() {
     assert_eq!(filter.insert_unique(&7_u32), Ok(true));
     assert_eq!(filter.insert_unique(&7_u32), Ok(false));
 }
+
+/// A key that a small filter takes for one that is in is found for ever, too.
+#[test]
+fn keys_left_out_as_known_stay_known() {
+    let mut filter = GrowableCuckooFilter::with_capacity(10, 0.2).unwrap();
+    for key in 0..50_000_u32 {
+        filter.insert_unique(&key).unwrap();
+    }
+    assert!(filter.len() < 49_900, "false positives left keys out: {}", filter.len());
+    assert!((0..50_000_u32).all(|key| filter.contains(&key)));
+    filter.shrink_to_fit();
+    assert!((0..50_000_u32).all(|key| filter.contains(&key)));
+}

@@ -13,6 +13,7 @@ enum Operation {
     Update { key: u32, new: u64 },
     RemoveRange { from: u32, len: u32 },
     Shrink,
+    Reserve { keys: u64, value: u64 },
 }
 
 fn value() -> impl Strategy<Value = u64> {
@@ -30,6 +31,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         3 => (key(), value()).prop_map(|(key, new)| Operation::Update { key, new }),
         2 => (key(), 0..6_000_u32).prop_map(|(from, len)| Operation::RemoveRange { from, len }),
         1 => Just(Operation::Shrink),
+        1 => (0..200_000_u64, value())
+            .prop_map(|(keys, value)| Operation::Reserve { keys, value }),
     ]
 }
 
@@ -94,6 +97,7 @@ proptest! {
                     }
                 }
                 Operation::Shrink => map.shrink_to_fit(),
+                Operation::Reserve { keys, value } => map.reserve(keys, value).unwrap(),
                 Operation::RemoveRange { from, len } => {
                     (from..from + len).for_each(|key| remove(&mut map, &mut model, key));
                 }
@@ -173,4 +177,24 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     let mut presence = GrowableCuckooMap::with_capacity(10, 0.001, 0).unwrap();
     presence.insert("koel", 0).unwrap();
     assert!(presence.contains("koel") && presence.get("koel").eq([0]));
+}
+
+/// Room made beforehand is enough, takes no more than growing would, and can be given back.
+#[test]
+fn what_was_reserved_need_not_grow() {
+    for keys in [1_000_u64, 60_000, 300_000] {
+        let mut map = GrowableCuckooMap::with_capacity(256, 0.004, 40).unwrap();
+        assert!(map.reserve(keys, 1 << 40).is_err());
+        map.reserve(keys, keys * 400).unwrap();
+        let (segments, bytes) = (map.segments(), map.size_in_bytes());
+        (0..keys).for_each(|key| map.insert(&key, key * 400).unwrap());
+        assert_eq!((map.segments(), map.size_in_bytes()), (segments, bytes), "{keys} keys");
+        // A segment's load is not below 0.75, nor has a small map 256 slots.
+        assert!(map.load_factor() > 0.75, "{} at {keys} keys", map.load_factor());
+        assert!((0..keys).all(|key| map.get(&key).any(|value| value == key * 400)));
+        let mut empty = GrowableCuckooMap::with_capacity(256, 0.004, 40).unwrap();
+        empty.reserve(keys, keys * 400).unwrap();
+        empty.shrink_to_fit();
+        assert!(empty.size_in_bytes() < bytes / 2);
+    }
 }

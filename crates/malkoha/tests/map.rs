@@ -2,22 +2,112 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BuildError, CuckooMap};
+use malkoha::{BatchFull, BuildError, CuckooMap, Layout, MapBatchError, MapError, UnionError};
 use proptest::prelude::*;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Operation {
     Insert(u8, u64),
+    InsertCopies(u8, u64, u8),
+    InsertMany(Vec<(u8, u64)>),
     Update(u8, u64),
     Remove(u8),
+    RemoveMany(Vec<u8>),
+    Reopen,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
+    // Few different values, so that some are equal.
+    let value = || prop_oneof![any::<u64>(), (0..3_u64).prop_map(|top| top << 62)];
+    let pairs = proptest::collection::vec((any::<u8>(), value()), 0..60);
     prop_oneof![
-        4 => (any::<u8>(), any::<u64>()).prop_map(|(key, value)| Operation::Insert(key, value)),
-        1 => (any::<u8>(), any::<u64>()).prop_map(|(key, value)| Operation::Update(key, value)),
-        2 => any::<u8>().prop_map(Operation::Remove),
+        8 => (any::<u8>(), value()).prop_map(|(key, value)| Operation::Insert(key, value)),
+        2 => (any::<u8>(), value(), 0..20_u8)
+            .prop_map(|(key, value, copies)| Operation::InsertCopies(key, value, copies)),
+        2 => pairs.prop_map(Operation::InsertMany),
+        2 => (any::<u8>(), value()).prop_map(|(key, value)| Operation::Update(key, value)),
+        4 => any::<u8>().prop_map(Operation::Remove),
+        2 => proptest::collection::vec(any::<u8>(), 0..60).prop_map(Operation::RemoveMany),
+        1 => Just(Operation::Reopen),
     ]
+}
+
+fn bytes_of(map: &CuckooMap) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    map.write_to(&mut bytes).unwrap();
+    bytes
+}
+
+/// The values of each key.
+type Model = HashMap<u8, Vec<u64>>;
+
+fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
+    let bits = map.value_bits();
+    let cut = |value: u64| value >> (64 - bits);
+    let mut insert = |map: &mut CuckooMap, key, value| {
+        let known = map.contains(&key);
+        match map.insert(&key, cut(value)) {
+            Ok(()) => model.entry(key).or_default().push(cut(value)),
+            Err(_) => assert!(!known, "a key that is in takes any number of values"),
+        }
+    };
+    match operation {
+        Operation::Insert(key, value) => insert(map, key, value),
+        Operation::InsertCopies(key, value, copies) => {
+            // Half of them equal, the others not.
+            (0..u64::from(copies)).for_each(|i| insert(map, key, value ^ ((i & 1) * i) << 58));
+        }
+        Operation::InsertMany(pairs) => {
+            let pairs: Vec<(u8, u64)> = pairs.into_iter().map(|(k, v)| (k, cut(v))).collect();
+            let refused = match map.insert_many(&pairs) {
+                Ok(()) => Vec::new(),
+                Err(MapBatchError::Full(BatchFull { refused, .. })) => refused,
+                Err(error) => panic!("{error}"),
+            };
+            for (i, (key, value)) in pairs.into_iter().enumerate() {
+                if !refused.contains(&i) {
+                    model.entry(key).or_default().push(value);
+                }
+            }
+        }
+        Operation::Update(key, new) => {
+            if let Some(value) = model.get_mut(&key).and_then(|values| values.last_mut()) {
+                assert_eq!(map.update(&key, *value, cut(new)), Ok(true));
+                *value = cut(new);
+            }
+        }
+        Operation::Remove(key) => {
+            if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
+                assert!(map.remove(&key, value));
+            }
+        }
+        Operation::RemoveMany(keys) => {
+            let rightful = |key| Some((key, model.get_mut(&key).and_then(Vec::pop)?));
+            let pairs: Vec<(u8, u64)> = keys.into_iter().filter_map(rightful).collect();
+            assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
+        }
+        Operation::Reopen => *map = CuckooMap::read_from(&bytes_of(map)[..]).unwrap(),
+    }
+}
+
+/// Every value is among the candidates, as often as it was inserted.
+fn agree(map: &CuckooMap, model: &Model) {
+    assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
+    assert_eq!(map.entries().map(|entry| entry.copies).sum::<u64>(), map.len());
+    let keys: Vec<u8> = model.keys().copied().collect();
+    let mut batched = vec![Vec::new(); keys.len()];
+    map.get_many(&keys, |i, value| batched[i].push(value));
+    for (key, batched) in keys.iter().zip(batched) {
+        let mut candidates: Vec<u64> = map.get(key).collect();
+        assert_eq!(candidates, batched, "single and batched lookups differ");
+        assert_eq!(map.contains(key), !candidates.is_empty());
+        for value in &model[key] {
+            let copies = model[key].iter().filter(|other| *other == value).count() as u64;
+            assert!(map.count(key, *value) >= copies);
+            let at = candidates.iter().position(|candidate| candidate == value);
+            candidates.swap_remove(at.unwrap_or_else(|| panic!("lost {value} of {key}")));
+        }
+    }
 }
 
 proptest! {
@@ -25,46 +115,81 @@ proptest! {
     fn every_value_is_among_the_candidates(
         capacity in 1..300_u64,
         value_bits in 1..=64_u32,
+        bucket_size in prop_oneof![Just(1), Just(2), Just(4), Just(8)],
         fpr in prop_oneof![Just(0.1), Just(0.001), Just(1e-8)],
-        operations in proptest::collection::vec(operation(), 0..400),
+        operations in proptest::collection::vec(operation(), 0..200),
     ) {
-        let mut map = CuckooMap::with_capacity(capacity, fpr, value_bits).unwrap();
-        let mut model: HashMap<u8, Vec<u64>> = HashMap::new();
-        let cut = |value: u64| value >> (64 - value_bits);
+        let builder = CuckooMap::builder().capacity(capacity).fpr(fpr).bucket_size(bucket_size);
+        let mut map = builder.build_map(value_bits).unwrap();
+        let mut model = Model::new();
         for operation in operations {
-            match operation {
-                Operation::Insert(key, value) => {
-                    if map.insert(&key, cut(value)).is_ok() {
-                        model.entry(key).or_default().push(cut(value));
-                    }
-                }
-                Operation::Update(key, new) => {
-                    if let Some(value) = model.get_mut(&key).and_then(|values| values.last_mut()) {
-                        prop_assert!(map.update(&key, *value, cut(new)));
-                        *value = cut(new);
-                    }
-                }
-                Operation::Remove(key) => {
-                    if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
-                        prop_assert!(map.remove(&key, value));
-                    }
-                }
-            }
+            apply(&mut map, &mut model, operation);
         }
-        prop_assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
-        let hasher = map.hasher();
-        for (key, values) in &model {
-            let mut candidates: Vec<u64> = map.get(key).collect();
-            let mut batched = Vec::new();
-            map.get_hashes(&[malkoha::Key::hash_with(key, hasher)], |_, value| batched.push(value));
-            prop_assert_eq!(&candidates, &batched);
-            for value in values {
-                let at = candidates.iter().position(|candidate| candidate == value);
-                prop_assert!(at.is_some(), "lost {} of {}", value, key);
-                candidates.swap_remove(at.unwrap());
-            }
+        agree(&map, &model);
+        let pairs = model.into_iter().flat_map(|(key, values)| values.into_iter().map(move |v| (key, v)));
+        for (key, value) in pairs {
+            prop_assert!(map.remove(&key, value));
         }
+        prop_assert!(map.is_empty() && map.load_factor() == 0.0 && map.spilled() == 0);
     }
+}
+
+#[test]
+fn a_key_has_any_number_of_values() {
+    let mut map = CuckooMap::with_capacity(1_000, 0.001, 20).unwrap();
+    for value in 0..5_000 {
+        map.insert("koel", value).unwrap();
+    }
+    (0..100_000).try_for_each(|_| map.insert("koel", 7)).unwrap();
+    assert_eq!(map.count("koel", 7), 100_001);
+    assert_eq!(map.count("koel", 8), 1);
+    assert!(map.load_factor() < 0.01);
+    let mut values: Vec<u64> = map.get("koel").collect();
+    values.sort_unstable();
+    values.dedup();
+    assert_eq!(values, (0..5_000).collect::<Vec<u64>>());
+    assert!((0..100_000).all(|_| map.remove("koel", 7)));
+    assert!((0..5_000).all(|value| map.remove("koel", value)));
+    assert!(map.is_empty() && !map.contains("koel"));
+}
+
+/// Further values of a key give way to new keys, equal or not, as copies do in filters.
+#[test]
+fn a_map_holds_its_capacity_of_distinct_keys() {
+    for different in [0, 1] {
+        let mut map = CuckooMap::with_capacity(10_000, 0.001, 16).unwrap();
+        let pairs = |key: u32| (0..5).map(move |i| u64::from(key) + i * different);
+        for key in 0..10_000_u32 {
+            pairs(key).try_for_each(|value| map.insert(&key, value)).unwrap();
+        }
+        assert_eq!(map.len(), 50_000);
+        assert!((0..10_000).all(|key| pairs(key).all(|value| map.count(&key, value) >= 1)));
+        assert!((0..10_000).all(|key| pairs(key).all(|value| map.remove(&key, value))));
+        assert!(map.is_empty() && map.spilled() == 0);
+    }
+}
+
+#[test]
+fn a_union_has_the_pairs_of_both() {
+    let map = |keys: std::ops::Range<u32>, capacity| {
+        let mut map = CuckooMap::with_capacity(capacity, 0.001, 33).unwrap();
+        let pairs: Vec<(u32, u64)> = keys.map(|key| (key, u64::from(key) * 2)).collect();
+        map.insert_many(&pairs).unwrap();
+        map
+    };
+    let mut ours = map(0..20_000, 40_000);
+    ours.union_with(&map(15_000..35_000, 40_000)).unwrap();
+    assert_eq!(ours.len(), 40_000);
+    for key in 0..35_000_u32 {
+        let copies = 1 + u64::from((15_000..20_000).contains(&key));
+        assert!(ours.count(&key, u64::from(key) * 2) >= copies);
+    }
+    let before = bytes_of(&ours);
+    let error = ours.union_with(&map(40_000..75_000, 40_000)).unwrap_err();
+    assert!(matches!(error, UnionError::Full(_)), "{error}");
+    let error = ours.union_with(&map(0..10, 10)).unwrap_err();
+    assert!(matches!(error, UnionError::Different("geometry")), "{error}");
+    assert!(before == bytes_of(&ours));
 }
 
 /// 100,000 keys; candidates of present keys beyond their own: about 90, tolerance 4.5 sigma.
@@ -114,8 +239,20 @@ fn a_refused_insert_changes_nothing() {
 fn values_that_do_not_fit_are_refused() {
     assert_eq!(CuckooMap::with_capacity(1, 0.1, 0).unwrap_err(), BuildError::ValueBits(0));
     assert_eq!(CuckooMap::with_capacity(1, 0.1, 65).unwrap_err(), BuildError::ValueBits(65));
+    let gap_windows = CuckooMap::builder().capacity(1).fpr(0.1).layout(Layout::GapWindows);
+    let error = gap_windows.build_map(8).unwrap_err();
+    assert!(error.to_string().contains("choose the bucketed layout"), "{error}");
+
     let mut map = CuckooMap::with_capacity(10, 0.1, 3).unwrap();
     map.insert("fits", 7).unwrap();
-    let refused = std::panic::catch_unwind(move || map.insert("does not", 8));
-    assert!(refused.is_err());
+    let before = bytes_of(&map);
+    let error = map.insert("does not", 8).unwrap_err();
+    assert_eq!(error, MapError::Value { value: 8, bits: 3 }, "{error}");
+    assert_eq!(map.update("fits", 7, 8), Err(error));
+    let error = map.insert_many(&[("fits", 1), ("does not", 8)]).unwrap_err();
+    assert!(matches!(error, MapBatchError::Value { value: 8, bits: 3 }), "{error}");
+    assert!(before == bytes_of(&map));
+    let mut widest = CuckooMap::with_capacity(10, 0.1, 64).unwrap();
+    widest.insert("fits", u64::MAX).unwrap();
+    assert!(widest.get("fits").any(|value| value == u64::MAX));
 }

@@ -3,9 +3,9 @@
 use anyhow::{Result, ensure};
 use malkoha::GrowableCuckooFilter;
 
-use super::zipf::Zipf;
 use crate::args::GrowArgs;
 use crate::keys::Keys;
+use crate::zipf::Zipf;
 
 const EXPONENT: f64 = 1.1;
 

@@ -5,7 +5,6 @@ mod copies;
 mod doublings;
 mod speed;
 mod values;
-mod zipf;
 
 use anyhow::Result;
 

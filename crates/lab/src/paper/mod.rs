@@ -1,7 +1,7 @@
 //! The cuckoo-filter paper's tables and figures, measured again: Fan, Andersen, Kaminsky and
 //! Mitzenmacher, *Cuckoo Filter: Practically Better Than Bloom* (CoNEXT 2014).
 //!
-//! Each experiment gives [`Value`](values::Value)s, which are written to one CSV file; the report
+//! Each experiment gives [`values::Value`]s, which are written to one CSV file; the report
 //! is made from these files alone.
 
 mod choices;

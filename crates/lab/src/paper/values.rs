@@ -65,7 +65,7 @@ pub fn write(path: &Path, machine: &Machine, values: &[Value]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If it is not one that [`write`] writes.
+/// If it is not one that [`write()`] writes.
 pub fn read(file: impl Read) -> Result<Vec<Value>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(file);
     reader.deserialize().map(|row| row.context("reading a line of values")).collect()

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{Builder, CuckooFilter, KeyHasher, Layout};
+use malkoha::{Builder, CuckooFilter, GrowableBuilder, GrowableCuckooFilter, KeyHasher, Layout};
 use serde_json::json;
 
 use super::distinct::Hashes;
 use crate::cli::{self, InputArgs, SeedArgs};
 use crate::failure::Outcome;
+use crate::filter::Members;
 use crate::input::{Inputs, is_stdin, name};
 use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
@@ -21,11 +22,15 @@ Without --capacity the filter is as large as the input's distinct lines need. A 
 several times is put in once, unless --copies is given. Building takes 8 bytes of memory a line
 beside the filter.
 
+With --growable the filter grows when lines are added, to any size. Its rate holds up to --growth
+times --capacity, and each doubling beyond raises it by as much as the first rate.
+
 FILE is replaced as a whole, at the end; a file that is not a filter is only with --force.
 
 Examples:
   malkoha build -o seen.mlk urls.txt
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
+  malkoha build -o seen.mlk --growable --growth 100 urls.txt
   zcat urls.gz | malkoha build -o seen.mlk";
 
 /// How many tables are tried.
@@ -60,11 +65,19 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "bucket_size")]
     layout: Option<LayoutName>,
 
-    /// Room for this many lines, so that some can be added later
+    /// Room for this many lines, so that some can be added later; to begin with, with --growable
     #[arg(long, value_name = "LINES", value_parser = cli::count)]
     capacity: Option<u64>,
 
-    /// Put a line in as often as it occurs, at most twice the bucket size
+    /// Build a filter that grows
+    #[arg(long, conflicts_with_all = ["fingerprint_bits", "bucket_size", "layout"])]
+    growable: bool,
+
+    /// How many times its capacity a growable filter may grow to at its rate [default: 1024]
+    #[arg(long, value_name = "FACTOR", requires = "growable")]
+    growth: Option<f64>,
+
+    /// Put a line in as often as it occurs
     #[arg(long)]
     copies: bool,
 
@@ -101,17 +114,28 @@ impl LayoutName {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
     refuse_to_overwrite_input(arguments, &inputs)?;
-    let builder = arguments.builder();
+    let seed = arguments.seed.seed();
     // What is impossible shall fail before the input is read.
-    let plan = builder.clone().capacity(arguments.capacity.unwrap_or(1)).plan()?;
+    if arguments.growable {
+        arguments.growable(seed).capacity(arguments.capacity.unwrap_or(1)).build()?;
+    } else {
+        arguments.fixed(seed).capacity(arguments.capacity.unwrap_or(1)).plan()?;
+    }
 
     let quiet = arguments.input.quiet;
     let progress = Progress::new("Reading", inputs.total_bytes(), quiet);
-    let hasher = KeyHasher::new(plan.seed);
+    let hasher = KeyHasher::new(seed);
     let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, arguments.copies, &progress)?;
     drop(progress);
 
-    let filter = fill(&builder, arguments.capacity, &hashes)?;
+    let filter = if arguments.growable {
+        let capacity = arguments.capacity.unwrap_or(distinct(&hashes)).max(1);
+        let mut filter = arguments.growable(seed).capacity(capacity).build()?;
+        filter.insert_hashes(&hashes)?;
+        Members::Growable(filter)
+    } else {
+        Members::Fixed(fill(&arguments.fixed(seed), arguments.capacity, &hashes)?)
+    };
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
     summarise(arguments, lines, &filter)?;
@@ -119,9 +143,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 impl Arguments {
-    /// Everything about the filter but its capacity.
-    fn builder(&self) -> Builder {
-        let builder = self.seed.apply(CuckooFilter::builder());
+    /// Everything about a growable filter but its capacity.
+    fn growable(&self, seed: u64) -> GrowableBuilder {
+        let builder = GrowableCuckooFilter::builder().fpr(self.fpr.unwrap_or(DEFAULT_FPR));
+        let builder = self.growth.into_iter().fold(builder, GrowableBuilder::growth);
+        builder.seed(seed)
+    }
+
+    /// Everything about a filter of fixed size but its capacity.
+    fn fixed(&self, seed: u64) -> Builder {
+        let builder = CuckooFilter::builder().seed(seed);
         let builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),
@@ -135,7 +166,7 @@ impl Arguments {
 }
 
 fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<CuckooFilter> {
-    let lines = hashes.len() as u64;
+    let lines = distinct(hashes);
     if let Some(capacity) = capacity.filter(|&capacity| capacity < lines) {
         bail!("the input has {lines} lines to put in, more than --capacity {capacity}: raise it");
     }
@@ -150,10 +181,12 @@ fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<Cuck
             Err(error) => refused = error.refused.len(),
         }
     }
-    bail!(
-        "{refused} of {lines} lines found no place: leave out --copies, or raise the capacity or \
-         the fingerprint bits"
-    );
+    bail!("{refused} of {lines} lines found no place: raise the capacity or the fingerprint bits");
+}
+
+/// How many different ones there are among sorted hashes: copies need no room.
+fn distinct(hashes: &[u64]) -> u64 {
+    hashes.chunk_by(|a, b| a == b).count() as u64
 }
 
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {
@@ -172,7 +205,7 @@ fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<(
     Ok(())
 }
 
-fn summarise(arguments: &Arguments, lines: u64, filter: &CuckooFilter) -> Result<()> {
+fn summarise(arguments: &Arguments, lines: u64, filter: &Members) -> Result<()> {
     if arguments.json {
         return print_record(&json!({
             "lines": lines,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::filter_file;
 use crate::cli::{InputArgs, SelectArgs};
 use crate::failure::Outcome;
+use crate::filter::Lookup;
 use crate::progress::Progress;
 use crate::screen::{Approximate, print_selected};
 
@@ -33,16 +33,16 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: SelectArgs,
 
-    /// Trust the filter file: do not compare its checksums first
+    /// Trust a filter of fixed size: do not compare its checksums first
     #[arg(long)]
     no_verify: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = if arguments.no_verify {
-        filter_file::map(&arguments.filter)?
+        Lookup::open(&arguments.filter)?
     } else {
-        filter_file::map_verified(&arguments.filter)?
+        Lookup::open_verified(&arguments.filter)?
     };
     let inputs = arguments.input.inputs();
     let progress = Progress::beside_lines("Checking", inputs.total_bytes(), arguments.input.quiet);

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::HumanCount;
 use serde_json::json;
 
 use super::distinct::Hashes;
-use super::filter_file::Editable;
 use crate::cli::InputArgs;
 use crate::failure::Outcome;
+use crate::filter::Editable;
 use crate::input::name;
 use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
@@ -21,7 +21,7 @@ A line that occurs several times in the input is added once, unless --copies is 
 was added twice, in two runs, is in until it is removed twice; --unique avoids that.
 
 If the filter has no room for all lines, it stays as it was. 'malkoha build --capacity' makes a
-larger one.
+larger one, and 'malkoha build --growable' one that grows.
 
 Examples:
   malkoha add seen.mlk today.txt
@@ -81,20 +81,10 @@ pub(crate) fn add(Add { edit, unique }: &Add) -> Result<Outcome> {
     let mut asked = edit.read_hashes(filter.hasher())?;
     let lines = asked.lines;
     if *unique {
-        let mut known = vec![false; asked.hashes.len()];
-        filter.contains_hashes(&asked.hashes, &mut known);
-        let mut known = known.into_iter();
-        asked.hashes.retain(|_| known.next() == Some(false));
+        filter.retain_new(&mut asked.hashes);
     }
-    if let Err(error) = filter.insert_hashes(&asked.hashes) {
-        bail!(
-            "cannot add to {}, which is unchanged: {} of {} lines found no place; {}",
-            name(&edit.filter),
-            error.refused.len(),
-            asked.len(),
-            error.full,
-        );
-    }
+    let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
+    filter.insert_hashes(&asked.hashes).with_context(failed)?;
     if asked.len() > 0 {
         replace(&edit.filter, Overwrite::Filters, filter)?;
     }
@@ -107,7 +97,7 @@ pub(crate) fn remove(Remove { edit }: &Remove) -> Result<Outcome> {
     let filter = &mut file.filter;
     let asked = edit.read_hashes(filter.hasher())?;
     let before = filter.len();
-    filter.remove_hashes(&asked.hashes, &mut vec![false; asked.hashes.len()]);
+    filter.remove_hashes(&asked.hashes);
     let removed = before - filter.len();
     if removed > 0 {
         replace(&edit.filter, Overwrite::Filters, filter)?;

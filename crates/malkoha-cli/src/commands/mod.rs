@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
+pub(crate) mod count;
 pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod info;
@@ -14,7 +15,6 @@ pub(crate) mod uniq;
 pub(crate) mod verify;
 
 mod distinct;
-mod filter_file;
 
 use anyhow::Result;
 
@@ -27,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Uniq(arguments) => uniq::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Count(arguments) => count::run(&arguments),
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Info(arguments) => info::run(&arguments),

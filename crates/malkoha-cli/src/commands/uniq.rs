@@ -3,22 +3,21 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::CuckooFilter;
+use malkoha::{GrowableCuckooFilter, GrownOut};
 use serde_json::json;
 
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, tell};
 use crate::progress::Progress;
-use crate::seen::Seen;
 
 const AFTER_HELP: &str = "\
 Like awk '!seen[$0]++': the order is kept and output begins at once. It keeps fingerprints instead
-of lines, 27 to 60 bits a distinct line at the default rate, whatever the lines' length. A new line
+of lines, 29 to 34 bits a distinct line at the default rate, whatever the lines' length. A new line
 is taken for an old one, and lost, with a probability below RATE. No line is ever printed twice.
 
-The memory doubles each time the stream has outgrown it. With the right --capacity it need not, and
-takes about 27 bits a line.
+The memory grows with the distinct lines, in small steps. The rate holds up to --growth times
+--capacity of them.
 
 Examples:
   malkoha uniq access.txt > distinct.txt
@@ -39,6 +38,10 @@ pub(crate) struct Arguments {
     /// Number of distinct lines to begin with; it grows beyond it
     #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = cli::count)]
     capacity: u64,
+
+    /// How many times --capacity it can grow to before the rate rises, by as much each doubling
+    #[arg(long, value_name = "FACTOR", default_value_t = 1024.0)]
+    growth: f64,
 
     #[command(flatten)]
     seed: SeedArgs,
@@ -61,16 +64,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
-    let template = arguments.seed.apply(CuckooFilter::builder());
-    let mut seen = Seen::new(template, arguments.capacity, arguments.fpr)?;
-    if let Some(limit) = seen.limit().filter(|_| !arguments.input.quiet) {
-        tell(&format!(
-            "malkoha: note: with --fpr {:e} there is room for {} distinct lines at most; \
-             a higher --capacity makes room for more",
-            arguments.fpr,
-            HumanCount(limit),
-        ));
-    }
+    let mut seen = GrowableCuckooFilter::builder()
+        .capacity(arguments.capacity)
+        .fpr(arguments.fpr)
+        .growth(arguments.growth)
+        .seed(arguments.seed.seed())
+        .build()?;
     let hasher = seen.hasher();
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
     let mut out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered);
@@ -80,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         hashes.clear();
         hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
         new.resize(batch.len(), false);
-        seen.insert_new(&hashes, &mut new)?;
+        insert_new(&mut seen, &hashes, &mut new)?;
         lines += batch.len() as u64;
         for (line, _) in batch.iter().zip(&new).filter(|&(_, &new)| new != arguments.repeated) {
             printed += 1;
@@ -94,8 +93,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::found_if(printed > 0))
 }
 
+/// Sets `new[i]` where `hashes[i]` was not there before, and remembers it.
+fn insert_new(
+    seen: &mut GrowableCuckooFilter,
+    hashes: &[u64],
+    new: &mut [bool],
+) -> Result<(), GrownOut> {
+    seen.contains_hashes(hashes, new);
+    for (&hash, new) in hashes.iter().zip(new) {
+        // Looked up once more: this batch may hold the line twice.
+        *new = !*new && seen.insert_unique_hash(hash)?;
+    }
+    Ok(())
+}
+
 impl Arguments {
-    fn report(&self, lines: u64, seen: &Seen) {
+    fn report(&self, lines: u64, seen: &GrowableCuckooFilter) {
         let (distinct, bytes, fpr) = (seen.len(), seen.size_in_bytes(), seen.expected_fpr());
         if self.json {
             let record =
@@ -107,7 +120,7 @@ impl Arguments {
                 HumanCount(lines),
                 HumanCount(distinct),
                 HumanBytes(bytes),
-                seen.bits_per_line(),
+                seen.bits_per_key(),
             ));
         }
     }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::filter_file;
 use crate::failure::Outcome;
+use crate::filter::Lookup;
 use crate::input::name;
 use crate::screen::print_record;
 
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = filter_file::map(&arguments.filter)?;
+    let filter = Lookup::open(&arguments.filter)?;
     filter.verify().with_context(|| format!("filter {} is not whole", name(&arguments.filter)))?;
     print_record(&format!("{}: ok", arguments.filter.display()))?;
     Ok(Outcome::Found)

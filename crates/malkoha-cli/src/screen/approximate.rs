@@ -1,21 +1,36 @@
 //! Lines that are in a filter, with its rate of false positives.
 
-use std::ops::Deref;
-
 use anyhow::Result;
-use malkoha::CuckooFilter;
+use malkoha::{CuckooFilter, KeyHasher};
 
 use super::Matcher;
 use crate::input::{List, split};
 
-/// A filter of lines, wherever its table lies.
-pub(crate) struct Approximate<B> {
-    filter: CuckooFilter<B>,
+/// A filter of lines.
+pub(crate) struct Approximate<F> {
+    filter: F,
     hashes: Vec<u64>,
 }
 
-impl<B: Deref<Target = [u8]>> Approximate<B> {
-    pub(crate) fn new(filter: CuckooFilter<B>) -> Self {
+/// What answers for hashes of lines.
+pub(crate) trait Hashed {
+    fn hasher(&self) -> KeyHasher;
+    /// Sets `found[i]` where `hashes[i]` is in.
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]);
+}
+
+impl Hashed for CuckooFilter {
+    fn hasher(&self) -> KeyHasher {
+        self.hasher()
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        self.contains_hashes(hashes, found);
+    }
+}
+
+impl<F: Hashed> Approximate<F> {
+    pub(crate) fn new(filter: F) -> Self {
         Self { filter, hashes: Vec::new() }
     }
 }
@@ -45,7 +60,7 @@ pub(crate) fn filter_of(list: &List, separator: u8, fpr: f64) -> Result<CuckooFi
     Ok(filter)
 }
 
-impl<B: Deref<Target = [u8]>> Matcher for Approximate<B> {
+impl<F: Hashed> Matcher for Approximate<F> {
     fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) {
         let hasher = self.filter.hasher();
         self.hashes.clear();

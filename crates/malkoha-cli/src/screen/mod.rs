@@ -5,7 +5,7 @@ mod exact;
 
 use anyhow::{Context, Result};
 
-pub(crate) use approximate::{Approximate, filter_of};
+pub(crate) use approximate::{Approximate, Hashed, filter_of};
 pub(crate) use exact::Exact;
 
 use crate::cli::SelectArgs;

@@ -15,6 +15,7 @@ fn help_texts_are_as_reviewed() {
         "uniq",
         "build",
         "check",
+        "count",
         "add",
         "remove",
         "info",

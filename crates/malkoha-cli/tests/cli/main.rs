@@ -5,6 +5,7 @@ mod filter_files;
 mod generated;
 mod harness;
 mod help;
+mod kinds;
 mod messages;
 mod plan;
 mod random;

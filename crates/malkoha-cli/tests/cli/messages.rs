@@ -27,7 +27,7 @@ fn files_that_are_no_filters() {
     let text = "just some lines\n".repeat(100);
     let dir = Dir::with("text", text).and("empty", "").and("short", "x");
     for file in ["text", "short"] {
-        for command in ["info", "verify", "check", "add", "remove"] {
+        for command in ["info", "verify", "check", "count", "add", "remove"] {
             let run = dir.run(&format!("{command} {file}"));
             assert_eq!(run.code, Some(2));
             assert!(
@@ -74,6 +74,8 @@ fn options_that_do_not_exist_or_do_not_fit() {
         "screen --fpr 0.1 --list a a",
         "build -o f --fpr 0.1 --fingerprint-bits 8 a",
         "build -o f --seed 1 --random-seed a",
+        "build -o f --growable --layout bucketed a",
+        "build -o f --growth 10 a",
         "build -o f --fpr x a",
         "add --unique --copies f a",
         "completions tcl",
@@ -93,6 +95,8 @@ fn values_out_of_range() {
     dir.run("uniq --fpr 2 a").complains(range);
     dir.run("build -o f --fingerprint-bits 99 a")
         .complains("fingerprints of 99 bits are not supported: choose 4 to 32");
+    dir.run("build -o f --growable --growth 0 a")
+        .complains("growth by a factor of 0 is out of range: ask for 1 to 1e9");
     dir.run("build -o f --bucket-size 3 a")
         .complains("buckets of 3 slots are not supported: choose 1, 2, 4 or 8");
     dir.run("build -o f --capacity 1 a")

@@ -6,11 +6,12 @@
 
 mod checkpoint;
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use malkoha::GrowableCuckooMap;
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -22,8 +23,9 @@ pub(crate) const SHARDS: usize = 64;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
 const LOCATION_BITS: u32 = 40;
-/// Absent keys that cost a look into the log.
-const FPR: f64 = 0.001;
+/// Absent keys that cost a look into the log, at most, until the shards have grown by `GROWTH`. The
+/// fingerprints are then short enough that four of them are compared in one word of 64 bits.
+const FPR: f64 = 0.004;
 /// Keys that a shard begins with, and the growth until which it keeps the rate.
 const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 4096.0;
@@ -49,6 +51,12 @@ pub(crate) struct IndexSnapshot {
 #[inline(always)]
 fn place(hash: u64) -> (usize, u64) {
     (crate::log::to_usize(hash >> (u64::BITS - SHARD_BITS)), hash.rotate_left(SHARD_BITS))
+}
+
+/// The shard of a hash.
+#[inline(always)]
+pub(crate) fn shard_of(hash: u64) -> usize {
+    place(hash).0
 }
 
 fn empty_shard() -> Result<Shard> {
@@ -87,7 +95,7 @@ impl Index {
     pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> (Candidates, T) {
         let (shard, hash) = place(hash);
         let shard = self.shards[shard].read();
-        (shard.get_hash(hash).collect(), with())
+        (candidates(&shard, hash), with())
     }
 
     /// Whether a record at this location is the one that its key has now.
@@ -96,19 +104,23 @@ impl Index {
         self.shards[shard].read().get_hash(hash).any(|found| found == location)
     }
 
-    /// The candidates of many hashes, each lock taken once or twice for all of its keys: calls
-    /// `each(position, location)`. `with` as in [`find`](Self::find), for all of them.
+    /// The candidates of many hashes: calls `each(position, location)`. The lines of a shard's
+    /// hashes are on their way while the shard before it is searched.
     pub(crate) fn find_many(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
         let order = by_shard(hashes);
-        let runs = || order.chunk_by(|&a, &b| place(hashes[a]).0 == place(hashes[b]).0);
-        for run in runs() {
-            let shard = self.shards[place(hashes[run[0]]).0].read();
-            run.iter().for_each(|&i| shard.prefetch_hash(place(hashes[i]).1));
-        }
-        for run in runs() {
-            let shard = self.shards[place(hashes[run[0]]).0].read();
-            for &i in run {
-                shard.get_hash(place(hashes[i]).1).for_each(|location| each(i, location));
+        let shard = |i: u32| place(hashes[i as usize]).0;
+        let mut ahead: Option<(RwLockReadGuard<'_, Shard>, &[u32])> = None;
+        for run in order.chunk_by(|&a, &b| shard(a) == shard(b)).map(Some).chain([None]) {
+            let next = run.map(|run| {
+                // A writer holds one of the locks at a time, so two at a time end in no deadlock.
+                let shard = self.shards[shard(run[0])].read();
+                run.iter().for_each(|&i| shard.prefetch_hash(place(hashes[i as usize]).1));
+                (shard, run)
+            });
+            if let Some((shard, run)) = mem::replace(&mut ahead, next) {
+                for i in run.iter().map(|&i| i as usize) {
+                    shard.for_each_candidate(place(hashes[i]).1, |location| each(i, location));
+                }
             }
         }
     }
@@ -119,27 +131,17 @@ impl Index {
         self.shards[shard].read().prefetch_hash(hash);
     }
 
-    /// Adds a key that is not in.
-    pub(crate) fn insert(&self, hash: u64, location: u64) -> Result<()> {
-        let (shard, hash) = place(hash);
-        Arc::make_mut(&mut self.shards[shard].write()).insert_hash(hash, location)?;
-        self.keys.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+    /// One shard, for changes.
+    #[inline]
+    pub(crate) fn shard_mut(&self, number: usize) -> ShardMut<'_> {
+        let shard = self.shards[number].write();
+        ShardMut { before: shard.len(), shard, keys: &self.keys }
     }
 
-    /// Moves a key that is in.
-    pub(crate) fn update(&self, hash: u64, old: u64, new: u64) -> Result<()> {
-        let (shard, hash) = place(hash);
-        Arc::make_mut(&mut self.shards[shard].write()).update_hash(hash, old, new)?;
-        Ok(())
-    }
-
-    /// Removes a key that is in.
-    pub(crate) fn remove(&self, hash: u64, location: u64) {
-        let (shard, hash) = place(hash);
-        if Arc::make_mut(&mut self.shards[shard].write()).remove_hash(hash, location) {
-            self.keys.fetch_sub(1, Ordering::Relaxed);
-        }
+    /// The shard of a hash, for changes.
+    #[inline]
+    pub(crate) fn shard_mut_of(&self, hash: u64) -> ShardMut<'_> {
+        self.shard_mut(shard_of(hash))
     }
 
     /// All shards as they are. Nobody may write meanwhile, or the shards are of different times.
@@ -157,7 +159,7 @@ impl IndexSnapshot {
 
     pub(crate) fn find(&self, hash: u64) -> Candidates {
         let (shard, hash) = place(hash);
-        self.shards[shard].get_hash(hash).collect()
+        candidates(&self.shards[shard], hash)
     }
 
     /// Whether a record at this location is the one that its key had.
@@ -167,18 +169,75 @@ impl IndexSnapshot {
     }
 }
 
-/// The positions of the hashes, those of a shard together.
-fn by_shard(hashes: &[u64]) -> SmallVec<[usize; 512]> {
+/// One shard, with nobody else in it.
+pub(crate) struct ShardMut<'a> {
+    shard: RwLockWriteGuard<'a, Shard>,
+    keys: &'a AtomicU64,
+    before: u64,
+}
+
+impl ShardMut<'_> {
+    pub(crate) fn find(&self, hash: u64) -> Candidates {
+        candidates(&self.shard, place(hash).1)
+    }
+
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.shard.prefetch_hash(place(hash).1);
+    }
+
+    /// Makes room for so many keys, with locations up to this one.
+    pub(crate) fn reserve(&mut self, keys: u64, location: u64) -> Result<()> {
+        Ok(Arc::make_mut(&mut self.shard).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
+    }
+
+    /// Gives back room that is not needed.
+    pub(crate) fn shrink(&mut self) {
+        Arc::make_mut(&mut self.shard).shrink_to_fit();
+    }
+
+    /// Adds a key that is not in.
+    pub(crate) fn insert(&mut self, hash: u64, location: u64) -> Result<()> {
+        Ok(Arc::make_mut(&mut self.shard).insert_hash(place(hash).1, location)?)
+    }
+
+    /// Moves a key that is in.
+    pub(crate) fn update(&mut self, hash: u64, old: u64, new: u64) -> Result<()> {
+        Arc::make_mut(&mut self.shard).update_hash(place(hash).1, old, new)?;
+        Ok(())
+    }
+
+    /// Removes a key that is in.
+    pub(crate) fn remove(&mut self, hash: u64, location: u64) {
+        Arc::make_mut(&mut self.shard).remove_hash(place(hash).1, location);
+    }
+}
+
+impl Drop for ShardMut<'_> {
+    fn drop(&mut self) {
+        let change = self.shard.len().wrapping_sub(self.before);
+        self.keys.fetch_add(change, Ordering::Relaxed);
+    }
+}
+
+#[inline]
+fn candidates(shard: &GrowableCuckooMap, hash: u64) -> Candidates {
+    let mut found = Candidates::new();
+    shard.for_each_candidate(hash, |location| found.push(location));
+    found
+}
+
+/// The positions of the hashes, those of a shard together. Fewer than 2^32.
+fn by_shard(hashes: &[u64]) -> Vec<u32> {
     let mut begins = [0; SHARDS + 1];
     for &hash in hashes {
-        begins[place(hash).0 + 1] += 1;
+        begins[shard_of(hash) + 1] += 1;
     }
     for shard in 0..SHARDS {
         begins[shard + 1] += begins[shard];
     }
-    let mut order = SmallVec::from_elem(0, hashes.len());
-    for (i, &hash) in hashes.iter().enumerate() {
-        let at = &mut begins[place(hash).0];
+    let mut order = vec![0; hashes.len()];
+    for (i, &hash) in (0..).zip(hashes) {
+        let at = &mut begins[shard_of(hash)];
         order[*at] = i;
         *at += 1;
     }

@@ -1,6 +1,7 @@
 //! Group commit: threads that wait for a sync share one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -29,22 +30,29 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Commit {
     state: Mutex<State>,
+    /// Whether the state has a failure: looked at before every write.
+    failed: AtomicBool,
     changed: Condvar,
 }
 
 impl Commit {
     /// An error if a sync failed earlier.
     pub(crate) fn check(&self) -> Result<()> {
-        match &self.state.lock().failure {
-            Some(reason) => Err(Error::Stopped(reason.clone())),
-            None => Ok(()),
+        if !self.failed.load(Ordering::Acquire) {
+            return Ok(());
         }
+        Err(Error::Stopped(self.state.lock().failure.clone().unwrap_or_default()))
     }
 
     /// Lets no more writes through.
     pub(crate) fn fail(&self, error: &Error) {
-        self.state.lock().failure.get_or_insert_with(|| error.to_string());
+        self.note_failure(&mut self.state.lock(), error);
         self.changed.notify_all();
+    }
+
+    fn note_failure(&self, state: &mut State, error: &Error) {
+        state.failure.get_or_insert_with(|| error.to_string());
+        self.failed.store(true, Ordering::Release);
     }
 
     /// Waits until `position` is durable. One of the waiting threads syncs for all that was written
@@ -75,9 +83,7 @@ impl Commit {
             state.syncing = false;
             match done {
                 Ok(()) => state.durable = state.durable.max(work.position),
-                Err(error) => {
-                    state.failure.get_or_insert_with(|| error.to_string());
-                }
+                Err(error) => self.note_failure(&mut state, &error),
             }
             self.changed.notify_all();
         }

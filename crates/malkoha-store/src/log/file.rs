@@ -41,8 +41,7 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// The file with this header, mapped. Its end is that of the header until told.
     pub(crate) fn new(file: Box<dyn StorageFile>, header: FileHeader, base: u64) -> Result<Self> {
-        let name = file_name(header.id);
-        let mapping = file.map().map_err(Error::io("map", name))?;
+        let mapping = file.map().map_err(Error::io("map", file_name(header.id)))?;
         Ok(Self {
             header,
             base,
@@ -89,7 +88,12 @@ impl LogFile {
         if garbage {
             file.sync().map_err(Error::io("sync", &*name))?;
         }
-        file.set_len(room).map_err(Error::io("extend", &*name))?;
+        let failed = || Error::io("extend", &*name);
+        match file.set_len(room).map_err(failed()) {
+            // A full device can still be opened: the first write that needs room is refused.
+            Err(Error::NoSpace { .. }) => file.set_len(end + SEAL_ROOM).map_err(failed())?,
+            other => other?,
+        }
         let new = Self::new(file, self.header, self.base)?;
         new.set_end(end);
         new.add_dead(self.dead());
@@ -190,7 +194,7 @@ impl LogFile {
     }
 
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.file.write_at(offset, bytes).map_err(Error::io("write", self.name()))
+        self.file.write_at(offset, bytes).map_err(|error| Error::io("write", self.name())(error))
     }
 
     pub(crate) fn sync(&self) -> Result<()> {

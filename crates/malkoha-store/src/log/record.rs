@@ -67,6 +67,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    #[inline]
     fn unpadded(self) -> usize {
         HEAD + self.prefix + self.key + self.value
     }
@@ -184,8 +185,14 @@ pub(crate) struct Placing {
     pub(crate) seed: u32,
 }
 
-/// The bytes of a record before its value, and those after it.
-pub(crate) fn encode(content: &Content<'_>, placing: Placing, before: &mut Vec<u8>) -> Vec<u8> {
+/// Writes a record into `bytes`, but for a value that is `apart`: that goes between them and the
+/// zeros that are returned.
+pub(crate) fn encode(
+    content: &Content<'_>,
+    placing: Placing,
+    apart: bool,
+    bytes: &mut Vec<u8>,
+) -> &'static [u8] {
     let shape = content.shape();
     let flags = content.kind as u8
         | if placing.more { MORE } else { 0 }
@@ -201,21 +208,29 @@ pub(crate) fn encode(content: &Content<'_>, placing: Placing, before: &mut Vec<u
         | synced << SYNCED;
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is kept")]
     let sequence = placing.sequence as u32;
-    before.clear();
-    before.extend_from_slice(&[0; 4]);
-    before.extend_from_slice(&sequence.to_le_bytes());
-    before.extend_from_slice(&word.to_le_bytes());
+    bytes.clear();
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&sequence.to_le_bytes());
+    bytes.extend_from_slice(&word.to_le_bytes());
     if let Some(prefix) = content.prefix {
-        before.extend_from_slice(&prefix.to_le_bytes());
+        bytes.extend_from_slice(&prefix.to_le_bytes());
     }
-    before.extend_from_slice(content.key);
-    let padding = vec![0; super::to_usize(shape.bytes()) - shape.unpadded()];
-    let sum = crc32c::crc32c_append(placing.seed, &before[4..]);
-    let sum = crc32c::crc32c_append(sum, content.value);
-    let sum = crc32c::crc32c_append(sum, &padding);
-    before[..4].copy_from_slice(&sum.to_le_bytes());
+    bytes.extend_from_slice(content.key);
+    let padding = &PADDING[..super::to_usize(shape.bytes()) - shape.unpadded()];
+    let sum = if apart {
+        let sum = crc32c::crc32c_append(placing.seed, &bytes[4..]);
+        crc32c::crc32c_append(crc32c::crc32c_append(sum, content.value), padding)
+    } else {
+        bytes.extend_from_slice(content.value);
+        bytes.extend_from_slice(padding);
+        crc32c::crc32c_append(placing.seed, &bytes[4..])
+    };
+    bytes[..4].copy_from_slice(&sum.to_le_bytes());
     padding
 }
+
+/// As many zeros as a record may end with.
+const PADDING: [u8; 7] = [0; 7];
 
 #[cfg(test)]
 mod tests {
@@ -223,10 +238,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn written(content: &Content<'_>, placing: Placing) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let padding = encode(content, placing, &mut bytes);
-        bytes.extend_from_slice(content.value);
-        bytes.extend_from_slice(&padding);
+        let (mut bytes, mut apart) = (Vec::new(), Vec::new());
+        encode(content, placing, false, &mut bytes);
+        let padding = encode(content, placing, true, &mut apart);
+        apart.extend_from_slice(content.value);
+        apart.extend_from_slice(padding);
+        assert_eq!(bytes, apart);
         bytes
     }
 

@@ -126,18 +126,15 @@ impl Writer {
         let durable = file.durable();
         let unsynced = (durable > 0).then(|| offset.saturating_sub(durable));
         let placing = Placing { sequence, more, unsynced, seed: file.checksum_seed() };
-        let padding = encode(content, placing, &mut self.scratch);
-        if content.value.len() < LARGE {
-            self.scratch.extend_from_slice(content.value);
-            self.scratch.extend_from_slice(&padding);
-            file.write_at(offset, &self.scratch)?;
-        } else {
+        let apart = content.value.len() >= LARGE;
+        let padding = encode(content, placing, apart, &mut self.scratch);
+        if apart {
             // The head last: whoever reads along sees no record before it is whole.
             let value_at = offset + self.scratch.len() as u64;
             file.write_at(value_at, content.value)?;
-            file.write_at(value_at + content.value.len() as u64, &padding)?;
-            file.write_at(offset, &self.scratch)?;
+            file.write_at(value_at + content.value.len() as u64, padding)?;
         }
+        file.write_at(offset, &self.scratch)?;
         Ok(offset + content.shape().bytes())
     }
 

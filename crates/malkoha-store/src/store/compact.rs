@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use super::read::is_alive;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
+use crate::locate::{Located, locate};
 use crate::log::{
     Content, HEADER_BYTES, Kind, LogFile, NO_RECORD, Record, Scan, Step, Writer, file_name,
 };
 use crate::recovery::OnDamage;
-use crate::replay::{Located, locate};
 
 /// Bytes that are copied while writers wait.
 const STRETCH: u64 = 1 << 16;
@@ -163,7 +163,7 @@ impl Inner {
             // Its time is over: an older record of the key must not show in its place.
             Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
             Kind::Put => {
-                self.index.remove(hash, old.location);
+                self.index.shard_mut_of(hash).remove(hash, old.location);
                 old.file.add_dead(old.record.bytes());
                 return Ok(());
             }

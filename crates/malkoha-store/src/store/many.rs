@@ -8,11 +8,13 @@ use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
 use crate::index::Candidates;
+use crate::locate::locate_among;
 use crate::log::FileTable;
-use crate::replay::locate_among;
 
-/// Keys on their way at a time: enough that most shards are locked for several of them.
-const CHUNK: usize = 512;
+/// Keys on their way at a time: enough that a lock of a shard serves many of them.
+const CHUNK: usize = 2048;
+/// Records on their way at a time.
+const AHEAD: usize = 32;
 /// Lines of a record that are asked for ahead.
 const LINES: usize = 3;
 /// No location.
@@ -48,7 +50,11 @@ impl Store {
             hashes.clear();
             hashes.extend(keys.iter().map(|key| self.inner.hasher.hash_bytes(key.as_ref())));
             let table = self.inner.find_many(&hashes, &mut found);
+            found.first.iter().take(AHEAD).for_each(|&location| prefetch(&table, location));
             for (i, key) in keys.iter().enumerate() {
+                if let Some(&location) = found.first.get(i + AHEAD) {
+                    prefetch(&table, location);
+                }
                 let record = locate_among(&found.candidates(i), &table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 each(number * CHUNK + i, alive.map(|found| found.record.value));
@@ -92,22 +98,26 @@ impl Found {
 }
 
 impl Inner {
-    /// The locations of many hashes, and the table that they belong to. Their records are on their
-    /// way.
+    /// The locations of many hashes, and the table that they belong to.
     fn find_many(&self, hashes: &[u64], found: &mut Found) -> Guard<Arc<FileTable>> {
-        let table = loop {
+        loop {
             let table = self.files.load();
             found.reset(hashes.len());
             self.index.find_many(hashes, |i, location| found.push(i, location));
             // If it is the table still, it was so all the time: it has all these locations.
             if Arc::ptr_eq(&table, &self.files.load()) {
-                break table;
+                return table;
             }
-        };
-        let locations = found.first.iter().filter(|location| **location != NONE);
-        for (location, file) in locations.filter_map(|&it| Some((it, table.file(it)?))) {
-            file.prefetch(location, LINES);
         }
-        table
+    }
+}
+
+/// Asks for the first lines of a record.
+#[inline]
+fn prefetch(table: &FileTable, location: u64) {
+    if location != NONE
+        && let Some(file) = table.file(location)
+    {
+        file.prefetch(location, LINES);
     }
 }

@@ -118,11 +118,11 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     let name = || path.display().to_string();
     let storage = OsStorage::new(path);
     if create {
-        storage.make().map_err(Error::io("make", name()))?;
+        storage.make().map_err(Error::not_writable("make", name()))?;
     } else if !path.is_dir() {
         return Err(Error::NoStore(name()));
     }
-    let lock = storage.lock().map_err(Error::io("lock", name()))?;
+    let lock = storage.lock().map_err(Error::not_writable("lock", name()))?;
     Ok((storage, lock.ok_or(Error::Locked)?))
 }
 

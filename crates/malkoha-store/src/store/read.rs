@@ -2,8 +2,8 @@
 
 use super::{Inner, Store, now};
 use crate::error::Result;
+use crate::locate::locate_among;
 use crate::log::Record;
-use crate::replay::locate_among;
 
 impl Store {
     /// The value of a key.

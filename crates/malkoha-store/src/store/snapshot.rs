@@ -7,8 +7,8 @@ use malkoha::KeyHasher;
 use super::{Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
+use crate::locate::locate_among;
 use crate::log::{FileTable, HEADER_BYTES, Kind, LogFile, NO_RECORD, Scan, Step};
-use crate::replay::locate_among;
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.

@@ -7,9 +7,9 @@ use super::batch::{Batch, expiry};
 use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
+use crate::locate::{Located, locate};
 use crate::log::{Content, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer};
 use crate::options::Durability;
-use crate::replay::{Located, locate};
 
 impl Store {
     /// Gives a key a value, in place of one that it has.
@@ -161,10 +161,12 @@ impl Inner {
     ) -> Result<()> {
         let location = file.location(offset);
         let done = match (content.kind, &old) {
-            (Kind::Put, Some(old)) => self.index.update(hash, old.location, location),
-            (Kind::Put, None) => self.index.insert(hash, location),
+            (Kind::Put, Some(old)) => {
+                self.index.shard_mut_of(hash).update(hash, old.location, location)
+            }
+            (Kind::Put, None) => self.index.shard_mut_of(hash).insert(hash, location),
             (_, Some(old)) => {
-                self.index.remove(hash, old.location);
+                self.index.shard_mut_of(hash).remove(hash, old.location);
                 Ok(())
             }
             (_, None) => Ok(()),

@@ -34,6 +34,7 @@ struct State {
     files: BTreeMap<String, (u64, Mappings)>,
     journal: Vec<Event>,
     next: u64,
+    failing: bool,
 }
 
 /// A directory in memory.
@@ -55,6 +56,11 @@ impl Simulated {
     fn file(&self, number: u64, mappings: &Mappings) -> Box<dyn StorageFile> {
         let (mappings, state) = (Arc::clone(mappings), Arc::clone(&self.0));
         Box::new(SimulatedFile { number, mappings, state })
+    }
+
+    /// Whether syncs of files fail from now on.
+    pub(crate) fn fail_syncs(&self, failing: bool) {
+        self.0.lock().unwrap().failing = failing;
     }
 
     /// Changes so far.
@@ -236,6 +242,9 @@ impl StorageFile for SimulatedFile {
     }
 
     fn sync(&self) -> io::Result<()> {
+        if self.state.lock().unwrap().failing {
+            return Err(io::Error::other("the device is gone"));
+        }
         self.note(Event::Sync(self.number));
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::filter::Parts;
-use crate::format::{CHECKSUM_BYTES, ReadError};
+use crate::filter::{MAX_LEN, Parts};
+use crate::format::{CHECKSUM_BYTES, ReadError, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 
@@ -12,6 +12,8 @@ pub(crate) const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
 pub(super) const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 pub(super) const VERSION: u16 = 1;
+/// Entries of a list of spilled copies, at most.
+pub(super) const MAX_SPILLED: u64 = 1 << 50;
 /// Seed of the header's checksum; no segment has this number.
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 
@@ -30,8 +32,10 @@ pub(super) mod offset {
     pub(in crate::format) const SEGMENTS: usize = 48;
     pub(in crate::format) const PLACES: usize = 52;
     pub(in crate::format) const TABLE_BYTES: usize = 56;
+    /// Entries of the list of spilled copies.
+    pub(in crate::format) const SPILLED: usize = 64;
     /// From here to the checksum, and bytes 17 to 19: zero.
-    pub(in crate::format) const RESERVED: usize = 64;
+    pub(in crate::format) const RESERVED: usize = 72;
     pub(in crate::format) const CHECKSUM: usize = 120;
 }
 
@@ -112,6 +116,8 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
 pub(crate) struct Header {
     pub(crate) kind: FileKind,
     pub(crate) parts: Parts,
+    /// Entries of the list of spilled copies.
+    pub(crate) spilled: u64,
 }
 
 impl Header {
@@ -141,6 +147,7 @@ impl Header {
         put(offset::PLACES, &geometry.places.to_le_bytes());
         let table_bytes = geometry.table_bytes().expect("checked by the geometry");
         put(offset::TABLE_BYTES, &table_bytes.to_le_bytes());
+        put(offset::SPILLED, &self.spilled.to_le_bytes());
         let checksum = checksum(&bytes);
         bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -167,8 +174,14 @@ impl Header {
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         let max_kicks = parts.max_kicks;
         check(max_kicks <= MAX_KICKS_LIMIT, "max kicks", offset::MAX_KICKS, max_kicks)?;
-        check(parts.len <= parts.geometry.slots(), "len", offset::LEN, parts.len)?;
-        Ok(Self { kind, parts })
+        let (slots, spilled) =
+            (parts.geometry.slots(), u64::from_le_bytes(field(bytes, offset::SPILLED)));
+        // Each entry of a set has an equal in the table; a key of a map has any number of values.
+        let most = if kind == FileKind::Map { MAX_SPILLED } else { slots };
+        check(spilled <= most, "spilled", offset::SPILLED, spilled)?;
+        let most = if spilled == 0 { slots } else { MAX_LEN };
+        check(parts.len <= most, "len", offset::LEN, parts.len)?;
+        Ok(Self { kind, parts, spilled })
     }
 
     /// Bytes of the table in the file.
@@ -181,10 +194,15 @@ impl Header {
         u64::from(self.parts.geometry.segments) * CHECKSUM_BYTES
     }
 
+    /// Bytes of the list of spilled copies behind that.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        spilled::section_bytes(self.spilled)
+    }
+
     /// Bytes of the whole file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        // No overflow: the geometry's check keeps the table below 2^60.
-        HEADER_BYTES as u64 + self.table_bytes() + self.checksums_bytes()
+        // No overflow: the checks keep the table below 2^60 and the list below 2^56.
+        HEADER_BYTES as u64 + self.table_bytes() + self.checksums_bytes() + self.spilled_bytes()
     }
 }
 

@@ -8,6 +8,7 @@ mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod read;
+mod spilled;
 mod write;
 
 pub use growable::GrowableLoader;

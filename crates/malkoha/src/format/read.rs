@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Deref;
 
 use crate::filter::{CuckooFilter, FilterView};
-use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments};
+use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments, spilled};
 use crate::map::CuckooMap;
 use crate::table::{Memory, Table};
 
@@ -18,8 +18,8 @@ impl CuckooFilter {
     ///
     /// If the stream does not begin with a whole, undamaged filter.
     pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory) = read(reader, FileKind::Set)?;
-        let filter = assemble(memory, &header);
+        let (header, memory, spilled) = read(reader, FileKind::Set)?;
+        let filter = assemble(memory, &header, &spilled)?;
         check_count(&filter)?;
         Ok(filter)
     }
@@ -32,9 +32,9 @@ impl<'a> FilterView<'a> {
     ///
     /// If `bytes` are not exactly one whole, undamaged filter.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let (header, table, checksums) = split(bytes, FileKind::Set)?;
+        let File { header, table, checksums, spilled } = split(bytes, FileKind::Set)?;
         check_segments(table, checksums, &header.parts.geometry)?;
-        let filter = assemble(table, &header);
+        let filter = assemble(table, &header, spilled)?;
         check_count(&filter)?;
         Ok(filter)
     }
@@ -47,19 +47,35 @@ impl CuckooMap {
     ///
     /// As [`CuckooFilter::read_from`].
     pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory) = read(reader, FileKind::Map)?;
-        Ok(Self::from_parts(memory, &header.parts))
+        let (header, memory, spilled) = read(reader, FileKind::Map)?;
+        let mut map = Self::from_parts(memory, &header.parts);
+        let offset = header.file_bytes() - header.spilled_bytes();
+        spilled::read_section(&spilled, offset, |key, copies| map.add_spilled(key, copies))?;
+        let table = map.occupied().saturating_add(map.spill().copies());
+        if table == map.len() {
+            Ok(map)
+        } else {
+            Err(ReadError::Count { header: map.len(), table })
+        }
     }
 }
 
-pub(super) fn assemble<B: Deref<Target = [u8]>>(table: B, header: &Header) -> CuckooFilter<B> {
-    CuckooFilter::from_parts(Table::from_bytes(table, header.parts.geometry), &header.parts)
+/// The filter of a table and the list of copies beside it.
+pub(super) fn assemble<B: Deref<Target = [u8]>>(
+    table: B,
+    header: &Header,
+    spilled: &[u8],
+) -> Result<CuckooFilter<B>, ReadError> {
+    let mut table = Table::from_bytes(table, header.parts.geometry);
+    let offset = header.file_bytes() - header.spilled_bytes();
+    spilled::read_section(spilled, offset, |key, copies| table.add_spilled(key, copies))?;
+    Ok(CuckooFilter::from_parts(table, &header.parts))
 }
 
 pub(super) fn check_count<B: Deref<Target = [u8]>>(
     filter: &CuckooFilter<B>,
 ) -> Result<(), ReadError> {
-    let table = filter.table().occupied();
+    let table = filter.table().occupied().saturating_add(filter.table().spill().copies());
     if table == filter.len() {
         Ok(())
     } else {
@@ -67,8 +83,16 @@ pub(super) fn check_count<B: Deref<Target = [u8]>>(
     }
 }
 
-/// The header, table and checksums of a whole file. Checks the header and the file's length.
-pub(super) fn split(bytes: &[u8], kind: FileKind) -> Result<(Header, &[u8], &[u8]), ReadError> {
+/// The parts of a whole file.
+pub(super) struct File<'a> {
+    pub(super) header: Header,
+    pub(super) table: &'a [u8],
+    pub(super) checksums: &'a [u8],
+    pub(super) spilled: &'a [u8],
+}
+
+/// Checks the header and the file's length.
+pub(super) fn split(bytes: &[u8], kind: FileKind) -> Result<File<'_>, ReadError> {
     let found = bytes.len() as u64;
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return Err(cut_header(bytes));
@@ -78,10 +102,11 @@ pub(super) fn split(bytes: &[u8], kind: FileKind) -> Result<(Header, &[u8], &[u8
     if expected != found {
         return Err(ReadError::Length { expected, found });
     }
-    // The file is in memory and as long as announced, so the table's length fits usize.
-    let table_bytes = usize::try_from(header.table_bytes()).expect("in memory");
-    let (table, checksums) = rest.split_at(table_bytes);
-    Ok((header, table, checksums))
+    // The file is in memory and as long as announced, so the lengths of its parts fit usize.
+    let part = |bytes: u64| usize::try_from(bytes).expect("in memory");
+    let (table, rest) = rest.split_at(part(header.table_bytes()));
+    let (checksums, spilled) = rest.split_at(part(header.checksums_bytes()));
+    Ok(File { header, table, checksums, spilled })
 }
 
 /// Why fewer bytes than a header are no filter: too short, or something else altogether.
@@ -94,19 +119,25 @@ fn cut_header(bytes: &[u8]) -> ReadError {
     }
 }
 
-fn read(mut reader: impl Read, kind: FileKind) -> Result<(Header, Memory), ReadError> {
+/// The header, the table and the list of spilled copies.
+fn read(mut reader: impl Read, kind: FileKind) -> Result<(Header, Memory, Vec<u8>), ReadError> {
     let mut start = Vec::with_capacity(HEADER_BYTES);
     reader.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     let Some(header) = start.first_chunk::<HEADER_BYTES>() else {
         return Err(cut_header(&start));
     };
     let header = Header::from_bytes(header, kind)?;
-    let (table_bytes, checksums_bytes) = (header.table_bytes(), header.checksums_bytes());
-    let table = read_part(&mut reader, table_bytes, &header, HEADER_BYTES as u64)?;
-    let checksums =
-        read_part(&mut reader, checksums_bytes, &header, HEADER_BYTES as u64 + table_bytes)?;
+    let mut before = HEADER_BYTES as u64;
+    let mut part = |bytes| {
+        let part = read_part(&mut reader, bytes, &header, before);
+        before += bytes;
+        part
+    };
+    let table = part(header.table_bytes())?;
+    let checksums = part(header.checksums_bytes())?;
+    let spilled = part(header.spilled_bytes())?;
     check_segments(&table, &checksums, &header.parts.geometry)?;
-    Ok((header, Memory::from(table)))
+    Ok((header, Memory::from(table), spilled))
 }
 
 /// The next `bytes` bytes, in a vector that grows as they arrive.

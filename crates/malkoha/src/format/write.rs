@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use crate::filter::CuckooFilter;
-use crate::format::{FileKind, Header, segment_checksum, segments};
+use crate::filter::{CuckooFilter, Parts};
+use crate::format::{FileKind, Header, segment_checksum, segments, spilled};
 use crate::geometry::Geometry;
 use crate::map::CuckooMap;
+use crate::spill::Spill;
 
 impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
@@ -17,7 +18,7 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
     ///
     /// What the writer says.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, Header { kind: FileKind::Set, parts: self.parts() }, self.table().bytes())
+        write(writer, FileKind::Set, &self.parts(), self.table().bytes(), self.table().spill())
     }
 }
 
@@ -28,14 +29,22 @@ impl CuckooMap {
     ///
     /// What the writer says.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, Header { kind: FileKind::Map, parts: self.parts() }, self.bytes())
+        write(writer, FileKind::Map, &self.parts(), self.bytes(), self.spill())
     }
 }
 
-fn write(mut writer: impl Write, header: Header, table: &[u8]) -> io::Result<()> {
+fn write(
+    mut writer: impl Write,
+    kind: FileKind,
+    parts: &Parts,
+    table: &[u8],
+    spill: &Spill,
+) -> io::Result<()> {
+    let header = Header { kind, parts: *parts, spilled: spill.entries() };
     writer.write_all(&header.to_bytes())?;
     writer.write_all(table)?;
-    writer.write_all(&checksums(table, &header.parts.geometry))?;
+    writer.write_all(&checksums(table, &parts.geometry))?;
+    spilled::write_section(&mut writer, spill)?;
     writer.flush()
 }
 

@@ -73,6 +73,14 @@ impl<W: Word> Codec<W> {
         self.zero_lanes(self.misses(bucket, wanted))
     }
 
+    /// The lane of the lowest bit of what [`matches`](Self::matches) found.
+    #[inline(always)]
+    pub(super) fn lane_of(&self, found: W) -> u32 {
+        // Cheaper than a division.
+        let bit = found.trailing_zeros();
+        (1..LANES).map(|lane| u32::from(bit >= lane * self.width)).sum()
+    }
+
     /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
     /// bit of each.
     pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
@@ -144,6 +152,8 @@ mod tests {
         for (i, &lane) in (0..).zip(&lanes) {
             let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
             assert_eq!(flagged, begins(lane), "lane {i} of {lanes:x?}, wanted {wanted:x}");
+            let only = found & (W::from_u64(1) << (i * (bits + 1) + bits));
+            assert!(only == W::ZERO || codec.lane_of(only) == i);
         }
         let found = codec.related(word, partial);
         for (i, &lane) in (0..).zip(&lanes) {

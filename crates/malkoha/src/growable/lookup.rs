@@ -33,7 +33,7 @@ impl GrowTable {
         let mut found = Matches::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            segment.for_each_match(bytes, target.places, target.fingerprint, |at| {
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
                 found.push(Match { fingerprint, value, at });
             });
@@ -59,6 +59,23 @@ impl GrowTable {
         let spilled = spilled.fingerprints();
         let spilled = spilled.flat_map(move |found| self.spill.values(target.spill_key(found, 0)));
         found.values().chain(spilled)
+    }
+
+    /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled.
+    #[inline(always)]
+    pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64)) {
+        if !self.spill.is_empty() {
+            return self.get(hash).for_each(each);
+        }
+        let target = self.target(hash);
+        let number = target.number();
+        let bytes = &*self.segments[number];
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                each(segment.value(bytes, at));
+            });
+        });
     }
 
     /// Asks for the lines of a key.
@@ -95,7 +112,7 @@ impl GrowTable {
             if let Some(&later) = hashes.get(i + RING) {
                 self.prefetch(later);
             }
-            self.get(hash).for_each(|value| each(i, value));
+            self.for_each_value(hash, |value| each(i, value));
         }
     }
 }

@@ -136,6 +136,13 @@ impl GrowableCuckooMap {
         self.table.get(hash)
     }
 
+    /// Calls `each` with the candidate values of a key: [`get_hash`](Self::get_hash) in half the
+    /// instructions.
+    #[inline]
+    pub fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64)) {
+        self.table.for_each_value(hash, each);
+    }
+
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`. Much faster
     /// than one by one in a large map, because the cache misses overlap.
     pub fn get_many<K: Key>(&self, keys: &[K], each: impl FnMut(usize, u64)) {
@@ -198,6 +205,19 @@ impl GrowableCuckooMap {
         Ok(())
     }
 
+    /// Makes room for so many keys in all, with values up to `value`: they then come in without a
+    /// rebuild, at a quarter of the cost. With fewer keys the room stays until
+    /// [`shrink_to_fit`](Self::shrink_to_fit).
+    ///
+    /// # Errors
+    ///
+    /// If the value has more than [`value_bits`](Self::value_bits) bits.
+    pub fn reserve(&mut self, keys: u64, value: u64) -> Result<(), GrowableMapError> {
+        self.check_value(value)?;
+        self.table.reserve(keys, u64::BITS - value.leading_zeros());
+        Ok(())
+    }
+
     /// Removes all keys. Keeps the segments' memory.
     pub fn clear(&mut self) {
         self.table.clear();
@@ -253,6 +273,12 @@ impl GrowableCuckooMap {
     #[must_use]
     pub fn segments(&self) -> usize {
         self.table.segments()
+    }
+
+    /// Buckets of four slots.
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
+        self.table.slots() / 4
     }
 
     /// Bits of a key's fingerprint when it arrives, the mark of its end not counted.

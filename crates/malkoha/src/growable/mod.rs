@@ -17,6 +17,7 @@ mod lookup;
 mod map;
 mod matches;
 mod rebuild;
+mod reserve;
 mod segment;
 mod set;
 mod shape;

@@ -40,7 +40,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
             let len = &mut lens[number][bucket as usize];
             let lane = u32::from(*len);
             if lane < LANES {
-                to[number].set(&mut into[number], Position { bucket, lane }, slot);
+                to[number].fill(&mut into[number], Position { bucket, lane }, slot);
                 *len += 1;
             } else {
                 waiting.push((number, slot));
@@ -98,7 +98,7 @@ impl GrowTable {
     }
 
     /// Builds a segment in another form; `false` and no change if its keys do not fit.
-    fn rebuild(&mut self, number: usize, form: Form) -> bool {
+    pub(super) fn rebuild(&mut self, number: usize, form: Form) -> bool {
         let Record { home, form: old, .. } = self.records[number];
         let (bytes, search) = (&self.segments[number], &mut self.search);
         let built = with_codec!(&self.kernel, codec => {
@@ -115,7 +115,7 @@ impl GrowTable {
     }
 
     /// Splits a segment by the next bit of its keys; `false` and no change if they do not fit.
-    fn split(&mut self, number: usize) -> bool {
+    pub(super) fn split(&mut self, number: usize) -> bool {
         if !self.can_split(number) {
             return false;
         }

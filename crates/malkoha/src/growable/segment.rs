@@ -9,7 +9,7 @@ use super::grid::Mix;
 use super::shape::LANES;
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::layout::TableLayout;
-use crate::layout::bits::{Word, read, write};
+use crate::layout::bits::{Word, fill, read, write};
 
 /// How to read a segment's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -157,21 +157,46 @@ impl<'a, W: Word> Segment<'a, W> {
         self.set_value(bytes, at, slot.value);
     }
 
+    /// [`set`](Self::set) for a slot all of whose bits are zero yet.
+    #[inline(always)]
+    pub(super) fn fill(&self, bytes: &mut [u8], at: Position, slot: Slot) {
+        fill(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
+        let (narrowing, value_bits) = (self.form.grid.narrowing(), self.form.value_bits);
+        if narrowing > 0 {
+            fill(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
+        }
+        if value_bits > 0 {
+            fill(bytes, 0, self.value_bit(at), value_bits, slot.value);
+        }
+    }
+
     /// Calls `each` with all occupied slots, bucket by bucket, and what they say about places.
     #[inline(always)]
     pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
         for (bucket, stretch) in (0..).zip(self.form.grid.stretches()) {
-            let mut word = self.load(bytes, bucket);
-            for lane in 0..LANES {
-                let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
-                if fingerprint == 0 {
-                    break;
-                }
-                let mix = self.mix(fingerprint);
-                let place = self.place(bytes, stretch, at, mix);
-                each(bucket, Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
-                word = word >> self.codec.width;
+            self.for_each_in(bytes, bucket, stretch, |slot, mix| each(bucket, slot, mix));
+        }
+    }
+
+    /// The same for one bucket, whose stretch begins there.
+    #[inline(always)]
+    pub(super) fn for_each_in(
+        &self,
+        bytes: &[u8],
+        bucket: u64,
+        stretch: u64,
+        mut each: impl FnMut(Slot, Mix),
+    ) {
+        let mut word = self.load(bytes, bucket);
+        for lane in 0..LANES {
+            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
+            if fingerprint == 0 {
+                break;
             }
+            let mix = self.mix(fingerprint);
+            let place = self.place(bytes, stretch, at, mix);
+            each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+            word = word >> self.codec.width;
         }
     }
 
@@ -205,18 +230,19 @@ impl<'a, W: Word> Segment<'a, W> {
         self.set(bytes, last, Slot::default());
     }
 
-    /// Calls `each` for the slots whose place is one of these and whose string begins the wanted
-    /// one.
+    /// Calls `each` for the slots whose place is one of these, in these buckets, and whose string
+    /// begins the wanted one.
     #[inline(always)]
     pub(super) fn for_each_match(
         &self,
         bytes: &[u8],
         places: [u64; 2],
+        buckets: [u64; 2],
         wanted: u64,
         each: impl FnMut(Position),
     ) {
         let matches = |bucket| self.codec.matches(bucket, wanted);
-        self.for_each_of(bytes, places, wanted, matches, each);
+        self.for_each_of(bytes, places, buckets, matches, each);
     }
 
     /// Calls `each` for the slots whose place is one of these and whose string begins the wanted
@@ -228,7 +254,9 @@ impl<'a, W: Word> Segment<'a, W> {
         wanted: u64,
         each: impl FnMut(Position),
     ) {
-        self.for_each_of(bytes, places, wanted, |bucket| self.codec.related(bucket, wanted), each);
+        let buckets = self.buckets_of(places, wanted);
+        let related = |bucket| self.codec.related(bucket, wanted);
+        self.for_each_of(bytes, places, buckets, related, each);
     }
 
     /// Calls `each` for the slots whose place is one of these and whose lane's highest bit
@@ -238,11 +266,10 @@ impl<'a, W: Word> Segment<'a, W> {
         &self,
         bytes: &[u8],
         places: [u64; 2],
-        wanted: u64,
+        buckets: [u64; 2],
         choose: impl Fn(W) -> W,
         mut each: impl FnMut(Position),
     ) {
-        let buckets = self.buckets_of(places, wanted);
         let found = buckets.map(|bucket| choose(self.load(bytes, bucket)));
         if found[0] | found[1] == W::ZERO {
             return;
@@ -252,12 +279,12 @@ impl<'a, W: Word> Segment<'a, W> {
         for number in 0..distinct {
             // Which of the places that this bucket stands for.
             let of_bucket = |i: usize| buckets[i] == buckets[number];
-            for lane in 0..LANES {
-                let at = Position { bucket: buckets[number], lane };
-                let high = lane * self.codec.width + self.codec.bits;
-                let agrees = (found[number] >> high).low() & 1 == 1;
+            let mut left = found[number];
+            while left != W::ZERO {
+                let at = Position { bucket: buckets[number], lane: self.codec.lane_of(left) };
+                left = left & left.wrapping_sub(W::from_u64(1));
                 let meant = |i: usize| of_bucket(i) && places[i] & low == self.low_place(bytes, at);
-                if agrees && (meant(0) || meant(1)) {
+                if low == 0 || meant(0) || meant(1) {
                     each(at);
                 }
             }
@@ -289,7 +316,9 @@ impl<W: Word> TableLayout for Segment<'_, W> {
 
     fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
         let mut count = 0;
-        self.for_each_match(bytes, [probe.first, probe.second], probe.fingerprint, |_| count += 1);
+        let places = [probe.first, probe.second];
+        let buckets = self.buckets_of(places, probe.fingerprint);
+        self.for_each_match(bytes, places, buckets, probe.fingerprint, |_| count += 1);
         count
     }
 
@@ -311,7 +340,8 @@ impl<W: Word> TableLayout for Segment<'_, W> {
     fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         let mut found = None;
         let places = [probe.first, probe.second];
-        self.for_each_match(bytes, places, probe.fingerprint, |at| found = Some(at));
+        let buckets = self.buckets_of(places, probe.fingerprint);
+        self.for_each_match(bytes, places, buckets, probe.fingerprint, |at| found = Some(at));
         if let Some(at) = found {
             self.remove_at(bytes, at);
         }

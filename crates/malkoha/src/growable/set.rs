@@ -138,7 +138,8 @@ impl GrowableCuckooFilter {
         if self.table.insert(hash, 0) { Ok(()) } else { Err(GrownOut { len: self.len() }) }
     }
 
-    /// Inserts a key unless the filter says that it is in already; answers whether it inserted.
+    /// Inserts a key unless the filter says that it is in already; answers whether it inserted. The
+    /// key will be found in either case, however much the filter grows.
     ///
     /// Not for a filter from which keys are removed, as in
     /// [`CuckooFilter`](crate::CuckooFilter::insert_unique).
@@ -156,7 +157,9 @@ impl GrowableCuckooFilter {
     ///
     /// As [`insert`](Self::insert).
     pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, GrownOut> {
-        if self.contains_hash(hash) {
+        // What a small table only seems to hold need not seem so any more when it has grown; a match
+        // that is counted is found for ever.
+        if self.contains_hash(hash) && self.count_hash(hash) > 0 {
             return Ok(false);
         }
         self.insert_hash(hash).map(|()| true)
@@ -200,19 +203,29 @@ impl GrowableCuckooFilter {
     /// Removes one copy of each of `keys`, in their order; answers which were found.
     pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
         let hashes = self.hashes(keys);
-        let mut removed = Vec::with_capacity(keys.len());
-        for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&later) = hashes.get(i + AHEAD) {
-                self.table.prefetch(later);
-            }
-            removed.push(self.remove_hash(hash));
-        }
+        let mut removed = vec![false; keys.len()];
+        self.remove_hashes(&hashes, &mut removed);
         removed
     }
 
+    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "as many answers as hashes");
+        for (i, (&hash, removed)) in hashes.iter().zip(removed).enumerate() {
+            if let Some(&later) = hashes.get(i + AHEAD) {
+                self.table.prefetch(later);
+            }
+            *removed = self.remove_hash(hash);
+        }
+    }
+
     /// Adds all that is in another filter, without the keys: copies of a key add up, and each key
-    /// counts as often as in both at least. Takes time in proportion to `other` and, meanwhile, the
-    /// memory of a copy of this filter.
+    /// counts as often as in both at least. Takes time in proportion to the filter that has fewer
+    /// keys, and meanwhile the memory of another.
     ///
     /// Keys keep the bits that they have left, so the false-positive rate is that of both together
     /// at their ages: see [`expected_fpr`](Self::expected_fpr).

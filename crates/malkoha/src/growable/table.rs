@@ -85,7 +85,7 @@ pub(crate) struct GrowTable {
 pub(super) struct Target {
     pub(super) entry: Entry,
     pub(super) places: [u64; 2],
-    buckets: [u64; 2],
+    pub(super) buckets: [u64; 2],
     /// With all the bits of a key that arrives, or all that are known of another table's.
     pub(super) fingerprint: u64,
 }

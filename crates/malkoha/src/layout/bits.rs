@@ -157,6 +157,17 @@ pub(crate) fn read(bytes: &[u8], base: usize, bit: u64, width: u32) -> u64 {
     }
 }
 
+/// [`write`] where all bits are zero yet.
+#[inline(always)]
+pub(crate) fn fill(bytes: &mut [u8], base: usize, bit: u64, width: u32, value: u64) {
+    let (at, shift) = split(base, bit);
+    if width <= 57 {
+        (u64::load(bytes, at) | (value << shift)).store(bytes, at);
+    } else {
+        (u128::load(bytes, at) | (u128::from(value) << shift)).store(bytes, at);
+    }
+}
+
 /// Writes `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.
 #[inline(always)]
 pub(crate) fn write(bytes: &mut [u8], base: usize, bit: u64, width: u32, value: u64) {

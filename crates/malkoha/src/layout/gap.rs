@@ -10,8 +10,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::TableLayout;
 use crate::layout::bits::{Word, load_at, load_from, read, write};
+use crate::layout::{CopyLayout, Offer, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -83,6 +83,24 @@ impl<W: Word> GapWindows<W> {
         gap * self.slot_bits
     }
 
+    /// Whether one of a key's windows holds what the key stores.
+    #[inline(always)]
+    fn holds(&self, first: W, second: W, fingerprint: u64) -> bool {
+        // The window as a word of two lanes, start and end. A lane of `difference` is zero where
+        // the window holds what the key would have stored there.
+        let gap_bits = self.gap_bits(fingerprint);
+        let ones = W::from_u64(1) | (W::from_u64(1) << gap_bits);
+        let highs = ones.wrapping_mul(self.high);
+        // The start's content in both lanes, and the `end` bit in the second.
+        let start = W::from_u64(fingerprint << 1);
+        let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
+        // The subtraction borrows from the start lane into the end lane only if the start lane
+        // and all bits between are zero, and then there is a match anyway.
+        let zero_lanes = |difference: W| difference.wrapping_sub(ones) & !difference;
+        // Both windows always: a branch between them would be mispredicted half the time.
+        (zero_lanes(first ^ key) | zero_lanes(second ^ key)) & highs != W::ZERO
+    }
+
     /// The candidate slots of a key, and what it stores in each.
     #[inline(always)]
     fn slots(&self, probe: &Probe) -> [(u64, u64); 4] {
@@ -96,15 +114,21 @@ impl<W: Word> GapWindows<W> {
         ]
     }
 
+    /// Where the window of what lies in `slot` begins, and the fingerprint.
+    #[inline(always)]
+    fn start(&self, slot: u64, stored: u64) -> (u64, u64) {
+        let (fingerprint, at_start) = (stored >> 1, stored & 1 == 0);
+        let start = if at_start { slot } else { slot.saturating_sub(self.gap(fingerprint)) };
+        // Clamped into the segment: only a damaged table has a window that is not inside it.
+        (start.min(self.addressing.places() - 1), fingerprint)
+    }
+
     /// The other candidate slots of what lies in `slot`, and what it would store in each: the
     /// other end of its window, and the start and end of its other window.
     #[inline(always)]
     fn other_slots(&self, slot: u64, stored: u64) -> [(u64, u64); 3] {
-        let (fingerprint, at_start) = (stored >> 1, stored & 1 == 0);
-        let gap = self.gap(fingerprint);
-        let start = if at_start { slot } else { slot.saturating_sub(gap) };
-        // Clamped into the segment: only a damaged table has a window that is not inside it.
-        let start = start.min(self.addressing.places() - 1);
+        let (start, fingerprint) = self.start(slot, stored);
+        let (at_start, gap) = (stored & 1 == 0, self.gap(fingerprint));
         let other = self.addressing.alternate(start, fingerprint);
         [
             (if at_start { start + gap } else { start }, stored ^ 1),
@@ -134,23 +158,10 @@ impl<W: Word> TableLayout for GapWindows<W> {
 
     #[inline(always)]
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        // The window as a word of two lanes, start and end. A lane of `difference` is zero where
-        // the window holds what the key would have stored there.
-        let gap_bits = self.gap_bits(aim.fingerprint);
-        let ones = W::from_u64(1) | (W::from_u64(1) << gap_bits);
-        let highs = ones.wrapping_mul(self.high);
-        // The start's content in both lanes, and the `end` bit in the second.
-        let start = W::from_u64(aim.fingerprint << 1);
-        let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
         // SAFETY: an aim is the start of a window of this table, and behind the last window there
         // are tail bytes for the rest of the word.
-        let (first, second): (W, W) =
-            unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
-        // The subtraction borrows from the start lane into the end lane only if the start lane
-        // and all bits between are zero, and then there is a match anyway.
-        let zero_lanes = |difference: W| difference.wrapping_sub(ones) & !difference;
-        // Both windows always: a branch between them would be mispredicted half the time.
-        (zero_lanes(first ^ key) | zero_lanes(second ^ key)) & highs != W::ZERO
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        self.holds(first, second, aim.fingerprint)
     }
 
     #[inline]
@@ -224,5 +235,46 @@ impl<W: Word> TableLayout for GapWindows<W> {
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
+    }
+}
+
+impl<W: Word> CopyLayout for GapWindows<W> {
+    #[inline]
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+        let base = self.base(probe);
+        for (slot, new) in self.slots(probe) {
+            let stored = self.slot(bytes, base, slot);
+            if stored == new {
+                return Offer::Copy;
+            }
+            if stored == 0 {
+                self.set(bytes, base, slot, new);
+                return Offer::Taken;
+            }
+        }
+        Offer::Full
+    }
+
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        mut each: impl FnMut(Probe, u64),
+    ) {
+        let base = self.base(&Probe { segment, ..Probe::default() });
+        let stored = self.slot(bytes, base, place);
+        if stored != 0 {
+            let (start, fingerprint) = self.start(place, stored);
+            each(self.addressing.occupant(segment, start, fingerprint), 0);
+        }
+    }
+
+    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
+        self.count(bytes, probe)
+    }
+
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+        self.set(bytes, self.base(probe), place, 0);
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
-use crate::layout::TableLayout;
 use crate::layout::bits::{read, write};
+use crate::layout::{CopyLayout, Offer, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -241,5 +241,51 @@ impl TableLayout for Lanes {
         let lanes = (0..self.addressing.places())
             .flat_map(|place| (0..self.bucket_size).map(move |lane| (place, lane)));
         lanes.map(|(p, lane)| u64::from(self.fingerprint(bytes, base, p, lane) != 0)).sum()
+    }
+}
+
+impl CopyLayout for Lanes {
+    #[inline]
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer {
+        let base = self.base(probe);
+        for place in [probe.first, probe.second] {
+            if self.matches(bytes, base, place, probe.fingerprint) != 0 {
+                return Offer::Copy;
+            }
+            if self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0 {
+                self.push(bytes, base, place, Slot { fingerprint: probe.fingerprint, value });
+                return Offer::Taken;
+            }
+        }
+        Offer::Full
+    }
+
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        mut each: impl FnMut(Probe, u64),
+    ) {
+        let base = self.base(&Probe { segment, ..Probe::default() });
+        for lane in 0..self.bucket_size {
+            let Slot { fingerprint, value } = self.slot(bytes, base, place, lane);
+            if fingerprint != 0 {
+                each(self.addressing.occupant(segment, place, fingerprint), value);
+            }
+        }
+    }
+
+    fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32 {
+        let equal = self.found(bytes, probe).filter(|(_, slot)| slot.value == value);
+        equal.map(|_| 1).sum()
+    }
+
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64) {
+        let is_copy = |(at, slot): &(Position, Slot)| at.place == place && slot.value == value;
+        let copy = self.found(bytes, probe).find(is_copy);
+        if let Some((position, _)) = copy {
+            self.remove_at(bytes, position);
+        }
     }
 }

@@ -4,12 +4,14 @@
 //! is given the table's bytes. So one set of code serves owned tables, mapped files and views.
 
 pub(crate) mod bits;
+pub(crate) mod copies;
 pub(crate) mod gap;
 mod lanes;
 mod search;
 pub(crate) mod semisorted;
 mod swar;
 
+pub(crate) use copies::{CopyLayout, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::{Lanes, Position};
 pub(crate) use search::{Search, insert, prefetch_neighbours};

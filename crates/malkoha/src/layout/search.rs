@@ -50,9 +50,10 @@ pub(crate) fn insert<L: TableLayout>(
         || insert_with_moves(layout, bytes, search, probe, value, limit)
 }
 
+/// [`insert`] where no candidate place has room.
 #[cold]
 #[inline(never)]
-fn insert_with_moves<L: TableLayout>(
+pub(super) fn insert_with_moves<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     search: &mut Search,
@@ -106,9 +107,7 @@ impl Search {
     ) -> Option<Found> {
         let candidates = layout.candidates(probe);
         let roots = candidates.as_ref().len();
-        // A search of a small table meets the same places again and again; it ends all the same.
-        let everywhere = u32::try_from(layout.places() * 8).unwrap_or(u32::MAX);
-        let limit = roots + everywhere.min(limit) as usize;
+        let limit = bound(layout, roots, limit);
         let needed = limit + MAX_MOVES;
         if self.places.len() < needed {
             self.places.resize(needed, 0);
@@ -122,6 +121,17 @@ impl Search {
         let segment = &bytes[base..][..length];
         // SAFETY: the segment is whole, and candidates are places of it.
         unsafe { first_with_room(layout, segment, places, roots, limit, self.far) }
+    }
+
+    /// The places, nearest first, that a search looked at which ended at its limit.
+    pub(super) fn looked_at<L: TableLayout>(
+        &self,
+        layout: &L,
+        probe: &Probe,
+        limit: u32,
+    ) -> impl Iterator<Item = u64> {
+        let roots = layout.candidates(probe).as_ref().len();
+        self.places[..bound(layout, roots, limit)].iter().map(|&place| place.into())
     }
 
     /// Moves each occupant on the path to the place `found` one step on, the last one first, so
@@ -144,6 +154,13 @@ impl Search {
         }
         number
     }
+}
+
+/// The number of the last place that a search looks at, and one.
+fn bound<L: TableLayout>(layout: &L, roots: usize, limit: u32) -> usize {
+    // A search of a small table meets the same places again and again; it ends all the same.
+    let everywhere = u32::try_from(layout.places() * 8).unwrap_or(u32::MAX);
+    roots + everywhere.min(limit) as usize
 }
 
 /// Looks for room breadth first, from the `roots` first of `places`, which are known to be full, to

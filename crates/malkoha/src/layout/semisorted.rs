@@ -7,8 +7,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::TableLayout;
 use crate::layout::bits::{Word, load_at, load_from, split};
+use crate::layout::{CopyLayout, Offer, TableLayout};
 
 const LANES: usize = 4;
 /// Bits of the number of a nibble sequence.
@@ -269,6 +269,49 @@ impl<W: Word> TableLayout for SemiSorted<W> {
             .map(|place| self.load(bytes, base, place))
             .map(|bucket| bucket.iter().filter(|&&lane| lane != 0).count() as u64)
             .sum()
+    }
+}
+
+impl<W: Word> CopyLayout for SemiSorted<W> {
+    #[inline]
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+        let (base, new) = (self.base(probe), probe.fingerprint);
+        for place in [probe.first, probe.second] {
+            let bucket = self.load(bytes, base, place);
+            if self.matches(bucket, new) != 0 {
+                return Offer::Copy;
+            }
+            if bucket[0] == 0 {
+                self.replace(bytes, base, place, bucket, (0, new));
+                return Offer::Taken;
+            }
+        }
+        Offer::Full
+    }
+
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        mut each: impl FnMut(Probe, u64),
+    ) {
+        let base = self.base(&Probe { segment, ..Probe::default() });
+        for fingerprint in self.load(bytes, base, place) {
+            if fingerprint != 0 {
+                each(self.addressing.occupant(segment, place, fingerprint), 0);
+            }
+        }
+    }
+
+    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
+        self.count(bytes, probe)
+    }
+
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+        let base = self.base(probe);
+        let bucket = self.load(bytes, base, place);
+        self.replace(bytes, base, place, bucket, (probe.fingerprint, 0));
     }
 }
 

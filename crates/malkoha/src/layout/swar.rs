@@ -5,8 +5,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::TableLayout;
 use crate::layout::bits::{Word, load_at, load_at_byte, load_from, split};
+use crate::layout::{CopyLayout, Offer, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +112,19 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         let lows = self.mask ^ self.highs;
         let nonzero = ((difference & lows).wrapping_add(lows)) | difference;
         (!nonzero & self.highs).count_ones()
+    }
+
+    #[inline(always)]
+    fn offer_to(&self, bytes: &mut [u8], base: usize, place: u64, fingerprint: u64) -> Offer {
+        let bucket = self.load(bytes, base, place);
+        if self.matches(bucket, fingerprint) != W::ZERO {
+            return Offer::Copy;
+        }
+        if bucket & self.last_lane != W::ZERO {
+            return Offer::Full;
+        }
+        self.store(bytes, base, place, self.pushed(bucket, fingerprint));
+        Offer::Taken
     }
 
     #[inline]
@@ -235,5 +248,42 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         (0..self.addressing.places())
             .map(|place| lanes - u64::from(self.count_in(self.load(bytes, base, place), 0)))
             .sum()
+    }
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> CopyLayout for Swar<W, WHOLE_BYTES> {
+    #[inline]
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+        let base = self.base(probe);
+        match self.offer_to(bytes, base, probe.first, probe.fingerprint) {
+            Offer::Full => self.offer_to(bytes, base, probe.second, probe.fingerprint),
+            answer => answer,
+        }
+    }
+
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        mut each: impl FnMut(Probe, u64),
+    ) {
+        let base = self.base(&Probe { segment, ..Probe::default() });
+        let bucket = self.load(bytes, base, place) & self.mask;
+        // At most 8 lanes.
+        for lane in 0..self.ones.count_ones() as usize {
+            let fingerprint = self.lane(bucket, lane);
+            if fingerprint != 0 {
+                each(self.addressing.occupant(segment, place, fingerprint), 0);
+            }
+        }
+    }
+
+    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
+        self.count(bytes, probe)
+    }
+
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+        self.remove_from(bytes, self.base(probe), place, probe.fingerprint);
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::{prefetch, vectorized};
-use crate::layout::{self, Search, TableLayout};
+use crate::layout::{self, CopyLayout, Offer, Search, TableLayout, copies};
+use crate::spill::Spill;
 
 /// Keys whose places are computed together: a vector unit's worth or two.
 const GROUP: usize = 16;
@@ -102,10 +103,10 @@ const WAITING: usize = 16;
 
 /// Inserts into the segments from number `first_segment` on, which `bytes` begin with. Calls
 /// `refused(i)` for each hash that found no place.
-pub(crate) fn insert<L: TableLayout>(
+pub(crate) fn insert<L: CopyLayout>(
     layout: &L,
     bytes: &mut [u8],
-    search: &mut Search,
+    (search, spill): (&mut Search, &mut Spill),
     hashes: &[u64],
     (first_segment, max_kicks): (u64, u32),
     mut refused: impl FnMut(usize),
@@ -114,12 +115,12 @@ pub(crate) fn insert<L: TableLayout>(
     let mut waiting = [(0, Probe::default()); WAITING];
     let mut waited = 0;
     let mut search_for = |bytes: &mut [u8], (i, probe): (usize, Probe)| {
-        if !layout::insert(layout, bytes, search, &probe, 0, max_kicks) {
+        if !copies::insert(layout, bytes, (search, spill), (&probe, 0), max_kicks) {
             refused(i);
         }
     };
     pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
-        if layout.try_insert(bytes, probe, 0) {
+        if layout.offer(bytes, probe, 0) == Offer::Taken {
             return;
         }
         if !far {
@@ -140,9 +141,11 @@ pub(crate) fn insert<L: TableLayout>(
 #[inline]
 pub(crate) fn remove<L: TableLayout>(
     layout: &L,
-    bytes: &mut [u8],
+    (bytes, spill): (&mut [u8], &mut Spill),
     hashes: &[u64],
     mut answer: impl FnMut(usize, bool),
 ) {
-    pipelined(layout, bytes, hashes, 0, |bytes, i, probe| answer(i, layout.remove(bytes, probe)));
+    pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
+        answer(i, copies::remove(layout, bytes, spill, probe));
+    });
 }

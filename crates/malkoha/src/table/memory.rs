@@ -64,14 +64,21 @@ impl DerefMut for Memory {
     }
 }
 
+impl Memory {
+    /// A copy, if the system has memory for it.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        let mut copy = zeroed(self.len() as u64)?;
+        copy.copy_from_slice(self);
+        Some(copy)
+    }
+}
+
 impl Clone for Memory {
     /// # Panics
     ///
     /// If the system has no memory for a second table.
     fn clone(&self) -> Self {
-        let mut copy = zeroed(self.len() as u64).expect("memory for a copy of the table");
-        copy.copy_from_slice(self);
-        copy
+        self.try_clone().expect("memory for a copy of the table")
     }
 }
 

@@ -9,9 +9,11 @@ pub(crate) use memory::zeroed;
 
 use std::ops::{Deref, DerefMut};
 
+use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{self, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout};
+use crate::layout::{GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
+use crate::spill::{Spill, SpillKey};
 
 /// The layouts, each for words that hold a whole bucket or window of it.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,7 @@ pub(crate) struct Table<B> {
     geometry: Geometry,
     kernel: Kernel,
     search: Search,
+    spill: Spill,
 }
 
 impl Table<Memory> {
@@ -78,6 +81,12 @@ impl Table<Memory> {
         let memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         Ok(Self::from_bytes(memory, geometry))
     }
+
+    /// A copy, if the system has memory for it.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        let bytes = self.bytes.try_clone()?;
+        Some(Self { spill: self.spill.clone(), ..Self::from_bytes(bytes, self.geometry) })
+    }
 }
 
 impl<B: Deref<Target = [u8]>> Table<B> {
@@ -85,7 +94,7 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     pub(crate) fn from_bytes(bytes: B, geometry: Geometry) -> Self {
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
         let search = Search::of_table(bytes.len());
-        Self { kernel: Kernel::new(&geometry), search, bytes, geometry }
+        Self { kernel: Kernel::new(&geometry), search, bytes, geometry, spill: Spill::default() }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -127,8 +136,34 @@ impl<B: Deref<Target = [u8]>> Table<B> {
     }
 
     #[inline]
-    pub(crate) fn count(&self, hash: u64) -> u32 {
-        with_layout!(&self.kernel, layout => layout.count(&self.bytes, &layout.probe(hash)))
+    pub(crate) fn count(&self, hash: u64) -> u64 {
+        with_layout!(&self.kernel, layout => {
+            let probe = layout.probe(hash);
+            let in_table = u64::from(layout.count(&self.bytes, &probe));
+            if self.spill.is_empty() {
+                return in_table;
+            }
+            in_table.saturating_add(self.spill.count(&SpillKey::of(&probe, 0)))
+        })
+    }
+
+    /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
+    /// has none of them.
+    pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
+        let equals = with_layout!(&self.kernel, layout => {
+            let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
+            probe.map_or(0, |probe| layout.count(&self.bytes, &probe))
+        });
+        let can_be = equals > 0 && key.value == 0;
+        if can_be {
+            self.spill.add(key, copies);
+        }
+        can_be
+    }
+
+    /// Copies that are not in the table.
+    pub(crate) fn spill(&self) -> &Spill {
+        &self.spill
     }
 
     /// Whether each hash's fingerprint is in the table.
@@ -138,6 +173,16 @@ impl<B: Deref<Target = [u8]>> Table<B> {
             // SAFETY: as in `contains_in`.
             unsafe { batch::contains(layout, &self.bytes, hashes, found) }
         });
+    }
+
+    /// The occupied slots, then the spilled copies.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let places = with_layout!(&self.kernel, layout => layout.places());
+        entries::entries(self.geometry.segments, places, &self.spill, |segment, places| {
+            with_layout!(&self.kernel, layout => {
+                entries::of_places(layout, &self.bytes, segment, places)
+            })
+        })
     }
 
     /// Occupied slots, counted one by one.
@@ -156,14 +201,30 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, max_kicks: u32) -> bool {
         with_layout!(&self.kernel, layout => {
-            let (bytes, search) = (&mut self.bytes, &mut self.search);
-            layout::insert(layout, bytes, search, &layout.probe(hash), 0, max_kicks)
+            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
+            copies::insert(layout, bytes, room, (&layout.probe(hash), 0), max_kicks)
         })
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => layout.remove(&mut self.bytes, &layout.probe(hash)))
+        with_layout!(&self.kernel, layout => {
+            copies::remove(layout, &mut self.bytes, &mut self.spill, &layout.probe(hash))
+        })
+    }
+
+    /// Inserts all that is in another table of the same geometry. On `false`, when it did not fit,
+    /// some of it is in.
+    pub(crate) fn absorb<C>(&mut self, other: &Table<C>, max_kicks: u32) -> bool
+    where
+        C: Deref<Target = [u8]>,
+    {
+        debug_assert!(self.geometry == other.geometry);
+        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
+        with_layout!(&self.kernel, layout => {
+            let from = (&*other.bytes, &other.spill);
+            copies::absorb(layout, bytes, (search, spill), from, max_kicks)
+        })
     }
 
     /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.
@@ -181,10 +242,15 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         mut refused: impl FnMut(usize),
     ) {
         let plan = partition::Plan::new(&self.geometry, hashes.len(), threads);
-        let (bytes, search) = (&mut *self.bytes, &mut self.search);
+        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
         with_layout!(&self.kernel, layout => match plan {
-            Some(plan) => partition::insert(layout, bytes, hashes, max_kicks, &plan, refused),
-            None => batch::insert(layout, bytes, search, hashes, (0, max_kicks), &mut refused),
+            Some(plan) => {
+                partition::insert(layout, (bytes, spill), hashes, max_kicks, &plan, refused);
+            }
+            None => {
+                let room = (search, spill);
+                batch::insert(layout, bytes, room, hashes, (0, max_kicks), &mut refused);
+            }
         });
     }
 
@@ -192,12 +258,13 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
     #[inline]
     pub(crate) fn remove_batch(&mut self, hashes: &[u64], answer: impl FnMut(usize, bool)) {
         with_layout!(&self.kernel, layout => {
-            batch::remove(layout, &mut self.bytes, hashes, answer);
+            batch::remove(layout, (&mut self.bytes, &mut self.spill), hashes, answer);
         });
     }
 
     pub(crate) fn clear(&mut self) {
         self.bytes.fill(0);
+        self.spill.clear();
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use crate::addressing::scale;
 use crate::geometry::Geometry;
-use crate::layout::{Search, TableLayout};
+use crate::layout::{CopyLayout, Search};
+use crate::spill::Spill;
 use crate::table::batch;
 
 /// A table of fewer bytes lies in cache anyway.
@@ -58,9 +59,9 @@ impl Plan {
 
 /// Inserts all hashes. Calls `refused(i)` for each that found no place; of equal hashes, for the
 /// last ones.
-pub(super) fn insert<L: TableLayout + Sync>(
+pub(super) fn insert<L: CopyLayout + Sync>(
     layout: &L,
-    bytes: &mut [u8],
+    (bytes, spill): (&mut [u8], &mut Spill),
     hashes: &[u64],
     max_kicks: u32,
     plan: &Plan,
@@ -69,7 +70,7 @@ pub(super) fn insert<L: TableLayout + Sync>(
     let mut sorted = Vec::new();
     for (round, hashes) in hashes.chunks(plan.round).enumerate() {
         let ends = sort(hashes, &mut sorted, plan);
-        let rejects = fill(layout, bytes, &sorted, &ends, max_kicks, plan);
+        let rejects = fill(layout, (&mut *bytes, &mut *spill), &sorted, &ends, max_kicks, plan);
         locate(hashes, &rejects, |i| refused(round * plan.round + i));
     }
 }
@@ -94,9 +95,9 @@ fn sort(hashes: &[u64], sorted: &mut Vec<u64>, plan: &Plan) -> Vec<usize> {
 }
 
 /// Fills the table from sorted hashes. Answers with those that found no place.
-fn fill<L: TableLayout + Sync>(
+fn fill<L: CopyLayout + Sync>(
     layout: &L,
-    bytes: &mut [u8],
+    (bytes, spill): (&mut [u8], &mut Spill),
     sorted: &[u64],
     ends: &[usize],
     max_kicks: u32,
@@ -113,16 +114,24 @@ fn fill<L: TableLayout + Sync>(
     let fill_part = |partitions: std::ops::Range<usize>, bytes: &mut [u8]| {
         let first_segment = (partitions.start * plan.segments_a_partition as usize) as u64;
         let (mut rejects, mut search) = (Vec::new(), Search::default());
+        let mut spill = Spill::default();
         for partition in partitions {
             let start = if partition == 0 { 0 } else { ends[partition - 1] };
             let hashes = &sorted[start..ends[partition]];
             let range = (first_segment, max_kicks);
-            batch::insert(layout, bytes, &mut search, hashes, range, |i| rejects.push(hashes[i]));
+            let room = (&mut search, &mut spill);
+            batch::insert(layout, bytes, room, hashes, range, |i| rejects.push(hashes[i]));
         }
-        rejects
+        (rejects, spill.shifted(first_segment))
+    };
+    let mut all = Vec::new();
+    let mut join = |(rejects, spilled): (Vec<u64>, Spill)| {
+        all.extend(rejects);
+        spill.extend(spilled.iter());
     };
     if let [(partitions, bytes)] = &mut parts[..] {
-        return fill_part(partitions.clone(), bytes);
+        join(fill_part(partitions.clone(), bytes));
+        return all;
     }
     std::thread::scope(|scope| {
         let fill_part = &fill_part;
@@ -131,8 +140,9 @@ fn fill<L: TableLayout + Sync>(
             .map(|(partitions, bytes)| scope.spawn(move || fill_part(partitions, bytes)))
             .collect();
         // A worker panics only if this library has a bug, and then so does the caller.
-        workers.into_iter().flat_map(|worker| worker.join().expect("worker")).collect()
-    })
+        workers.into_iter().for_each(|worker| join(worker.join().expect("worker")));
+    });
+    all
 }
 
 /// Calls `each(i)` for as many positions of each reject as it was rejected times.

@@ -1,8 +1,9 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use super::SPILL_BYTES;
-use crate::format::header::{SIGNATURE, VERSION, check, checksum, field, offset, preamble};
-use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError};
+use crate::format::header::{
+    MAX_SPILLED, SIGNATURE, VERSION, check, checksum, field, offset, preamble,
+};
+use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{MAX_BITS, Shape};
 use crate::key::KeyHasher;
@@ -12,9 +13,6 @@ const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
 /// In the place of `PLACES`, which every segment has of its own.
 const ROOTS: usize = offset::PLACES;
-/// Entries of the spill list.
-const SPILLED: usize = 64;
-const RESERVED: usize = 72;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GrowableHeader {
@@ -48,7 +46,7 @@ impl GrowableHeader {
         put(offset::SEGMENTS, &self.segments.to_le_bytes());
         put(ROOTS, &self.shape.roots.to_le_bytes());
         put(offset::TABLE_BYTES, &self.table_bytes.to_le_bytes());
-        put(SPILLED, &self.spilled.to_le_bytes());
+        put(offset::SPILLED, &self.spilled.to_le_bytes());
         let checksum = checksum(&bytes);
         bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -66,7 +64,7 @@ impl GrowableHeader {
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
         is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
-        for at in (17..24).chain(RESERVED..offset::CHECKSUM) {
+        for at in (17..24).chain(offset::RESERVED..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
@@ -82,19 +80,22 @@ impl GrowableHeader {
             len: word(offset::LEN),
             segments: half(offset::SEGMENTS),
             table_bytes: word(offset::TABLE_BYTES),
-            spilled: word(SPILLED),
+            spilled: word(offset::SPILLED),
         };
         let Self { capacity, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
-        check(spilled < 1 << 50, "spilled", SPILLED, spilled)?;
+        check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         Ok(header)
     }
 
     /// Bytes of the whole file.
     pub(super) fn file_bytes(&self) -> u64 {
         // No overflow: each part was found to be below 2^60.
-        HEADER_BYTES as u64 + self.table_bytes + self.spilled * SPILL_BYTES as u64 + CHECKSUM_BYTES
+        HEADER_BYTES as u64
+            + self.table_bytes
+            + self.spilled * spilled::ENTRY_BYTES as u64
+            + CHECKSUM_BYTES
     }
 }

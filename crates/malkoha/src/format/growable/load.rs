@@ -5,11 +5,9 @@ use std::mem;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{
-    CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_BYTES, SPILL_PIECE, spill_checksum,
-};
+use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
 use crate::format::header::{check, impossible};
-use crate::format::{FileKind, HEADER_BYTES, ReadError};
+use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::growable::{
     Form, Grid, GrowParts, GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Home, MAX_BUCKETS,
     PLACES, Record, Shape,
@@ -98,7 +96,7 @@ impl GrowableLoader {
             spill: Spill::default(),
             spilled: 0,
             last: None,
-            checksum: Box::new(spill_checksum()),
+            checksum: Box::new(spilled::checksum()),
         }
     }
 
@@ -185,7 +183,7 @@ impl GrowableLoader {
             Stage::Record => RECORD_BYTES,
             Stage::Segment(record, _) => record.form.segment_bytes(bits) + CHECKSUM_BYTES,
             // At most a piece.
-            Stage::Spill => self.entries_wanted() * SPILL_BYTES,
+            Stage::Spill => self.entries_wanted() * spilled::ENTRY_BYTES,
             Stage::SpillChecksum => CHECKSUM_BYTES,
             Stage::Done => 0,
         }
@@ -283,24 +281,18 @@ impl GrowableLoader {
     }
 
     /// An entry of the spill list.
-    fn entry(&mut self, bytes: &[u8; SPILL_BYTES]) -> Result<(), ReadError> {
+    fn entry(&mut self, bytes: &[u8; spilled::ENTRY_BYTES]) -> Result<(), ReadError> {
         let shape = self.shape();
-        let key = SpillKey {
-            segment: u32::from_le_bytes(field(bytes, 0)),
-            place: u32::from_le_bytes(field(bytes, 4)),
-            fingerprint: u32::from_le_bytes(field(bytes, 8)),
-            value: u64::from_le_bytes(field(bytes, 16)),
-        };
-        let copies = u64::from_le_bytes(field(bytes, 24));
-        let possible = (key.segment as usize) < self.segments.len()
-            && u64::from(key.place) < PLACES
-            && (1..2_u64 << shape.bits).contains(&key.fingerprint.into())
-            && u32::from_le_bytes(field(bytes, 12)) == 0
-            && u64::BITS - key.value.leading_zeros() <= shape.value_bits
-            && copies > 0
-            && self.last.is_none_or(|last| last < key);
+        let entry = spilled::parse(bytes).filter(|(key, _)| {
+            (key.segment as usize) < self.segments.len()
+                && u64::from(key.place) < PLACES
+                && (1..2_u64 << shape.bits).contains(&key.fingerprint.into())
+                && u64::BITS - key.value.leading_zeros() <= shape.value_bits
+                && self.last.is_none_or(|last| last < *key)
+        });
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
-        check(possible, "spilled copies", at, self.spilled)?;
+        let (key, copies) =
+            entry.map_or_else(|| impossible("spilled copies", at, self.spilled), Ok)?;
         self.spill.add(key, copies);
         (self.last, self.spilled) = (Some(key), self.spilled + 1);
         Ok(())

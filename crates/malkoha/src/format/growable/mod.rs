@@ -10,21 +10,11 @@ mod write;
 
 pub use load::GrowableLoader;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use header::GrowableHeader;
 
 /// Bytes in front of a segment's table.
 const RECORD_BYTES: usize = 16;
 /// Bytes of a checksum.
 const CHECKSUM_BYTES: usize = 8;
-/// Bytes of an entry of the spill list.
-const SPILL_BYTES: usize = 32;
 /// Entries of the spill list in a piece, at most.
 const SPILL_PIECE: usize = 2048;
-/// Seed of the spill list's checksum; no segment has this number.
-const SPILL_CHECKSUM_SEED: u64 = u64::MAX - 1;
-
-fn spill_checksum() -> Xxh3 {
-    Xxh3::with_seed(SPILL_CHECKSUM_SEED)
-}

@@ -2,13 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{
-    CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_BYTES, SPILL_PIECE, spill_checksum,
-};
-use crate::format::{FileKind, segment_checksum};
+use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use crate::format::{FileKind, segment_checksum, spilled};
 use crate::growable::{GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Record};
 use crate::key::KeyHasher;
-use crate::spill::SpillKey;
 
 impl GrowableCuckooFilter {
     /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
@@ -102,29 +99,19 @@ pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The spill list, in pieces, and its checksum.
-pub(super) fn spill(table: &GrowTable, spilled: u64) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn spill(table: &GrowTable, count: u64) -> impl Iterator<Item = Vec<u8>> {
     let mut entries = table.spill().iter();
-    let mut checksum = spill_checksum();
-    let pieces = spilled.div_ceil(SPILL_PIECE as u64);
+    let mut checksum = spilled::checksum();
+    let pieces = count.div_ceil(SPILL_PIECE as u64);
     (0..=pieces).map(move |number| {
         if number == pieces {
             return checksum.digest().to_le_bytes().to_vec();
         }
-        let mut piece = Vec::with_capacity(SPILL_PIECE * SPILL_BYTES);
+        let mut piece = Vec::with_capacity(SPILL_PIECE * spilled::ENTRY_BYTES);
         for (key, copies) in entries.by_ref().take(SPILL_PIECE) {
-            piece.extend(entry(&key, copies));
+            piece.extend(spilled::entry(&key, copies));
         }
         checksum.update(&piece);
         piece
     })
-}
-
-fn entry(key: &SpillKey, copies: u64) -> [u8; SPILL_BYTES] {
-    let mut bytes = [0; SPILL_BYTES];
-    bytes[0..4].copy_from_slice(&key.segment.to_le_bytes());
-    bytes[4..8].copy_from_slice(&key.place.to_le_bytes());
-    bytes[8..12].copy_from_slice(&key.fingerprint.to_le_bytes());
-    bytes[16..24].copy_from_slice(&key.value.to_le_bytes());
-    bytes[24..32].copy_from_slice(&copies.to_le_bytes());
-    bytes
 }

@@ -35,6 +35,7 @@ proptest! {
         }
         prop_assert!(words.bytes() == lanes.bytes());
         prop_assert_eq!(words.occupied(), lanes.occupied());
+        prop_assert_eq!(words.spill(), lanes.spill());
         let (mut found, mut twin_found) = (vec![false; hashes.len()], vec![false; hashes.len()]);
         words.contains_batch(&hashes, &mut found);
         lanes.contains_batch(&hashes, &mut twin_found);

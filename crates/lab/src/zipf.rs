@@ -2,7 +2,7 @@
 
 /// Ranks 1 to `most`, each with probability proportional to `rank^-exponent`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Zipf {
+pub(crate) struct Zipf {
     exponent: f64,
     least: f64,
     greatest: f64,
@@ -11,7 +11,7 @@ pub(super) struct Zipf {
 
 impl Zipf {
     /// For an exponent above 1.
-    pub(super) fn new(most: u64, exponent: f64) -> Self {
+    pub(crate) fn new(most: u64, exponent: f64) -> Self {
         let mut zipf = Self { exponent, least: 0.0, greatest: 0.0, shortcut: 0.0 };
         zipf.least = zipf.integral(1.5) - 1.0;
         zipf.greatest = zipf.integral(most as f64 + 0.5);
@@ -20,7 +20,7 @@ impl Zipf {
     }
 
     /// A rank from uniform numbers of 0 to 1.
-    pub(super) fn rank(&self, mut uniform: impl FnMut() -> f64) -> u64 {
+    pub(crate) fn rank(&self, mut uniform: impl FnMut() -> f64) -> u64 {
         loop {
             let u = self.greatest + uniform() * (self.least - self.greatest);
             let x = self.inverse(u);

@@ -1,18 +1,20 @@
 //! Opening: the checkpoint, then what the log has beyond it.
 
+mod read;
+
 use std::io;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
+use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
-use crate::index::{self, Checkpoint, FileEntry, Index};
-use crate::log::{
-    FileTable, HEADER_BYTES, LogFile, NO_RECORD, Scan, Step, UNIT, file_name, find_record,
-    parse_name,
-};
-use crate::replay::Replay;
+use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
+use crate::log::{FileTable, HEADER_BYTES, LogFile, file_name, parse_name};
+use crate::replay::{Changes, apply, reserve, side_by_side, threads};
 use crate::storage::{Mapping, Storage};
+use read::{Ended, Read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -70,13 +72,21 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
         skipped: Vec::new(),
         useless,
+        reserved: None,
     };
     let start = match &checkpoint {
         Some(checkpoint) => opening.known_files(checkpoint, &ids)?,
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
-    let Opening { table, sequence, seed, skipped, useless, .. } = opening;
+    let Opening { table, sequence, seed, skipped, useless, reserved, .. } = opening;
+    // Where much was overwritten or deleted, there was room for too many.
+    if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
+        side_by_side(SHARDS, |number| {
+            index.shard_mut(number).shrink();
+            Ok(())
+        })?;
+    }
     // Numbers of useless files are given again, so that a gap always means a compaction.
     let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
@@ -84,6 +94,10 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let seed = seed.unwrap_or_else(|| KeyHasher::random().seed());
     Ok(Some(Recovered { index, table, tail, next_id, sequence, seed, skipped, useless }))
 }
+
+/// A file that the checkpoint does not know, and its first stretch; `None` if it has no header, not
+/// even a damaged one.
+type Unknown = Option<(LogFile, Read)>;
 
 /// Where replaying begins.
 struct Start {
@@ -93,6 +107,7 @@ struct Start {
     resumed: Option<Arc<LogFile>>,
 }
 
+/// An opening on its way.
 struct Opening<'a> {
     storage: &'a dyn Storage,
     on_damage: OnDamage,
@@ -101,6 +116,8 @@ struct Opening<'a> {
     sequence: u64,
     skipped: Vec<Error>,
     useless: Vec<String>,
+    /// The keys that the index got room for.
+    reserved: Option<u64>,
 }
 
 impl Opening<'_> {
@@ -149,28 +166,40 @@ impl Opening<'_> {
     ) -> Result<Option<Arc<LogFile>>> {
         let new = &ids[ids.partition_point(|&id| id < start.from_id)..];
         if let Some(file) = start.resumed {
-            let from = file.end();
-            if self.replay(index, &file, from, new)? == Ended::Log {
+            let read = self.read(&file, file.end(), self.sequence, new)?;
+            let mut taken = Vec::new();
+            let ended = self.take(index, &mut taken, &file, read, new)?;
+            self.apply(index, &mut taken, 0)?;
+            if ended == Ended::Log {
                 return Ok(Some(file));
             }
         }
-        for (i, &id) in new.iter().enumerate() {
-            let later = &new[i + 1..];
-            if self.is_blank(id)? && !self.is_synced_later(id, 0, later)? {
-                // Made, but not written before a crash: nothing behind it was ever answered for.
-                self.useless.extend(new[i..].iter().map(|&id| file_name(id)));
-                return Ok(None);
+        // Files are opened and read side by side, and then looked at in their order: what one says
+        // counts only if the log goes on until there.
+        let mut unread =
+            new.iter().map(|&id| Ok(self.map(id)?.len() as u64)).sum::<Result<u64>>()?;
+        for (group, ids) in new.chunks(threads()).enumerate() {
+            let later = |i: usize| &new[group * threads() + i + 1..];
+            let opened: Vec<Mutex<Option<Result<Unknown>>>> =
+                ids.iter().map(|_| Mutex::default()).collect();
+            side_by_side(ids.len(), |i| {
+                *opened[i].lock() = Some(self.read_unknown(ids[i], later(i)));
+                Ok(())
+            })?;
+            let mut taken = Vec::new();
+            for (i, opened) in opened.into_iter().enumerate() {
+                let opened = opened.into_inner().expect("all were read");
+                match self.take_unknown(index, &mut taken, ids[i], opened, later(i))? {
+                    Continue(()) => {}
+                    Break(tail) => {
+                        self.apply(index, &mut taken, 0)?;
+                        return Ok(tail);
+                    }
+                }
             }
-            let Some(file) = self.open_unknown(id)? else { continue };
-            if file.header.first_sequence < self.sequence {
-                self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
-            }
-            self.sequence = self.sequence.max(file.header.first_sequence);
-            let file = Arc::new(file);
-            self.table.insert(Arc::clone(&file));
-            if self.replay(index, &file, HEADER_BYTES as u64, later)? == Ended::Log {
-                return Ok(Some(file));
-            }
+            let read: u64 = taken.iter().map(|(file, _)| file.capacity()).sum();
+            unread = unread.saturating_sub(read);
+            self.apply(index, &mut taken, unread)?;
         }
         Ok(None)
     }
@@ -181,24 +210,56 @@ impl Opening<'_> {
         file.map().map_err(Error::io("map", name))
     }
 
-    /// Whether a file has no header, not even a damaged one.
-    fn is_blank(&self, id: u64) -> Result<bool> {
+    /// Opens a file that the checkpoint does not know, and reads its first stretch.
+    fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Unknown> {
         let map = self.map(id)?;
         let header = map.get(0, map.len().min(HEADER_BYTES)).unwrap_or_default();
-        Ok(header.iter().all(|&byte| byte == 0))
+        if header.iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        let file = LogFile::open(self.storage, id, 0, false)?;
+        let read = self.read(&file, HEADER_BYTES as u64, file.header.first_sequence, later)?;
+        Ok(Some((file, read)))
     }
 
-    fn open_unknown(&mut self, id: u64) -> Result<Option<LogFile>> {
-        let base = self.table.free_base(self.map(id)?.len() as u64);
-        let file = match LogFile::open(self.storage, id, base, false) {
-            Err(error) if error.is_damage() => return self.damage(error).map(|()| None),
-            file => file?,
+    /// Takes in what `read_unknown` found. Breaks with the tail where the log ends.
+    fn take_unknown(
+        &mut self,
+        index: &Index,
+        taken: &mut Vec<(Arc<LogFile>, Changes)>,
+        id: u64,
+        opened: Result<Unknown>,
+        later: &[u64],
+    ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
+        let (mut file, mut read) = match opened {
+            Ok(Some((file, read))) => (file, read),
+            Ok(None) if self.is_synced_later(id, 0, later)? => {
+                let blank = Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" };
+                return self.damage(blank).map(Continue);
+            }
+            Ok(None) => {
+                // Made, but not written before a crash: nothing behind it was ever answered for.
+                self.useless.extend([id].iter().chain(later).map(|&id| file_name(id)));
+                return Ok(Break(None));
+            }
+            Err(error) if error.is_damage() => return self.damage(error).map(Continue),
+            Err(error) => return Err(error),
         };
         if file.header.seed != *self.seed.get_or_insert(file.header.seed) {
-            let error = file.damaged(32, "it belongs to another store");
-            return self.damage(error).map(|()| None);
+            return self.damage(file.damaged(32, "it belongs to another store")).map(Continue);
         }
-        Ok(Some(file))
+        let first = file.header.first_sequence;
+        if first < self.sequence {
+            self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
+            read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
+        }
+        file.base = self.table.free_base(file.capacity());
+        let file = Arc::new(file);
+        self.table.insert(Arc::clone(&file));
+        Ok(match self.take(index, taken, &file, read, later)? {
+            Ended::Log => Break(Some(file)),
+            _ => Continue(()),
+        })
     }
 
     /// Notes damage, or fails.
@@ -210,95 +271,48 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Replays one file from an offset, and sets its end.
-    fn replay(
+    /// Takes in the rest of a file, of which one stretch is read, and sets its end.
+    fn take(
         &mut self,
         index: &Index,
+        taken: &mut Vec<(Arc<LogFile>, Changes)>,
         file: &Arc<LogFile>,
-        from: u64,
+        mut read: Read,
         later: &[u64],
     ) -> Result<Ended> {
-        let table = self.table.clone();
-        let hasher = KeyHasher::new(file.header.seed);
-        let mut scan = Scan::new(file, from, self.sequence, file.capacity());
-        let mut replay = Replay::new(index, &table, file, hasher);
-        let ended = loop {
-            match scan.step() {
-                Step::Record(record, offset, sequence) => replay.push(record, offset, sequence)?,
-                Step::Sealed if replay.unfinished().is_none() => break Ended::File,
-                Step::Sealed | Step::End => {
-                    let here = (scan.offset(), scan.sequence());
-                    let (offset, sequence) = replay.unfinished().unwrap_or(here);
-                    if !self.is_damage(file, offset, sequence, later)? {
-                        replay.cut();
-                        scan.back_to(offset, sequence);
-                        break Ended::Log;
-                    }
-                    self.damage(file.damaged(offset, NO_RECORD))?;
-                    replay.cut();
-                    if !scan.skip() {
-                        break Ended::File;
-                    }
-                }
+        loop {
+            for error in read.damage {
+                self.damage(error)?;
             }
-        };
-        replay.finish()?;
-        file.set_end(scan.offset());
-        self.sequence = scan.sequence();
-        self.later_useless(ended, later);
-        Ok(ended)
-    }
-
-    /// Behind the end of the log is nothing that was ever answered for.
-    fn later_useless(&mut self, ended: Ended, later: &[u64]) {
-        if ended == Ended::Log {
+            file.set_end(read.end);
+            file.add_tombstones(read.changes.tombstones);
+            self.sequence = read.sequence;
+            taken.push((Arc::clone(file), read.changes));
+            if read.ended != Ended::Stretch {
+                break;
+            }
+            self.apply(index, taken, file.capacity() - read.end)?;
+            read = self.read(file, read.end, read.sequence, later)?;
+        }
+        if read.ended == Ended::Log {
+            // Behind the end of the log is nothing that was ever answered for.
             self.useless.extend(later.iter().map(|&id| file_name(id)));
         }
+        Ok(read.ended)
     }
 
-    /// Whether there was a record at `offset` once: something says that it was durable. Otherwise
-    /// the log ends there, as it may after a crash.
-    fn is_damage(&self, file: &LogFile, offset: u64, sequence: u64, later: &[u64]) -> Result<bool> {
-        let mut at = (offset, sequence);
-        while let Some((found, sequence)) = find_record(file, at.0 + UNIT, at.1) {
-            let record = file.try_record(found);
-            let unsynced = record.and_then(|record| record.head.unsynced());
-            let was_durable = unsynced.is_some_and(|bytes| found.saturating_sub(bytes) > offset);
-            if was_durable || self.on_damage == OnDamage::Skip {
-                return Ok(true);
-            }
-            at = (found, sequence);
+    /// Brings into the index what was read. `unread` bytes of the log will follow, more or less.
+    fn apply(
+        &mut self,
+        index: &Index,
+        taken: &mut Vec<(Arc<LogFile>, Changes)>,
+        unread: u64,
+    ) -> Result<()> {
+        if self.reserved.is_none() && index.len() == 0 {
+            self.reserved = Some(reserve(index, taken, unread)?);
         }
-        self.is_synced_later(file.id(), offset, later)
+        apply(index, &self.table, taken)?;
+        taken.clear();
+        Ok(())
     }
-
-    /// Whether later files say that this offset of a file was durable.
-    fn is_synced_later(&self, id: u64, offset: u64, later: &[u64]) -> Result<bool> {
-        let Some(&next) = later.first() else { return Ok(false) };
-        if next != id + 1 {
-            // A compaction removed what was between, and that synced the log.
-            return Ok(true);
-        }
-        for &id in later {
-            let Ok(later) = LogFile::open(self.storage, id, 0, false) else { continue };
-            if id == next && later.header.durable_before > offset {
-                return Ok(true);
-            }
-            let first = later.header.first_sequence;
-            let mut scan = Scan::new(&later, HEADER_BYTES as u64, first, later.capacity());
-            while let Step::Record(record, ..) = scan.step() {
-                if record.head.unsynced().is_some() {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// What ended where replaying a file ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    File,
-    Log,
 }

@@ -1,0 +1,9 @@
+//! Filters in files: every kind to look lines up in, sets also to be changed.
+
+mod editable;
+mod lookup;
+mod members;
+
+pub(crate) use editable::Editable;
+pub(crate) use lookup::Lookup;
+pub(crate) use members::Members;

@@ -1,0 +1,43 @@
+//! From the candidates of the index to the record of a key.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::index::{Index, lost_file};
+use crate::log::{FileTable, LogFile, Record};
+
+/// The record that a key has now.
+pub(crate) struct Located<'t> {
+    pub(crate) location: u64,
+    pub(crate) file: &'t Arc<LogFile>,
+    pub(crate) record: Record<'t>,
+}
+
+/// Looks a key up, with the table that all locations in the index belong to.
+#[inline]
+pub(crate) fn locate<'t>(
+    index: &Index,
+    table: &'t FileTable,
+    hash: u64,
+    key: &[u8],
+) -> Result<Option<Located<'t>>> {
+    let (candidates, ()) = index.find(hash, || ());
+    locate_among(&candidates, table, key)
+}
+
+/// The candidate that has the key.
+#[inline]
+pub(crate) fn locate_among<'t>(
+    candidates: &[u64],
+    table: &'t FileTable,
+    key: &[u8],
+) -> Result<Option<Located<'t>>> {
+    for &location in candidates {
+        let file = table.file(location).ok_or_else(lost_file)?;
+        let record = file.record(location)?;
+        if record.key == key {
+            return Ok(Some(Located { location, file, record }));
+        }
+    }
+    Ok(None)
+}

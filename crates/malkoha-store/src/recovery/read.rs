@@ -1,0 +1,106 @@
+//! Reading a stretch of a file, up to the end of the log, and telling that from damage.
+
+use super::{OnDamage, Opening};
+use crate::error::{Error, Result};
+use crate::log::{HEADER_BYTES, LogFile, NO_RECORD, Scan, Step, UNIT, find_record};
+use crate::replay::Changes;
+
+/// Bytes that are read before they are taken in: of a file of any size, no more is in memory.
+const STRETCH: u64 = 128 << 20;
+
+/// A stretch of a file.
+pub(super) struct Read {
+    pub(super) changes: Changes,
+    pub(super) damage: Vec<Error>,
+    pub(super) ended: Ended,
+    pub(super) end: u64,
+    /// The sequence number of the next record.
+    pub(super) sequence: u64,
+}
+
+/// What ended where reading a file ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Stretch,
+    File,
+    Log,
+}
+
+impl Opening<'_> {
+    /// Reads a file from an offset on, where the record has this sequence number, for a stretch at
+    /// least.
+    pub(super) fn read(
+        &self,
+        file: &LogFile,
+        from: u64,
+        sequence: u64,
+        later: &[u64],
+    ) -> Result<Read> {
+        let mut scan = Scan::new(file, from, sequence, file.capacity());
+        let (mut changes, mut damage) = (Changes::new(file), Vec::new());
+        let ended = loop {
+            match scan.step() {
+                Step::Record(record, offset, sequence) => {
+                    changes.push(&record, offset, sequence);
+                    if offset - from >= STRETCH && changes.unfinished().is_none() {
+                        break Ended::Stretch;
+                    }
+                }
+                Step::Sealed if changes.unfinished().is_none() => break Ended::File,
+                Step::Sealed | Step::End => {
+                    let here = (scan.offset(), scan.sequence());
+                    let (offset, sequence) = changes.unfinished().unwrap_or(here);
+                    changes.cut();
+                    if !self.is_damage(file, offset, sequence, later)? {
+                        scan.back_to(offset, sequence);
+                        break Ended::Log;
+                    }
+                    damage.push(file.damaged(offset, NO_RECORD));
+                    if self.on_damage == OnDamage::Refuse || !scan.skip() {
+                        break Ended::File;
+                    }
+                }
+            }
+        };
+        Ok(Read { changes, damage, ended, end: scan.offset(), sequence: scan.sequence() })
+    }
+
+    /// Whether there was a record at `offset` once: something says that it was durable. Otherwise
+    /// the log ends there, as it may after a crash.
+    fn is_damage(&self, file: &LogFile, offset: u64, sequence: u64, later: &[u64]) -> Result<bool> {
+        let mut at = (offset, sequence);
+        while let Some((found, sequence)) = find_record(file, at.0 + UNIT, at.1) {
+            let record = file.try_record(found);
+            let unsynced = record.and_then(|record| record.head.unsynced());
+            let was_durable = unsynced.is_some_and(|bytes| found.saturating_sub(bytes) > offset);
+            if was_durable || self.on_damage == OnDamage::Skip {
+                return Ok(true);
+            }
+            at = (found, sequence);
+        }
+        self.is_synced_later(file.id(), offset, later)
+    }
+
+    /// Whether later files say that this offset of a file was durable.
+    pub(super) fn is_synced_later(&self, id: u64, offset: u64, later: &[u64]) -> Result<bool> {
+        let Some(&next) = later.first() else { return Ok(false) };
+        if next != id + 1 {
+            // A compaction removed what was between, and that synced the log.
+            return Ok(true);
+        }
+        for &id in later {
+            let Ok(later) = LogFile::open(self.storage, id, 0, false) else { continue };
+            if id == next && later.header.durable_before > offset {
+                return Ok(true);
+            }
+            let first = later.header.first_sequence;
+            let mut scan = Scan::new(&later, HEADER_BYTES as u64, first, later.capacity());
+            while let Step::Record(record, ..) = scan.step() {
+                if record.head.unsynced().is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}

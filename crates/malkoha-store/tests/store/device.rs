@@ -1,0 +1,163 @@
+//! Devices that refuse: full ones, those that may not be written to, and those whose sync fails.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use malkoha_store::{Durability, Error, Store};
+use tempfile::TempDir;
+
+use crate::simulated::Simulated;
+use crate::support::{Contents, assert_holds, key, options};
+
+/// A small file system in memory of its own, as long as this lives.
+struct Device(TempDir);
+
+impl Device {
+    /// `None`, with a message, where one must not mount: only the administrator may as a rule.
+    fn new(mebibytes: u32) -> Option<Self> {
+        let directory = TempDir::new().unwrap();
+        let size = format!("size={mebibytes}m");
+        if mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], directory.path()) {
+            return Some(Self(directory));
+        }
+        eprintln!("skipped: mounting a tmpfs needs the rights of the administrator");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn make_read_only(&self) {
+        assert!(mount(&["-o", "remount,ro"], self.path()), "it was mounted by this process");
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // Lazily: a store that a failed test left open does not keep it.
+        let done = Command::new("umount").arg("-l").arg(self.path()).status();
+        assert!(
+            done.is_ok_and(|status| status.success()),
+            "{} stays mounted",
+            self.path().display()
+        );
+    }
+}
+
+fn mount(arguments: &[&str], directory: &Path) -> bool {
+    let mut command = Command::new("mount");
+    command.args(arguments).arg(directory).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Puts until the device is full.
+fn fill(store: &Store, expected: &mut Contents) -> Error {
+    for n in 0.. {
+        let value = vec![b'v'; 1000];
+        if let Err(error) = store.put(&key(n), &value) {
+            return error;
+        }
+        expected.insert(key(n), value);
+    }
+    unreachable!("no device takes all numbers")
+}
+
+#[test]
+fn a_full_device_refuses_writes_until_there_is_room() {
+    let Some(device) = Device::new(3) else { return };
+    let ballast = device.path().join("ballast");
+    std::fs::write(&ballast, vec![1; 1 << 20]).unwrap();
+    let path = device.path().join("store");
+    let options = options().durability(Durability::Always);
+    let store = Store::open(&path, &options).unwrap();
+    let mut expected = Contents::new();
+    let error = fill(&store, &mut expected);
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+    assert!(error.to_string().contains("free some space"), "{error}");
+    assert!(expected.len() > 500, "{} keys", expected.len());
+    assert_holds(&store, &expected);
+    // Neither is anything lost by closing, nor by what finds no room then.
+    drop(store);
+    let store = Store::open(&path, &options).unwrap();
+    assert_holds(&store, &expected);
+    assert!(matches!(store.put(b"large", &[0; 1 << 20]), Err(Error::NoSpace { .. })));
+    assert_holds(&store, &expected);
+    std::fs::remove_file(ballast).unwrap();
+    for n in 0..100 {
+        assert!(store.delete(&key(n)).unwrap());
+        expected.remove(&key(n));
+    }
+    store.put(b"once more", b"yes").unwrap();
+    expected.insert(b"once more".to_vec(), b"yes".to_vec());
+    store.compact().unwrap();
+    assert_holds(&store, &expected);
+    store.close().unwrap();
+    assert_holds(&Store::open(&path, &options).unwrap(), &expected);
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_to_can_be_read() {
+    let Some(device) = Device::new(3) else { return };
+    let path = device.path().join("store");
+    let store = Store::open(&path, &options()).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..300 {
+        store.put(&key(n), b"value").unwrap();
+        expected.insert(key(n), b"value".to_vec());
+    }
+    store.close().unwrap();
+    device.make_read_only();
+    let Err(error) = Store::open(&path, &options()) else { panic!("it may not be written to") };
+    assert!(matches!(error, Error::NotWritable { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("store'") && text.contains("open it read-only"), "{text}");
+    let store = Store::open_read_only(&path).unwrap();
+    assert_holds(&store, &expected);
+    assert!(matches!(store.put(b"key", b"value"), Err(Error::ReadOnly)));
+    assert!(matches!(store.delete(b"key 1"), Err(Error::ReadOnly)));
+    assert!(matches!(store.compact(), Err(Error::ReadOnly)));
+    let new = Store::open(device.path().join("new"), &options());
+    assert!(matches!(new, Err(Error::NotWritable { .. })));
+}
+
+#[test]
+fn a_failed_sync_ends_writing_and_nothing_else() {
+    let storage = Simulated::default();
+    let options = options().durability(Durability::Always);
+    let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..20 {
+        store.put(&key(n), b"value").unwrap();
+        expected.insert(key(n), b"value".to_vec());
+    }
+    storage.fail_syncs(true);
+    let error = store.put(b"unlucky", b"1").unwrap_err();
+    assert!(matches!(error, Error::Stopped(_)), "{error}");
+    // Even when the device says that all is well again: what it dropped it does not tell twice.
+    storage.fail_syncs(false);
+    let events = storage.events();
+    let refused = [
+        store.put(b"later", b"1"),
+        store.delete(&key(1)).map(drop),
+        store.sync(),
+        store.checkpoint(),
+        store.compact(),
+    ];
+    for error in refused {
+        assert!(matches!(error, Err(Error::Stopped(_))), "{error:?}");
+    }
+    for (key, value) in &expected {
+        assert_eq!(store.get(key).unwrap().as_ref(), Some(value));
+    }
+    assert!(matches!(store.close(), Err(Error::Stopped(_))));
+    assert_eq!(storage.events(), events, "something was written after a failed sync");
+    // What was acknowledged is there, whatever became of the write whose sync failed.
+    let left = storage.crashed(events, || false);
+    let store = Store::open_in(Arc::new(left), None, &options).unwrap();
+    for (key, value) in &expected {
+        assert_eq!(store.get(key).unwrap().as_ref(), Some(value));
+    }
+    store.put(b"later", b"1").unwrap();
+}

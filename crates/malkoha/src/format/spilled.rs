@@ -1,0 +1,92 @@
+//! The list of spilled copies in a file, of fixed-size and growable filters alike.
+
+use std::io::{self, Write};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::format::ReadError;
+use crate::format::header::impossible;
+use crate::spill::{Spill, SpillKey};
+
+/// Bytes of an entry.
+pub(super) const ENTRY_BYTES: usize = 32;
+/// Bytes of the checksum behind the entries.
+pub(super) const CHECKSUM_BYTES: usize = 8;
+/// Seed of the checksum; no segment has this number.
+const CHECKSUM_SEED: u64 = u64::MAX - 1;
+
+pub(super) fn checksum() -> Xxh3 {
+    Xxh3::with_seed(CHECKSUM_SEED)
+}
+
+pub(super) fn entry(key: &SpillKey, copies: u64) -> [u8; ENTRY_BYTES] {
+    let mut bytes = [0; ENTRY_BYTES];
+    bytes[0..4].copy_from_slice(&key.segment.to_le_bytes());
+    bytes[4..8].copy_from_slice(&key.place.to_le_bytes());
+    bytes[8..12].copy_from_slice(&key.fingerprint.to_le_bytes());
+    bytes[16..24].copy_from_slice(&key.value.to_le_bytes());
+    bytes[24..32].copy_from_slice(&copies.to_le_bytes());
+    bytes
+}
+
+/// An entry's content, if it is one.
+pub(super) fn parse(bytes: &[u8; ENTRY_BYTES]) -> Option<(SpillKey, u64)> {
+    let key = SpillKey {
+        segment: u32::from_le_bytes(field(bytes, 0)),
+        place: u32::from_le_bytes(field(bytes, 4)),
+        fingerprint: u32::from_le_bytes(field(bytes, 8)),
+        value: u64::from_le_bytes(field(bytes, 16)),
+    };
+    let (reserved, copies) = (u32::from_le_bytes(field(bytes, 12)), field(bytes, 24));
+    let copies = u64::from_le_bytes(copies);
+    (reserved == 0 && copies > 0).then_some((key, copies))
+}
+
+/// Bytes of the list of so many entries in the file of a fixed-size filter: none if there are none.
+pub(super) fn section_bytes(entries: u64) -> u64 {
+    if entries == 0 { 0 } else { entries * ENTRY_BYTES as u64 + CHECKSUM_BYTES as u64 }
+}
+
+pub(super) fn write_section(writer: &mut impl Write, spill: &Spill) -> io::Result<()> {
+    if spill.is_empty() {
+        return Ok(());
+    }
+    let mut checksum = checksum();
+    for (key, copies) in spill.iter() {
+        let entry = entry(&key, copies);
+        checksum.update(&entry);
+        writer.write_all(&entry)?;
+    }
+    writer.write_all(&checksum.digest().to_le_bytes())
+}
+
+fn field<const N: usize>(bytes: &[u8; ENTRY_BYTES], at: usize) -> [u8; N] {
+    *bytes[at..].first_chunk().expect("fields lie in the entry")
+}
+
+/// Checks such a section, which begins at byte `offset` of its file, and hands each entry to `add`,
+/// which says whether there can be such copies.
+pub(super) fn read_section(
+    section: &[u8],
+    offset: u64,
+    mut add: impl FnMut(SpillKey, u64) -> bool,
+) -> Result<(), ReadError> {
+    let Some((entries, stored)) = section.split_last_chunk::<CHECKSUM_BYTES>() else {
+        return Ok(());
+    };
+    let mut checksum = checksum();
+    checksum.update(entries);
+    if checksum.digest() != u64::from_le_bytes(*stored) {
+        return Err(ReadError::SpillChecksum);
+    }
+    let mut last = None;
+    for (number, bytes) in (0_u64..).zip(entries.as_chunks::<ENTRY_BYTES>().0) {
+        let entry = parse(bytes).filter(|(key, _)| last.is_none_or(|last| last < *key));
+        if !entry.is_some_and(|(key, copies)| add(key, copies)) {
+            let at = usize::try_from(offset).unwrap_or(usize::MAX);
+            return impossible("spilled copies", at, number);
+        }
+        last = entry.map(|(key, _)| key);
+    }
+    Ok(())
+}

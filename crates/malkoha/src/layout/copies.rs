@@ -1,0 +1,161 @@
+//! Any number of equal copies: two in the table, as a rule, the others in the spill list.
+//!
+//! Equal are copies with the same fingerprint and the same pair of places. A slot tells both, in
+//! every layout, wherever moves have brought it: so copies are recognised exactly.
+
+use crate::addressing::Probe;
+use crate::layout::{self, Search, TableLayout, search};
+use crate::spill::{MAX_COPIES, Spill, SpillKey};
+
+/// Places that a copy may look at for room before it is spilled, and a new key before it looks for
+/// a copy that gives way. Searches below the load that tables are built for rarely take more.
+const NEAR: u32 = 1_000;
+
+/// What came of offering a key to its candidate slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Taken,
+    Full,
+    /// An equal copy was seen; nothing was done.
+    Copy,
+}
+
+/// A layout that recognises equal copies and can take them out.
+pub(crate) trait CopyLayout: TableLayout {
+    /// Takes the first candidate place with room, unless an equal fingerprint is seen in it or in
+    /// the one before. An equal that moves have taken elsewhere is not looked for: rarely, and never
+    /// beyond a key's own slots, a table then has more copies than [`MAX_COPIES`].
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
+    /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        each: impl FnMut(Probe, u64),
+    );
+    /// Copies in the candidate slots that are equal in the value too.
+    fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32;
+    /// Empties a slot of `place` that holds such a copy.
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
+}
+
+/// Inserts a key. On `false` nothing has changed, and it was a first copy.
+#[inline]
+pub(crate) fn insert<L: CopyLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (search, spill): (&mut Search, &mut Spill),
+    (probe, value): (&Probe, u64),
+    max_kicks: u32,
+) -> bool {
+    match layout.offer(bytes, probe, value) {
+        Offer::Taken => true,
+        refusal => {
+            insert_refused(layout, bytes, (search, spill), (probe, value), refusal, max_kicks)
+        }
+    }
+}
+
+/// Inserts all that is in another table of the same geometry: `bytes` and spill list. On `false`,
+/// when it did not fit, some of it is in.
+pub(crate) fn absorb<L: CopyLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (search, spill): (&mut Search, &mut Spill),
+    (from, from_spill): (&[u8], &Spill),
+    max_kicks: u32,
+) -> bool {
+    let segments = u64::from(layout.addressing().segments());
+    for (segment, place) in (0..segments).flat_map(|s| (0..layout.places()).map(move |p| (s, p))) {
+        let mut fits = true;
+        layout.for_each_occupant(from, segment, place, |probe, value| {
+            let room = (&mut *search, &mut *spill);
+            fits = fits && insert(layout, bytes, room, (&probe, value), max_kicks);
+        });
+        if !fits {
+            return false;
+        }
+    }
+    spill.extend(from_spill.iter());
+    true
+}
+
+/// Takes a copy of a key from the spill list, else from the table.
+#[inline]
+pub(crate) fn remove<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    spill: &mut Spill,
+    probe: &Probe,
+) -> bool {
+    let spilled = !spill.is_empty() && spill.take(&SpillKey::of(probe, 0));
+    spilled || layout.remove(bytes, probe)
+}
+
+/// Inserts a key that its candidate slots did not take at once.
+#[cold]
+#[inline(never)]
+fn insert_refused<L: CopyLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (search, spill): (&mut Search, &mut Spill),
+    (probe, value): (&Probe, u64),
+    refusal: Offer,
+    max_kicks: u32,
+) -> bool {
+    let near = max_kicks.min(NEAR);
+    if refusal == Offer::Copy {
+        // In a map, equal fingerprints can have different values.
+        let in_table = layout.count(bytes, probe);
+        let inserted = if layout.copies(bytes, probe, value) >= MAX_COPIES {
+            false
+        } else if in_table >= MAX_COPIES {
+            // Nothing moves for a key that has its share of slots.
+            layout.try_insert(bytes, probe, value)
+        } else {
+            layout::insert(layout, bytes, search, probe, value, near)
+        };
+        if !inserted && in_table > 0 {
+            spill.add(SpillKey::of(probe, value), 1);
+        }
+        if inserted || in_table > 0 {
+            return true;
+        }
+    } else if search::insert_with_moves(layout, bytes, search, probe, value, near) {
+        return true;
+    }
+    // A second copy is no reason to refuse a new key.
+    let near_room = spill_a_copy(layout, bytes, search, spill, probe, near)
+        && layout::insert(layout, bytes, search, probe, value, near);
+    near_room
+        || (max_kicks > near
+            && search::insert_with_moves(layout, bytes, search, probe, value, max_kicks))
+}
+
+/// Spills a copy from the first place that the last search, which found no room, looked at and
+/// that holds one of several with the same fingerprint; in a map their values may differ. Answers
+/// whether there was one.
+fn spill_a_copy<L: CopyLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    search: &Search,
+    spill: &mut Spill,
+    probe: &Probe,
+    limit: u32,
+) -> bool {
+    let copy = search.looked_at(layout, probe, limit).find_map(|place| {
+        let mut copy = None;
+        layout.for_each_occupant(bytes, probe.segment, place, |occupant, value| {
+            if copy.is_none() && layout.count(bytes, &occupant) > 1 {
+                copy = Some((place, occupant, value));
+            }
+        });
+        copy
+    });
+    if let Some((place, copy, value)) = copy {
+        layout.vacate(bytes, place, &copy, value);
+        spill.add(SpillKey::of(&copy, value), 1);
+    }
+    copy.is_some()
+}

@@ -1,0 +1,174 @@
+//! Any number of copies of any number of keys in a filter of fixed size.
+#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small samples")]
+
+use std::collections::HashMap;
+
+use malkoha::{Builder, CuckooFilter, FilterView, Layout};
+
+const LAYOUTS: [Layout; 6] = [
+    Layout::Bucketed { bucket_size: 1 },
+    Layout::Bucketed { bucket_size: 2 },
+    Layout::Bucketed { bucket_size: 4 },
+    Layout::Bucketed { bucket_size: 8 },
+    Layout::SemiSorted,
+    Layout::GapWindows,
+];
+
+fn builder(capacity: u64, layout: Layout) -> Builder {
+    CuckooFilter::builder().capacity(capacity).layout(layout).fingerprint_bits(16)
+}
+
+fn bytes_of(filter: &CuckooFilter) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    filter.write_to(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_million_of_one_key() {
+    for layout in LAYOUTS {
+        let copies = if layout == Layout::GapWindows { 1_000_000 } else { 20_000 };
+        let mut filter = builder(1_000, layout).build().unwrap();
+        filter.try_extend(0..500_u32).unwrap();
+        let (bytes, load) = (filter.size_in_bytes(), filter.load_factor());
+        for _ in 0..copies {
+            filter.insert("cuckoo").unwrap();
+        }
+        assert_eq!(filter.count("cuckoo"), copies);
+        assert_eq!(filter.len(), copies + 500);
+        assert!(filter.size_in_bytes() < bytes + 64, "one entry beside the table");
+        assert!(filter.load_factor() < load + 5.0 / 1_000.0, "at most four slots");
+        for left in (0..copies).rev() {
+            assert!(filter.remove("cuckoo"));
+            if left % 9_973 == 0 || left < 10 {
+                assert_eq!(filter.count("cuckoo"), left);
+            }
+        }
+        assert!(!filter.remove("cuckoo"));
+        assert_eq!((filter.len(), filter.size_in_bytes()), (500, bytes));
+        assert!((0..500_u32).all(|key| filter.contains(&key)));
+    }
+}
+
+/// The filter is filled with pairs of copies first, and then holds its capacity of distinct keys
+/// all the same, in whatever order copies and new keys come.
+#[test]
+fn copies_give_way_to_new_keys() {
+    for layout in LAYOUTS {
+        let capacity = 20_000_u32;
+        let mut filter = builder(capacity.into(), layout).build().unwrap();
+        for key in 0..capacity {
+            for _ in 0..2 {
+                filter.insert(&key).unwrap_or_else(|full| panic!("{layout}, {key}: {full}"));
+            }
+        }
+        for key in 0..capacity {
+            filter.insert(&key).unwrap();
+        }
+        assert_eq!(filter.len(), 3 * u64::from(capacity));
+        assert!((0..capacity).all(|key| filter.count(&key) >= 3));
+        let exact = (0..capacity).filter(|key| filter.count(key) == 3).count();
+        assert!(exact > 19_950, "{layout}: {exact}");
+        for _ in 0..3 {
+            assert!((0..capacity).all(|key| filter.remove(&key)));
+        }
+        assert_eq!(bytes_of(&filter), bytes_of(&builder(capacity.into(), layout).build().unwrap()));
+    }
+}
+
+/// One by one, in batches, sorted by segment, on threads: the same counts, and the same bytes
+/// whatever the number of threads.
+#[test]
+fn the_path_makes_no_difference() {
+    // 32 bits: enough bytes that a table is worth filling segment by segment.
+    let distinct = 600_000_u64;
+    let mut keys: Vec<u64> = (0..distinct).collect();
+    keys.extend((0..distinct / 10).flat_map(|key| [key * 10; 2]));
+    keys.extend([7; 5_000]);
+    let layout = Layout::GapWindows;
+    let builder = || builder(distinct, layout).fingerprint_bits(32);
+    let threads = [1, 3].map(|threads| builder().threads(threads).build_from(&keys).unwrap());
+    assert!(bytes_of(&threads[0]) == bytes_of(&threads[1]));
+    let mut batched = builder().build().unwrap();
+    batched.insert_many(&keys).unwrap();
+    let mut single = builder().build().unwrap();
+    single.try_extend(&keys).unwrap();
+    for key in (0..distinct).step_by(7) {
+        let count = single.count(&key);
+        assert!(count >= if key % 10 == 0 { 3 } else { 1 });
+        assert_eq!(count, batched.count(&key));
+        assert_eq!(count, threads[0].count(&key));
+    }
+    assert_eq!(single.count(&7_u64), 5_001);
+    assert_eq!(single.len(), keys.len() as u64);
+    let removed = batched.remove_many(&keys);
+    assert!(removed.into_iter().all(|removed| removed) && batched.is_empty());
+    assert_eq!(batched.load_factor(), 0.0);
+}
+
+/// Draws from a Zipf distribution by inversion of its continuous approximation: the value `n` with
+/// probability nearly proportional to `n^-s`, for `n` in `1..=most`.
+fn zipf(s: f64, most: f64, draws: u32) -> impl Iterator<Item = u64> {
+    let mut state = 1_u64;
+    (0..draws).map(move |_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let top = (most + 1.0).powf(1.0 - s);
+        (1.0 + uniform * (top - 1.0)).powf(1.0 / (1.0 - s)) as u64
+    })
+}
+
+/// Counts of a skewed stream in a filter that has room for its distinct keys only: never too low,
+/// and too high for no more of them than share a fingerprint by chance. Tolerance: 4.5 sigma of that
+/// number.
+#[test]
+fn a_zipf_stream_is_counted() {
+    let mut truth: HashMap<u64, u64> = HashMap::new();
+    for key in zipf(1.1, 1e9, 400_000) {
+        *truth.entry(key).or_default() += 1;
+    }
+    let distinct = truth.len() as u64;
+    for layout in LAYOUTS {
+        let mut filter =
+            CuckooFilter::builder().capacity(distinct).fpr(0.01).layout(layout).build().unwrap();
+        for key in zipf(1.1, 1e9, 400_000) {
+            filter.insert(&key).unwrap();
+        }
+        assert_eq!(filter.len(), 400_000);
+        let mut too_high = 0_u32;
+        for (key, &count) in &truth {
+            assert!(filter.count(key) >= count, "{layout}: {key}");
+            too_high += u32::from(filter.count(key) > count);
+        }
+        let expected = 0.01 * distinct as f64;
+        assert!(
+            f64::from(too_high) < expected + 4.5 * expected.sqrt(),
+            "{layout}: {too_high} of {distinct} keys"
+        );
+    }
+}
+
+#[test]
+fn counts_survive_the_way_out_and_in() {
+    for layout in LAYOUTS {
+        let mut filter = builder(1_000, layout).build().unwrap();
+        for key in 0..1_000_u32 {
+            (0..=key % 7).try_for_each(|_| filter.insert(&key)).unwrap();
+        }
+        let bytes = bytes_of(&filter);
+        let mut read = CuckooFilter::read_from(&bytes[..]).unwrap();
+        let view = FilterView::from_bytes(&bytes).unwrap();
+        for key in 0..1_000_u32 {
+            assert!(view.count(&key) > u64::from(key % 7));
+            assert_eq!(view.count(&key), filter.count(&key));
+            assert_eq!(read.count(&key), filter.count(&key));
+        }
+        assert_eq!(view.load_factor(), filter.load_factor());
+        assert_eq!(bytes_of(&read), bytes);
+        for key in 0..1_000_u32 {
+            assert!((0..=key % 7).all(|_| read.remove(&key)));
+        }
+        assert!(read.is_empty());
+    }
+}
