@@ -1,16 +1,18 @@
-//! Any bytes, read as a filter and as a map: an error or something that works, and no panic.
+//! Any bytes, read as filters and maps of every kind: an error or something that works, and no panic.
 //!
 //! The header's checksum and those of the segments are put right first, or the fuzzer would never
 //! get past them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use malkoha::{CuckooFilter, CuckooMap, FilterView};
+use malkoha::{CuckooFilter, CuckooMap, FilterView, GrowableCuckooFilter, GrowableCuckooMap};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 fuzz_target!(|bytes: Vec<u8>| {
     let mut bytes = bytes;
-    seal(&mut bytes);
+    // Bytes 10 and 11 are the kind; 3 and 4 are growable.
+    let is_growable = bytes.get(10).is_some_and(|&kind| kind > 2);
+    if is_growable { seal_growable(&mut bytes) } else { seal(&mut bytes) };
     if let Ok(mut filter) = CuckooFilter::read_from(&bytes[..]) {
         for key in 0..16_u64 {
             let _ = filter.insert(&key);
@@ -25,11 +27,58 @@ fuzz_target!(|bytes: Vec<u8>| {
     }
     if let Ok(mut map) = CuckooMap::read_from(&bytes[..]) {
         let _ = map.insert(&1_u8, 1);
-        for value in map.get(&1_u8).collect::<Vec<_>>() {
+        for value in map.get(&1_u8).take(100).collect::<Vec<_>>() {
             map.remove(&1_u8, value);
         }
+        map.entries().for_each(drop);
+    }
+    if let Ok(mut filter) = GrowableCuckooFilter::from_bytes(&bytes) {
+        let keys: Vec<u64> = (0..64).collect();
+        let _ = filter.insert_many(&keys);
+        filter.contains_many(&keys);
+        keys.iter().for_each(|key| drop(filter.count(key)));
+        filter.remove_many(&keys);
+        filter.shrink_to_fit();
+        filter.entries().for_each(drop);
+        filter.to_bytes();
+    }
+    if let Ok(mut map) = GrowableCuckooMap::from_bytes(&bytes) {
+        let pairs: Vec<(u64, u64)> = (0..64).map(|key| (key, key & 1)).collect();
+        let _ = map.insert_many(&pairs);
+        for &(key, value) in &pairs {
+            // A hostile list may claim 2^63 copies.
+            map.get(&key).take(100).for_each(drop);
+            let _ = map.update(&key, value, value ^ 1);
+        }
+        map.remove_many(&pairs);
+        map.shrink_to_fit();
+        map.entries().for_each(drop);
+        map.to_bytes();
     }
 });
+
+/// The same for growable kinds, whose segments follow from their records.
+fn seal_growable(bytes: &mut [u8]) -> Option<()> {
+    let checksum = xxh3_64_with_seed(bytes.get(..120)?, u64::MAX);
+    bytes.get_mut(120..128)?.copy_from_slice(&checksum.to_le_bytes());
+    let bits = u64::from(bytes[15]);
+    let segments = u32::from_le_bytes(*bytes[48..].first_chunk()?);
+    let mut at = 128;
+    for number in 0..segments {
+        let value_bits = u64::from(*bytes.get(at + 5)?);
+        let buckets = u64::from(u16::from_le_bytes(*bytes.get(at + 6..)?.first_chunk()?));
+        let narrowing = 12_u64.saturating_sub(u64::from(buckets.max(1).ilog2()));
+        let table = (buckets * 4 * (bits + 1 + narrowing + value_bits)).div_ceil(64) * 8 + 16;
+        let end = at + 16 + usize::try_from(table).ok()?;
+        let checksum = xxh3_64_with_seed(bytes.get(at..end)?, number.into());
+        bytes.get_mut(end..end + 8)?.copy_from_slice(&checksum.to_le_bytes());
+        at = end + 8;
+    }
+    let end = bytes.len().checked_sub(8).filter(|&end| end >= at)?;
+    let checksum = xxh3_64_with_seed(&bytes[at..end], u64::MAX - 1);
+    bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+    Some(())
+}
 
 /// Right checksums, wherever the header says that they belong.
 fn seal(bytes: &mut [u8]) -> Option<()> {

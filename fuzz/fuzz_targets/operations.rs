@@ -34,6 +34,7 @@ fuzz_target!(|case: Case| {
         Layout::Bucketed { bucket_size: 8 },
         Layout::SemiSorted,
         Layout::GapWindows,
+        Layout::Words,
     ];
     let built = CuckooFilter::builder()
         .capacity(u64::from(case.capacity) + 1)

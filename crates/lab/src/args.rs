@@ -194,6 +194,26 @@ pub struct CopiesArgs {
     pub date: Option<String>,
 }
 
+/// Options of filters that threads share.
+#[derive(Args, Clone, Debug)]
+pub struct ThreadsArgs {
+    /// Keys that each filter is built for
+    #[arg(long, value_parser = parse_count, default_value = "15M")]
+    pub keys: u64,
+    /// Numbers of threads
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4,8")]
+    pub threads: Vec<usize>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
+    pub output: OutputArgs,
+}
+
 /// Options of the table of sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SpaceArgs {

@@ -21,5 +21,6 @@ pub mod report;
 pub mod results;
 pub mod space;
 pub mod subject;
+pub mod threads;
 pub mod workload;
 mod zipf;

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs};
+use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs, ThreadsArgs};
 use lab::page::{self, ReportArgs};
+use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{copies, fill, grow, limit, report, space};
+use lab::{copies, fill, grow, limit, report, space, threads};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -26,10 +27,15 @@ enum Command {
     Copies(CopiesArgs),
     /// Grow a filter and a map, at every doubling: rates, space, the longest insert
     Grow(GrowArgs),
+    /// Many threads on one filter, with each kind of lock
+    Threads(ThreadsArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),
+    /// One structure's lookups, for Valgrind to count
+    #[command(hide = true)]
+    Lookups(LookupsArgs),
     /// Make the report from the results of `paper`: HTML, Markdown and plots
     Report(ReportArgs),
 }
@@ -41,11 +47,17 @@ fn main() -> Result<()> {
         Command::Fill(args) => fill::report(&args),
         Command::Copies(args) => copies::report(&args),
         Command::Grow(args) => grow::report(&args),
+        Command::Threads(args) => {
+            let mut contenders = threads::locks();
+            contenders.extend(threads::sharded());
+            threads::report(&args, &contenders)
+        }
         Command::Space(args) => {
             space::report(&args);
             Ok(())
         }
         Command::Paper(args) => paper::run(&args),
+        Command::Lookups(args) => lines::run(&args),
         Command::Report(args) => page::run(&args),
     }
 }

@@ -7,10 +7,11 @@ use crate::subject::{Contender, How, Operation, Subject, count};
 
 /// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
 /// positives (more where so few would not let it fill). A new layout is one line more.
-const LAYOUTS: [(&str, Layout, u32); 6] = [
+const LAYOUTS: [(&str, Layout, u32); 7] = [
     ("bucketed", Layout::Bucketed { bucket_size: 4 }, 12),
     ("semi-sorted", Layout::SemiSorted, 12),
     ("gap-windows", Layout::GapWindows, 11),
+    ("words", Layout::Words, 12),
     ("bucketed1", Layout::Bucketed { bucket_size: 1 }, 18),
     ("bucketed2", Layout::Bucketed { bucket_size: 2 }, 11),
     ("bucketed8", Layout::Bucketed { bucket_size: 8 }, 13),

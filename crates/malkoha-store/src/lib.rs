@@ -15,9 +15,9 @@
 //! ```
 //!
 //! A read costs one look into the index, which is in memory, and one into the log, which is mapped.
-//! The index keeps a fingerprint of 15 or so bits and a location for each key; the full key in the
-//! log confirms, so answers are exact. A key that is absent costs no look into the log but for one
-//! time in a thousand.
+//! The index keeps a fingerprint of 14 bits and a location for each key; the full key in the
+//! log confirms, so answers are exact. Of absent keys, 1 or 2 in a thousand cost a look into the log
+//! too.
 //!
 //! # What is guaranteed
 //!

@@ -94,8 +94,17 @@ pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does `work` for each number below `count`, on several threads. One of the errors, if any.
-pub(crate) fn side_by_side(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+/// Threads for so many records: starting one takes as long as taking in some thousand of them.
+pub(crate) fn threads_for(records: u64) -> usize {
+    if records < 10_000 { 1 } else { threads() }
+}
+
+/// Does `work` for each number below `count`, on so many threads. One of the errors, if any.
+pub(crate) fn side_by_side(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<Error>> = Mutex::new(None);
     let run = || {
@@ -110,7 +119,7 @@ pub(crate) fn side_by_side(count: usize, work: impl Fn(usize) -> Result<()> + Sy
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads().min(count) {
+        for _ in 1..threads.min(count) {
             // Where no thread can be had, the others do its share.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
@@ -130,7 +139,7 @@ pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u
     let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
     let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
     let last = read.iter().map(|(file, _)| file.location(file.capacity())).max().unwrap_or(0);
-    side_by_side(SHARDS, |number| {
+    side_by_side(SHARDS, threads_for(keys), |number| {
         index.shard_mut(number).reserve(keys / SHARDS as u64, last + unread / UNIT)
     })?;
     Ok(keys)
@@ -142,7 +151,9 @@ pub(crate) fn apply(
     table: &FileTable,
     read: &[(Arc<LogFile>, Changes)],
 ) -> Result<()> {
-    side_by_side(SHARDS, |number| {
+    let changes = read.iter().flat_map(|(_, changes)| &changes.shards);
+    let changes: usize = changes.map(Vec::len).sum();
+    side_by_side(SHARDS, threads_for(changes as u64), |number| {
         let mut shard = index.shard_mut(number);
         read.iter().try_for_each(|(file, changes)| {
             apply_to(&mut shard, table, file, &changes.shards[number])

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::concurrent::{ConcurrentCuckooFilter, Locking};
 use crate::error::{BuildError, FromIterError};
 use crate::filter::CuckooFilter;
 use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
@@ -196,6 +197,39 @@ impl Builder {
         CuckooFilter::from_plan(&self.plan()?)
     }
 
+    /// What a filter for many threads would be: with one word a bucket.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan), and if another layout than [`Layout::Words`] was chosen.
+    pub fn plan_concurrent(&self) -> Result<Plan, BuildError> {
+        match self.layout {
+            None | Some(Layout::Words) => self.plan_for(0, Some(Layout::Words)),
+            Some(other) => Err(BuildError::Layout {
+                layout: other.name(),
+                what: "threads that change it: leave the layout out, or choose words",
+            }),
+        }
+    }
+
+    /// Builds a filter for many threads, empty, with the locks that `P` says.
+    ///
+    /// ```
+    /// use malkoha::{ConcurrentCuckooFilter, McsLock, Striped};
+    ///
+    /// let builder = ConcurrentCuckooFilter::builder().capacity(1_000).fpr(0.01);
+    /// let seen: ConcurrentCuckooFilter = builder.build_concurrent()?;
+    /// let queued: ConcurrentCuckooFilter<Striped<McsLock>> = builder.build_concurrent()?;
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_concurrent`](Self::plan_concurrent), and if the system does not give the memory.
+    pub fn build_concurrent<P: Locking>(&self) -> Result<ConcurrentCuckooFilter<P>, BuildError> {
+        ConcurrentCuckooFilter::from_plan(&self.plan_concurrent()?)
+    }
+
     /// Builds a map for values of `value_bits` bits, 1 to 64, empty.
     ///
     /// ```
@@ -323,7 +357,7 @@ fn smallest(
             smallest = Some(geometry);
         }
     }
-    let reachable = params::cuckoo_fpr(32, layout.probed_slots(), layout.load(32));
+    let reachable = params::cuckoo_fpr(32, layout.probed_slots(32), layout.load(32));
     smallest.ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
 }
 

@@ -272,7 +272,11 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
 
 /// Calls `each(position of the first, hashes)` for successive chunks of keys.
 #[inline]
-fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
+pub(crate) fn hash_chunks<K: Key>(
+    hasher: KeyHasher,
+    keys: &[K],
+    mut each: impl FnMut(usize, &[u64]),
+) {
     const CHUNK: usize = 1024;
     let mut hashes = [0; CHUNK];
     for (chunk, keys) in keys.chunks(CHUNK).enumerate() {

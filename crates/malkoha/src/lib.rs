@@ -55,6 +55,7 @@
 mod addressing;
 mod arch;
 mod builder;
+mod concurrent;
 mod entries;
 mod error;
 mod filter;
@@ -71,6 +72,10 @@ mod table;
 mod union;
 
 pub use builder::{Builder, Plan};
+pub use concurrent::{
+    ConcurrentCuckooFilter, ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock,
+    Rtm, Status, Striped, Transactions,
+};
 pub use entries::Entry;
 pub use error::{
     BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,

@@ -218,6 +218,12 @@ geometry_tests! {
     semi_sorted_f17: Layout::SemiSorted, 17;
     semi_sorted_f18: Layout::SemiSorted, 18;
     semi_sorted_f32: Layout::SemiSorted, 32;
+    words_f4: Layout::Words, 4;
+    words_f7: Layout::Words, 7;
+    words_f12: Layout::Words, 12;
+    words_f16: Layout::Words, 16;
+    words_f22: Layout::Words, 22;
+    words_f32: Layout::Words, 32;
     gap_windows_f6: Layout::GapWindows, 6;
     gap_windows_f8: Layout::GapWindows, 8;
     gap_windows_f11: Layout::GapWindows, 11;
@@ -266,7 +272,9 @@ fn from_an_iterator_of_any_length() {
 #[test]
 fn building_from_a_slice_keeps_every_key() {
     let keys: Vec<u64> = (0..1_500_000).collect();
-    for layout in [Layout::Bucketed { bucket_size: 4 }, Layout::SemiSorted, Layout::GapWindows] {
+    for layout in
+        [Layout::Bucketed { bucket_size: 4 }, Layout::SemiSorted, Layout::GapWindows, Layout::Words]
+    {
         let builder = CuckooFilter::builder().layout(layout).fingerprint_bits(14);
         let mut bytes = Vec::new();
         for threads in [1, 2, 3, 64] {
@@ -347,7 +355,9 @@ fn small_capacities_hold_what_they_promise() {
 #[test]
 fn a_higher_rate_never_costs_more() {
     let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
-    for layout in bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows]) {
+    for layout in
+        bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows, Layout::Words])
+    {
         let mut least = u64::MAX;
         for fpr in [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.1, 0.3, 0.5] {
             let builder = CuckooFilter::builder().capacity(1_000_000).layout(layout);

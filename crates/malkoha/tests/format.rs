@@ -22,6 +22,7 @@ fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
     };
     let semi_sorted = builder().layout(Layout::SemiSorted).fingerprint_bits(13);
     let gap_windows = builder().layout(Layout::GapWindows).fingerprint_bits(11);
+    let words = builder().layout(Layout::Words).fingerprint_bits(12);
     let mut copies = filled(builder().fingerprint_bits(12), 40);
     for key in 0..40_u64 {
         copies.try_extend(vec![key; key as usize % 5]).unwrap();
@@ -36,6 +37,7 @@ fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
         ("set-v1-b8-f32.mlk", filled(builder().fingerprint_bits(32).bucket_size(8), 100)),
         ("set-v1-semi-sorted-f13.mlk", filled(semi_sorted, 100)),
         ("set-v1-gap-windows-f11.mlk", filled(gap_windows, 100)),
+        ("set-v1-words-f12.mlk", filled(words, 100)),
         ("set-v1-empty.mlk", filled(builder().fpr(0.001), 0)),
     ]
 }

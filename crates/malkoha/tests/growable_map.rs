@@ -44,6 +44,13 @@ fn insert(map: &mut GrowableCuckooMap, model: &mut Model, key: u32, value: u64) 
     model.entry(key).or_default().push(value);
 }
 
+fn insert_many(map: &mut GrowableCuckooMap, model: &mut Model, pairs: &[(u32, u64)]) {
+    map.insert_many(pairs).unwrap();
+    for &(key, value) in pairs {
+        model.entry(key).or_default().push(value);
+    }
+}
+
 fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
     if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
         assert!(map.remove(&key, value), "{key} had {value}");
@@ -61,6 +68,8 @@ fn agree(map: &GrowableCuckooMap, model: &Model) {
         let mut candidates: Vec<u64> = map.get(key).collect();
         assert_eq!(candidates, batched, "single and batched lookups differ");
         for value in &model[key] {
+            let copies = model[key].iter().filter(|other| *other == value).count() as u64;
+            assert!(map.count(key, *value) >= copies);
             let found = candidates.iter().position(|candidate| candidate == value);
             candidates.swap_remove(found.unwrap_or_else(|| panic!("{key} lost {value}")));
         }
@@ -82,10 +91,9 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::InsertRange { from, len, shift } => {
-                    for key in from..from + len {
-                        let value = u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
-                        insert(&mut map, &mut model, key, value);
-                    }
+                    let value = |key| u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
+                    let pairs: Vec<_> = (from..from + len).map(|key| (key, value(key))).collect();
+                    insert_many(&mut map, &mut model, &pairs);
                 }
                 Operation::InsertCopies { key, value, len } => {
                     (0..len).for_each(|i| insert(&mut map, &mut model, key, value ^ u64::from(i / 2)));
@@ -99,7 +107,9 @@ proptest! {
                 Operation::Shrink => map.shrink_to_fit(),
                 Operation::Reserve { keys, value } => map.reserve(keys, value).unwrap(),
                 Operation::RemoveRange { from, len } => {
-                    (from..from + len).for_each(|key| remove(&mut map, &mut model, key));
+                    let last = |key| Some((key, model.get_mut(&key)?.pop()?));
+                    let pairs: Vec<_> = (from..from + len).filter_map(last).collect();
+                    prop_assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
                 }
             }
         }

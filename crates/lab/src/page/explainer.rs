@@ -1,6 +1,10 @@
-//! Cuckoo hashing step by step, on the example of an article that gives most of its places in
-//! pictures (cnblogs.com/chuxiuhong/p/8215719.html): A's places, who kicks whom, and that G, with
-//! places 1 and 2, finds none, are the article's; the other places are the ones that give its steps.
+//! Cuckoo hashing step by step, on the example of an article (cnblogs.com/chuxiuhong/p/8215719.html).
+
+/// What of the example is the article's. It gives most places in pictures.
+pub(super) const ORIGIN: &str = "The keys and steps are those of an article \
+    (cnblogs.com/chuxiuhong/p/8215719.html). Its text gives the places of A, who kicks whom, and \
+    that G, with places 1 and 2, finds none; the other places are reconstructed so that they lead \
+    to these steps.";
 
 /// Positions in each of the two tables.
 const SIZE: usize = 5;

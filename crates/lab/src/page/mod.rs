@@ -36,6 +36,7 @@ pub struct ReportArgs {
 }
 
 /// One table or figure of the paper.
+#[derive(Clone)]
 struct Section {
     id: &'static str,
     title: &'static str,
@@ -73,6 +74,8 @@ struct Page {
     claims: Table,
     /// Why some of the claims do not hold here.
     reasons: &'static str,
+    /// Where the steps come from.
+    example: &'static str,
     steps: Vec<Step>,
     costs: Vec<Cost>,
     sections: Vec<Section>,
@@ -89,6 +92,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         machine: data.machine.clone(),
         claims: claims::table(&data),
         reasons: claims::REASONS,
+        example: explainer::ORIGIN,
         steps: explainer::steps(),
         costs: calculator::example(),
         sections: sections::all(&data)?,

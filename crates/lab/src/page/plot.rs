@@ -32,6 +32,7 @@ const GRID: RGBColor = COLOURS[2].0;
 const LINES: usize = COLOURS.len() - 3;
 
 /// A drawn plot.
+#[derive(Clone)]
 pub(super) struct Plot {
     pub(super) file: String,
     /// What it shows, in words.

@@ -44,9 +44,7 @@ pub(super) fn figure2(scale: &Scale) -> Result<Vec<Value>> {
 fn least_load(log_buckets: u32, bucket_size: usize, bits: u32, runs: u32) -> f64 {
     let loads = (1..=u64::from(runs)).map(|seed| {
         let mut table = Walk::new(log_buckets, bucket_size, bits);
-        let keys = Keys::new(seed);
-        let mut positions = 0..;
-        while positions.next().is_some_and(|position| table.insert(keys.key(position))) {}
+        table.fill(Keys::new(seed));
         table.load()
     });
     loads.fold(1.0, f64::min)

@@ -4,11 +4,14 @@
 //! Each experiment gives [`values::Value`]s, which are written to one CSV file; the report
 //! is made from these files alone.
 
+mod blocks;
 mod choices;
-mod copies;
+pub mod copies;
 mod formulas;
+pub mod lines;
 mod load;
 mod passes;
+mod refusals;
 mod space;
 mod structures;
 mod tables;
@@ -30,14 +33,18 @@ use values::Value;
 /// What can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Experiment {
-    /// Properties of the structures: space, lines a lookup touches, deletion
+    /// Properties of the structures: space, cache lines a lookup fetches (with Valgrind), deletion
     Table1,
     /// Space and lookup cost by the formulas, with measured loads
     Table2,
     /// Items, bits an item, false-positive rate and construction speed at one size
     Table3,
+    /// False-positive rate of blocked Bloom filters, by how bits are chosen in a block
+    Blocks,
     /// Load factor against fingerprint bits
     Figure2,
+    /// Why tables with short fingerprints refuse keys early
+    Refusals,
     /// Bits an item against measured false-positive rate, by bucket size
     Figure3,
     /// False-positive rate against bits an item, by the formulas and measured
@@ -151,7 +158,7 @@ pub fn run(args: &PaperArgs) -> Result<()> {
         let passes = passes::all(&scale)?;
         for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
             let values = match experiment {
-                Experiment::Table1 => tables::table1(&passes),
+                Experiment::Table1 => tables::table1(&passes)?,
                 Experiment::Table3 => tables::table3(&passes, &scale),
                 other => throughput::figure(other, &passes),
             };
@@ -162,6 +169,8 @@ pub fn run(args: &PaperArgs) -> Result<()> {
         let values = match experiment {
             Experiment::Table2 => tables::table2(&scale)?,
             Experiment::Figure2 => load::figure2(&scale)?,
+            Experiment::Blocks => blocks::rates(&scale),
+            Experiment::Refusals => refusals::refusals(&scale)?,
             Experiment::Figure3 => space::figure3(&scale)?,
             Experiment::Figure4 => formulas::figure4(),
             Experiment::Copies => copies::inserts()?,

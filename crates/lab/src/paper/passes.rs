@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::structures::{self, Fill, Structure};
+use super::structures::{self, Structure};
 use super::{Scale, progress};
 use crate::keys::{Keys, Present};
 use crate::measure::{alternating, median, rate, timed};
@@ -77,11 +77,7 @@ pub(super) fn all(scale: &Scale) -> Result<Vec<Passes>> {
 
 /// One pass with these keys.
 pub(super) fn pass(structure: &Structure, slots: u64, keys: Keys) -> Result<Pass> {
-    let (limit, full) = match structure.fill {
-        Fill::Refusal => (u64::MAX, slots),
-        Fill::Load(load) => (share_of(slots, load), slots),
-        Fill::Keys(share) => (share_of(slots, share), share_of(slots, share)),
-    };
+    let (limit, full) = structure.fill.limit(slots);
     let mut at_work = Work {
         subject: (structure.make)(slots)?,
         keys,
@@ -213,10 +209,4 @@ fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
         timed(&mut time, || subject.insert(How::Many, &batch[..length], &mut refused));
     }
     rate(items, time)
-}
-
-fn share_of(slots: u64, share: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
-    let keys = (slots as f64 * share) as u64;
-    keys
 }

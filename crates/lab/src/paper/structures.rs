@@ -45,13 +45,24 @@ pub(super) enum Fill {
     Keys(f64),
 }
 
+impl Fill {
+    /// Keys at which filling ends, if there is no refusal before, and keys at occupancy 1.
+    pub(super) fn limit(self, slots: u64) -> (u64, u64) {
+        match self {
+            Self::Refusal => (u64::MAX, slots),
+            Self::Load(load) => (at_load(slots, load), slots),
+            Self::Keys(share) => (at_load(slots, share), at_load(slots, share)),
+        }
+    }
+}
+
 /// A structure to be measured.
 pub(super) struct Structure {
     pub(super) name: &'static str,
     pub(super) fill: Fill,
     pub(super) paper: Option<Row>,
-    /// Places in memory that a lookup of an absent and of a present key reads, as built.
-    pub(super) reads: (f64, f64),
+    /// Cache misses a lookup by the paper's table 1.
+    pub(super) misses: Option<f64>,
     pub(super) make: fn(u64) -> Result<Box<dyn Subject>>,
 }
 
@@ -63,29 +74,23 @@ pub(super) fn all() -> Vec<Structure> {
         let items = million * 1e6 / f64::from(1 << 27);
         Some(Row { items, bits, fpr, speed })
     };
-    let structure = |name, fill, reads, paper, make| Structure { name, fill, paper, reads, make };
+    let structure = |name, fill, misses, paper, make| Structure { name, fill, paper, misses, make };
     vec![
-        structure("CF", Fill::Refusal, (2.0, 2.0), row(127.78, 12.60, 0.19, 5.00), |slots| {
+        structure("CF", Fill::Refusal, Some(2.0), row(127.78, 12.60, 0.19, 5.00), |slots| {
             cuckoo(slots, Layout::Bucketed { bucket_size: 4 }, 12)
         }),
-        structure("ss-CF", Fill::Refusal, (2.0, 2.0), row(128.04, 12.58, 0.09, 3.13), |slots| {
+        structure("ss-CF", Fill::Refusal, Some(2.0), row(128.04, 12.58, 0.09, 3.13), |slots| {
             cuckoo(slots, Layout::SemiSorted, 13)
         }),
-        structure(
-            "BF",
-            Fill::Keys(bloom_keys),
-            (2.0, k),
-            row(123.89, 13.00, 0.19, 3.91),
-            |slots| {
-                let bits = slots * SLOT_BITS;
-                let filter = BloomFilter::with_geometry(bits, BLOOM_HASHES, KeyHasher::new(0))?;
-                Ok(Box::new(Classic::fixed(filter)))
-            },
-        ),
+        structure("BF", Fill::Keys(bloom_keys), Some(k), row(123.89, 13.00, 0.19, 3.91), |slots| {
+            let bits = slots * SLOT_BITS;
+            let filter = BloomFilter::with_geometry(bits, BLOOM_HASHES, KeyHasher::new(0))?;
+            Ok(Box::new(Classic::fixed(filter)))
+        }),
         structure(
             "blk-BF",
             Fill::Keys(bloom_keys),
-            (1.0, 1.0),
+            Some(1.0),
             row(123.89, 13.00, 0.43, 7.64),
             |slots| {
                 let blocks = slots * SLOT_BITS / 512;
@@ -97,7 +102,7 @@ pub(super) fn all() -> Vec<Structure> {
         structure(
             "QF",
             Fill::Load(QUOTIENT_LOAD),
-            (1.0, 1.0),
+            Some(1.0),
             row(120.80, 13.33, 0.18, 1.91),
             |slots| {
                 // Three bits of metadata beside nine of the remainder.
@@ -105,21 +110,21 @@ pub(super) fn all() -> Vec<Structure> {
                 Ok(Box::new(Classic::removable(filter)))
             },
         ),
-        structure("dl-CBF", Fill::Refusal, (4.0, 4.0), row(103.82, 15.51, 0.76, 4.78), |slots| {
+        structure("dl-CBF", Fill::Refusal, Some(4.0), row(103.82, 15.51, 0.76, 4.78), |slots| {
             // Eleven bits of a fingerprint and one that counts copies.
             let filter = DLeftCountingFilter::with_geometry(slots / 16, 11, 1, KeyHasher::new(0))?;
             Ok(Box::new(Classic::removable(filter)))
         }),
-        structure("CBF", Fill::Keys(bloom_keys / 4.0), (2.0, k), None, |slots| {
+        structure("CBF", Fill::Keys(bloom_keys / 4.0), Some(k), None, |slots| {
             let counters = slots * SLOT_BITS / 4;
             let filter =
                 CountingBloomFilter::with_geometry(counters, BLOOM_HASHES, KeyHasher::new(0))?;
             Ok(Box::new(Classic::removable(filter)))
         }),
-        structure("gap windows", Fill::Refusal, (2.0, 2.0), None, |slots| {
+        structure("gap windows", Fill::Refusal, None, None, |slots| {
             cuckoo(slots, Layout::GapWindows, 12)
         }),
-        structure("growable", Fill::Load(0.95), (2.0, 2.0), None, |slots| {
+        structure("growable", Fill::Load(0.95), None, None, |slots| {
             let capacity = at_load(slots, 0.95);
             let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(FPR).growth(1.0);
             Ok(Box::new(builder.build()?))

@@ -2,10 +2,31 @@
 //! exclusive-or, and a random walk of 500 kicks. Figures 2 and 3 are about this walk; the library
 //! searches breadth-first and fills further.
 
+use std::collections::HashSet;
+
+use crate::keys::Keys;
+
 /// Kicks before a table counts as full (paper, section 2.2).
 const MAX_KICKS: u32 = 500;
 /// Marks an empty slot. Fingerprints have at most 20 bits.
 const EMPTY: u32 = u32::MAX;
+
+/// Buckets at which the search for a closed group ends: larger ones are not told apart from a table
+/// that is full.
+const LARGEST_GROUP: usize = 1 << 16;
+
+/// Why a key was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// So many buckets are full of keys that have no other place, and the key has none either: no
+    /// search can help.
+    Group {
+        /// Buckets of the group.
+        buckets: usize,
+    },
+    /// There was a way to a free slot, and the walk did not find it.
+    GivenUp,
+}
 
 /// A partial-key cuckoo hash table of fingerprints.
 pub(super) struct Walk {
@@ -49,11 +70,12 @@ impl Walk {
 
     /// Inserts (paper, algorithm 1). After a refusal the table has lost a fingerprint, as the
     /// paper's own has: it is of use for what it held before.
-    pub(super) fn insert(&mut self, key: u64) -> bool {
+    pub(super) fn insert(&mut self, key: u64) -> Result<(), Refusal> {
         let (first, mut fingerprint) = self.split(key);
         let second = self.alternate(first, fingerprint);
+        let mut bucket = first;
         let inserted = self.put(first, fingerprint) || self.put(second, fingerprint) || {
-            let mut bucket = if self.next() & 1 == 0 { first } else { second };
+            bucket = if self.next() & 1 == 0 { first } else { second };
             (0..MAX_KICKS).any(|_| {
                 let turn = usize::try_from(self.next()).unwrap_or(0) % self.bucket_size;
                 let slot = self.bucket(bucket).start + turn;
@@ -62,8 +84,34 @@ impl Walk {
                 self.put(bucket, fingerprint)
             })
         };
-        self.len += u64::from(inserted);
-        inserted
+        if !inserted {
+            return Err(self.refusal([bucket, self.alternate(bucket, fingerprint)]));
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Inserts the keys from the first one on, until one is refused.
+    pub(super) fn fill(&mut self, keys: Keys) -> Refusal {
+        let refusal = (0..).find_map(|position| self.insert(keys.key(position)).err());
+        refusal.expect("there are more keys than slots")
+    }
+
+    /// Looks at all buckets that entries could be moved to from two full ones, one after the other.
+    fn refusal(&self, places: [u64; 2]) -> Refusal {
+        let (mut seen, mut reached) = (HashSet::from(places), places.to_vec());
+        while let Some(bucket) = reached.pop() {
+            for &fingerprint in &self.slots[self.bucket(bucket)] {
+                if fingerprint == EMPTY || seen.len() > LARGEST_GROUP {
+                    return Refusal::GivenUp;
+                }
+                let other = self.alternate(bucket, fingerprint);
+                if seen.insert(other) {
+                    reached.push(other);
+                }
+            }
+        }
+        Refusal::Group { buckets: seen.len() }
     }
 
     /// Looks up (paper, algorithm 2).
@@ -96,14 +144,13 @@ const fn mix(mut value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Keys;
 
     #[test]
     fn alternates_are_mutual_and_members_are_found() {
         let mut table = Walk::new(10, 4, 12);
         let keys = Keys::new(1);
         let count = 3600;
-        assert!((0..count).all(|position| table.insert(keys.key(position))));
+        assert!((0..count).all(|position| table.insert(keys.key(position)).is_ok()));
         assert!((0..count).all(|position| table.contains(keys.key(position))));
         assert!((table.load() - 3600.0 / 4096.0).abs() < 1e-9);
         for bucket in 0..100 {
@@ -113,5 +160,15 @@ mod tests {
         // A thousand absent keys, each with eight slots: two false positives are expected.
         let found = (0..1000).filter(|n| table.contains(keys.key(1 << 40 | n))).count();
         assert!(found < 12, "{found}");
+    }
+
+    #[test]
+    fn copies_of_a_key_are_a_group_of_two_buckets() {
+        let mut table = Walk::new(10, 2, 12);
+        let key = Keys::new(1).key(0);
+        assert!((0..4).all(|_| table.insert(key) == Ok(())));
+        assert_eq!(table.insert(key), Err(Refusal::Group { buckets: 2 }));
+        // Long fingerprints: there is always a way, however long.
+        assert_eq!(Walk::new(12, 4, 16).fill(Keys::new(2)), Refusal::GivenUp);
     }
 }

@@ -4,7 +4,7 @@
 //! their quotients, so that the n-th run belongs to the n-th occupied quotient.
 
 use super::blocks::{Bit, Blocks, slot};
-use crate::arch::select;
+use crate::arch::{count_both, select};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
@@ -36,11 +36,12 @@ impl Table {
         let unshifted = !shifted & up_to;
         if unshifted != 0 {
             let cluster = u64::MAX << (63 - unshifted.leading_zeros());
-            let quotients_below = (occupied & cluster & (up_to >> 1)).count_ones();
-            let starts_below = (!continuation & cluster & (up_to >> 1)).count_ones();
-            let (n, starts) = (quotients_below - starts_below, !continuation & from);
-            if n < starts.count_ones() {
-                return quotient - u64::from(own) + u64::from(select(starts, n));
+            let below = cluster & (up_to >> 1);
+            // Occupied quotients below, less the run starts below: those are the slots that are
+            // neither outside nor continue a run.
+            let n = count_both(occupied & below, continuation | !below) - 64;
+            if let Ok(start) = select(!continuation & from, n) {
+                return quotient - u64::from(own) + u64::from(start);
             }
         }
         self.far_run_start(quotient)
@@ -82,11 +83,10 @@ impl Table {
         let mut block = position & !63;
         let mut starts = !self.blocks.bits(Bit::Continuation, block) & u64::MAX << slot(position);
         loop {
-            let count = starts.count_ones();
-            if left < count {
-                return block + u64::from(select(starts, left));
+            match select(starts, left) {
+                Ok(start) => return block + u64::from(start),
+                Err(count) => left -= count,
             }
-            left -= count;
             block += 64;
             starts = !self.blocks.bits(Bit::Continuation, block);
         }

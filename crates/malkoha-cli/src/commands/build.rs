@@ -99,6 +99,7 @@ enum LayoutName {
     Bucketed,
     SemiSorted,
     GapWindows,
+    Words,
 }
 
 impl LayoutName {
@@ -107,6 +108,7 @@ impl LayoutName {
             Self::Bucketed => Layout::Bucketed { bucket_size: 4 },
             Self::SemiSorted => Layout::SemiSorted,
             Self::GapWindows => Layout::GapWindows,
+            Self::Words => Layout::Words,
         }
     }
 }

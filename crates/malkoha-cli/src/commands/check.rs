@@ -9,7 +9,7 @@ use crate::cli::{InputArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::filter::Lookup;
 use crate::progress::Progress;
-use crate::screen::{Approximate, print_selected};
+use crate::screen::{Approximate, StoreKeys, print_selected};
 
 const AFTER_HELP: &str = "\
 A line that was put in is always found. Of the others, the filter's rate are found too; 'malkoha
@@ -24,7 +24,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Filter file
+    /// Filter file, or directory of a store, whose keys are found without error
     filter: PathBuf,
 
     #[command(flatten)]
@@ -39,12 +39,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let inputs = arguments.input.inputs();
+    let checking =
+        || Progress::beside_lines("Checking", inputs.total_bytes(), arguments.input.quiet);
+    if let Some(mut keys) = StoreKeys::at(&arguments.filter)? {
+        return print_selected(&inputs, &mut keys, &arguments.select, &checking());
+    }
     let filter = if arguments.no_verify {
         Lookup::open(&arguments.filter)?
     } else {
         Lookup::open_verified(&arguments.filter)?
     };
-    let inputs = arguments.input.inputs();
-    let progress = Progress::beside_lines("Checking", inputs.total_bytes(), arguments.input.quiet);
-    print_selected(&inputs, &mut Approximate::new(filter), &arguments.select, &progress)
+    print_selected(&inputs, &mut Approximate::new(filter), &arguments.select, &checking())
 }

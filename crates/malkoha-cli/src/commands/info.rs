@@ -101,7 +101,7 @@ impl Shape {
             kind,
             layout: geometry.layout.name(),
             description: geometry.layout.to_string(),
-            slots_probed: geometry.layout.probed_slots(),
+            slots_probed: geometry.layout.probed_slots(geometry.fingerprint_bits),
             slots: geometry.slots(),
             fingerprint_bits: geometry.fingerprint_bits,
             value_bits: geometry.value_bits,

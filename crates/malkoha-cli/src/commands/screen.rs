@@ -9,7 +9,7 @@ use crate::cli::{InputArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::input::{List, is_stdin};
 use crate::progress::Progress;
-use crate::screen::{Approximate, Exact, filter_of, print_selected};
+use crate::screen::{Approximate, Exact, StoreKeys, filter_of, print_selected};
 
 const AFTER_HELP: &str = "\
 Prints the same lines as 'LC_ALL=C grep -aFxf LIST INPUT', in 5 to 7 bytes of memory a line of
@@ -28,7 +28,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// List of lines; '-' is standard input
+    /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input
     #[arg(short, long)]
     list: PathBuf,
 
@@ -53,9 +53,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if is_stdin(list) && inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");
     }
+    let screening = || Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
+    if let Some(mut keys) = StoreKeys::at(list)? {
+        if *approximate {
+            bail!("a store answers without error: leave --approximate away");
+        }
+        return print_selected(&inputs, &mut keys, select, &screening());
+    }
     let separator = input.separator();
     let list = List::open(list)?;
-    let screening = || Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
     if *approximate {
         let filter = filter_of(&list, separator, *fpr)?;
         drop(list);

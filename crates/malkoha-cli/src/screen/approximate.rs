@@ -61,10 +61,11 @@ pub(crate) fn filter_of(list: &List, separator: u8, fpr: f64) -> Result<CuckooFi
 }
 
 impl<F: Hashed> Matcher for Approximate<F> {
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) {
+    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         let hasher = self.filter.hasher();
         self.hashes.clear();
         self.hashes.extend(lines.iter().map(|line| hasher.hash_bytes(line)));
         self.filter.contains_hashes(&self.hashes, found);
+        Ok(())
     }
 }

@@ -51,7 +51,7 @@ impl Exact {
 }
 
 impl Matcher for Exact {
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) {
+    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         let Self { list, separator, hasher, index, hashes, candidates } = self;
         hashes.clear();
         hashes.extend(lines.iter().map(|line| hasher.hash_bytes(line)));
@@ -60,6 +60,7 @@ impl Matcher for Exact {
         for &(i, offset) in candidates.iter() {
             found[i] |= begins_at(list, *separator, offset, lines[i]);
         }
+        Ok(())
     }
 }
 

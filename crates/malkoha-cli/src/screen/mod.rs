@@ -2,11 +2,13 @@
 
 mod approximate;
 mod exact;
+mod store_keys;
 
 use anyhow::{Context, Result};
 
 pub(crate) use approximate::{Approximate, Hashed, filter_of};
 pub(crate) use exact::Exact;
+pub(crate) use store_keys::StoreKeys;
 
 use crate::cli::SelectArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
@@ -17,7 +19,7 @@ use crate::progress::Progress;
 /// A set of lines that answers for many at once.
 pub(crate) trait Matcher {
     /// Sets `found[i]`, which is `false`, where `lines[i]` is in.
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]);
+    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
 }
 
 /// Lines that are printed or counted because they are in, or because they are not.
@@ -71,7 +73,7 @@ pub(crate) fn print_selected(
     inputs.for_each_batch(progress, |batch| {
         found.clear();
         found.resize(batch.len(), false);
-        matcher.find(batch, &mut found);
+        matcher.find(batch, &mut found)?;
         selection.take(batch, &found)
     })?;
     selection.finish()

@@ -1,7 +1,10 @@
 //! `malkoha store`, on real directories.
 
-use std::io::Write;
+use std::env;
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+
+use malkoha_store::Store;
 
 use crate::harness::Dir;
 
@@ -71,6 +74,88 @@ fn what_is_wrong_is_told() {
     dir.run("store import s missing").complains("cannot open 'missing': No such file or directory");
 }
 
+#[test]
+fn pairs_are_loaded_and_a_store_is_a_list() {
+    let dir = Dir::with("birds", "koel\nkiwi\nanı\n");
+    dir.pipe("koel\tEudynamys\nani\tCrotophaga\tani\nempty\t\n", "store load s").prints("");
+    dir.run("store get s ani").prints("Crotophaga\tani");
+    dir.run("store get s empty").prints("");
+    dir.run("screen --list s birds").prints("koel\n");
+    dir.run("screen -v --list s birds").prints("kiwi\nanı\n");
+    dir.run("check -c s birds").prints("1\n");
+    dir.run("screen --approximate --list s birds")
+        .complains("a store answers without error: leave --approximate away");
+    dir.run("screen --list . birds").complains("cannot open list '.': it is a directory");
+    let run = dir.pipe("a\tb\nno tab\n", "store load --echo s");
+    assert_eq!((&*run.stdout, run.code), (&b"a\n"[..], Some(2)));
+    assert!(run.stderr.contains("line 2 has no tab"));
+    dir.run("store get s a").prints("b");
+}
+
+#[test]
+fn rates_are_measured() {
+    let dir = Dir::new();
+    let run = dir.run("store bench --keys 2000 --synced 5 --json").succeeds().json();
+    assert!(run["put"].as_f64().unwrap() > 0.0 && run["index"].as_f64().unwrap() > 1.0, "{run}");
+    assert_eq!(dir.run("store bench --keys 5").code, Some(2));
+    let run = dir.run("store bench none");
+    assert!(run.stderr.contains("cannot make a directory in 'none': No such file"), "{run:?}");
+}
+
+/// Kills of each kind; `MALKOHA_KILLS` asks for more of them.
+fn kills() -> u32 {
+    env::var("MALKOHA_KILLS").map_or(10, |text| text.parse().expect("a number of kills"))
+}
+
+/// The process is killed while it puts pairs, overwriting as it goes: what it said is on the device
+/// is there, and nothing older, nor anything that was never sent.
+#[test]
+fn killed_loads_lose_nothing_that_was_told() {
+    const KEYS: u32 = 50;
+    let dir = Dir::new();
+    let (mut sent, mut told) = (0_u32, vec![None::<u32>; KEYS as usize]);
+    for round in 0..kills() {
+        let mut command = dir.command("store load --echo s");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let begin = sent;
+        // More than will be read before it is killed, but no more than a pipe holds.
+        for _ in 0..400 {
+            let padding = "v".repeat((sent % 100) as usize);
+            writeln!(input, "key {}\t{sent} {padding}", sent % KEYS).unwrap();
+            sent += 1;
+        }
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // Some may have been told and not read here; those are on the device all the same.
+        for (n, line) in (begin..).zip(lines.take(round as usize * 7 % 61)) {
+            assert_eq!(line.unwrap(), format!("key {}", n % KEYS));
+            told[(n % KEYS) as usize] = Some(n);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(input);
+        let store = Store::open_read_only(dir.path("s"));
+        let store = match store {
+            Err(_) if told.iter().all(Option::is_none) => continue,
+            store => store.unwrap(),
+        };
+        for (key, told) in (0..KEYS).zip(&mut told) {
+            let value = store.get(format!("key {key}").as_bytes()).unwrap();
+            let found = value.map(|value| {
+                let text = String::from_utf8(value).unwrap();
+                let (n, padding) = text.split_once(' ').unwrap();
+                let n: u32 = n.parse().unwrap();
+                assert!(n % KEYS == key && n < sent && padding.len() == (n % 100) as usize);
+                n
+            });
+            assert!(found >= *told, "key {key}: {found:?} where {told:?} was told");
+            // What was found once stays.
+            *told = found;
+        }
+        assert!(store.verify().unwrap().damage.is_empty());
+    }
+}
+
 /// The process is killed in the middle of an import, again and again: what was recorded before is
 /// whole, and the store goes on.
 #[test]
@@ -79,7 +164,7 @@ fn killed_imports_leave_a_whole_store() {
         (0..1_000_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
     let dir = Dir::with("first", "first\n");
     dir.run("store import -q s first").prints("");
-    for round in 0..10 {
+    for round in (0..10).cycle().take(kills() as usize) {
         let mut command = dir.command("store import -q s /dev/stdin");
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

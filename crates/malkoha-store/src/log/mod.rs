@@ -7,6 +7,7 @@
 //!
 //! `docs/STORE.md` specifies every byte.
 
+mod checksum;
 mod commit;
 mod file;
 mod header;

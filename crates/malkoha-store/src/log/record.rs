@@ -1,6 +1,7 @@
 //! One record: a head of 16 bytes, what its flags announce, the key, the value, zeros to a multiple
 //! of 8.
 
+use super::checksum::checksum;
 use super::{MAX_KEY, MAX_VALUE, UNIT};
 
 /// Bytes of the head.
@@ -143,7 +144,7 @@ impl<'a> Record<'a> {
     /// The record of this head in `bytes`, which are all of it.
     #[inline]
     pub(crate) fn checked(head: Head, bytes: &'a [u8], seed: u32) -> Option<Self> {
-        if crc32c::crc32c_append(seed, &bytes[4..]) != head.checksum {
+        if checksum(seed, &bytes[4..]) != head.checksum {
             return None;
         }
         let shape = head.shape;
@@ -218,12 +219,12 @@ pub(crate) fn encode(
     bytes.extend_from_slice(content.key);
     let padding = &PADDING[..super::to_usize(shape.bytes()) - shape.unpadded()];
     let sum = if apart {
-        let sum = crc32c::crc32c_append(placing.seed, &bytes[4..]);
-        crc32c::crc32c_append(crc32c::crc32c_append(sum, content.value), padding)
+        let sum = checksum(placing.seed, &bytes[4..]);
+        checksum(checksum(sum, content.value), padding)
     } else {
         bytes.extend_from_slice(content.value);
         bytes.extend_from_slice(padding);
-        crc32c::crc32c_append(placing.seed, &bytes[4..])
+        checksum(placing.seed, &bytes[4..])
     };
     bytes[..4].copy_from_slice(&sum.to_le_bytes());
     padding

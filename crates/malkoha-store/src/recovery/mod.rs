@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
 use crate::log::{FileTable, HEADER_BYTES, LogFile, file_name, parse_name};
-use crate::replay::{Changes, apply, reserve, side_by_side, threads};
+use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::{Mapping, Storage};
 use read::{Ended, Read};
 
@@ -82,7 +82,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let Opening { table, sequence, seed, skipped, useless, reserved, .. } = opening;
     // Where much was overwritten or deleted, there was room for too many.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
-        side_by_side(SHARDS, |number| {
+        side_by_side(SHARDS, threads_for(index.len()), |number| {
             index.shard_mut(number).shrink();
             Ok(())
         })?;
@@ -182,7 +182,8 @@ impl Opening<'_> {
             let later = |i: usize| &new[group * threads() + i + 1..];
             let opened: Vec<Mutex<Option<Result<Unknown>>>> =
                 ids.iter().map(|_| Mutex::default()).collect();
-            side_by_side(ids.len(), |i| {
+            // Records of a hundred bytes, say.
+            side_by_side(ids.len(), threads_for(unread / 100), |i| {
                 *opened[i].lock() = Some(self.read_unknown(ids[i], later(i)));
                 Ok(())
             })?;

@@ -8,7 +8,7 @@ use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
 use crate::index::Candidates;
-use crate::locate::locate_among;
+use crate::locate::{Located, locate_among};
 use crate::log::FileTable;
 
 /// Keys on their way at a time: enough that a lock of a shard serves many of them.
@@ -55,7 +55,7 @@ impl Store {
                 if let Some(&location) = found.first.get(i + AHEAD) {
                     prefetch(&table, location);
                 }
-                let record = locate_among(&found.candidates(i), &table, key.as_ref())?;
+                let record = found.locate(i, &table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 each(number * CHUNK + i, alive.map(|found| found.record.value));
             }
@@ -90,10 +90,22 @@ impl Found {
     }
 
     #[inline]
-    fn candidates(&self, i: usize) -> Candidates {
-        let first = (self.first[i] != NONE).then_some(self.first[i]);
-        let further = self.further.iter().filter(|(of, _)| *of == i).map(|(_, location)| *location);
-        first.into_iter().chain(further).collect()
+    fn locate<'t>(
+        &self,
+        i: usize,
+        table: &'t FileTable,
+        key: &[u8],
+    ) -> Result<Option<Located<'t>>> {
+        if self.first[i] == NONE {
+            return Ok(None);
+        }
+        let first = locate_among(&self.first[i..=i], table, key)?;
+        if first.is_some() || self.further.is_empty() {
+            return Ok(first);
+        }
+        let further = self.further.iter().filter(|(of, _)| *of == i);
+        let further: Candidates = further.map(|(_, location)| *location).collect();
+        locate_among(&further, table, key)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Background, Inner, Store};
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::log::{Commit, FileTable, Writer};
-use crate::options::Options;
+use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, recover};
 use crate::storage::{Lock, OsStorage, Storage};
 
@@ -30,6 +30,7 @@ impl Store {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check()?;
         let (storage, lock) = locked(path.as_ref(), options.create)?;
+        let storage = storage.synced(options.durability == Durability::Always);
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 

@@ -114,7 +114,7 @@ fn crash_everywhere(history: &History, times: u64) -> usize {
 
 /// `MALKOHA_CRASHES` asks for more of them.
 fn crashes() -> usize {
-    env::var("MALKOHA_CRASHES").map_or(1000, |text| text.parse().expect("a number of crashes"))
+    env::var("MALKOHA_CRASHES").map_or(300, |text| text.parse().expect("a number of crashes"))
 }
 
 fn survives(durability: Durability, mut seed: u64) {

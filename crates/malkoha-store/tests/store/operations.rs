@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use malkoha_store::{Batch, Error, MAX_KEY, MAX_VALUE, Options, Store};
+use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
@@ -28,6 +28,32 @@ fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
         }
     }
     assert!(dir.logs().len() > 5);
+    assert_holds(&dir.open(), &expected);
+}
+
+/// Writes that are synced go another way to the file than others do.
+#[test]
+fn synced_writes_and_others_follow_each_other() {
+    let dir = Dir::new();
+    let mut expected = Contents::new();
+    for round in 0..6_u8 {
+        let level = if round % 2 == 0 { Durability::Always } else { Durability::System };
+        let options = options().durability(level).file_bytes(1 << 18);
+        let store = Store::open(dir.path(), &options).unwrap();
+        assert_holds(&store, &expected);
+        for n in 0..60_u32 {
+            let length = if n % 20 == 7 { 9000 } else { n as usize * 3 };
+            store.put(&key(n + u32::from(round) * 30), &vec![round; length]).unwrap();
+            expected.insert(key(n + u32::from(round) * 30), vec![round; length]);
+        }
+        assert_holds(&store, &expected);
+        if round > 2 {
+            // As if the process had ended here.
+            std::mem::forget(store);
+            dir.remove("LOCK");
+        }
+    }
+    dir.remove("CHECKPOINT");
     assert_holds(&dir.open(), &expected);
 }
 

@@ -127,6 +127,7 @@ impl Header {
             Layout::Bucketed { bucket_size } => (1, bucket_size),
             Layout::SemiSorted => (2, 4),
             Layout::GapWindows => (3, 0),
+            Layout::Words => (5, 0),
         };
         let mut bytes = [0; HEADER_BYTES];
         let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
@@ -212,6 +213,7 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
         (1, bucket_size) => Layout::Bucketed { bucket_size },
         (2, 4) => Layout::SemiSorted,
         (3, 0) => Layout::GapWindows,
+        (5, 0) => Layout::Words,
         (other, _) => return impossible("layout", offset::LAYOUT, other),
     };
     let geometry = Geometry {

@@ -21,6 +21,9 @@ pub enum Layout {
     /// Two windows of two slots that begin at any slot: half the comparisons, so half the false
     /// positives of buckets of four at the same width, and fewer instructions.
     GapWindows,
+    /// Buckets of one 64-bit word, each of as many slots as it has room for: 5 of 12 bits, 4 of 16.
+    /// They can be read and replaced whole, which filters shared by threads need.
+    Words,
 }
 
 impl Layout {
@@ -31,16 +34,18 @@ impl Layout {
             Self::Bucketed { .. } => "bucketed",
             Self::SemiSorted => "semi-sorted",
             Self::GapWindows => "gap-windows",
+            Self::Words => "words",
         }
     }
 
-    /// Slots a lookup compares.
+    /// Slots that a lookup of a fingerprint of this size compares.
     #[must_use]
-    pub const fn probed_slots(self) -> u32 {
+    pub const fn probed_slots(self, fingerprint_bits: u32) -> u32 {
         match self {
             Self::Bucketed { bucket_size } => 2 * bucket_size,
             Self::SemiSorted => 8,
             Self::GapWindows => 4,
+            Self::Words => 2 * word_lanes(fingerprint_bits),
         }
     }
 
@@ -77,6 +82,13 @@ impl Layout {
             (Self::GapWindows, 7) => 0.92,
             (Self::GapWindows, 8) => 0.94,
             (Self::GapWindows, _) => 0.95,
+            (Self::Words, 4) => 0.93,
+            (Self::Words, 5..=6) => 0.96,
+            (Self::Words, 7..=8) => 0.975,
+            (Self::Words, 9..=12) => 0.96,
+            (Self::Words, 13..=16) => 0.95,
+            (Self::Words, 17..=21) => 0.90,
+            (Self::Words, _) => 0.84,
         }
     }
 
@@ -85,7 +97,7 @@ impl Layout {
     /// (measured); with one slot a bucket it is one in 100, which nothing but emptiness mends.
     pub(super) const fn spare_slots(self) -> u64 {
         match self {
-            Self::Bucketed { bucket_size: 1 | 8 } => 32,
+            Self::Bucketed { bucket_size: 1 | 8 } | Self::Words => 32,
             Self::Bucketed { bucket_size: 2 } => 48,
             Self::Bucketed { .. } | Self::SemiSorted => 16,
             Self::GapWindows => 16,
@@ -93,8 +105,9 @@ impl Layout {
     }
 
     /// Slots from one place to the next.
-    pub(crate) const fn slots_per_place(self) -> u64 {
+    pub(crate) const fn slots_per_place(self, fingerprint_bits: u32) -> u64 {
         match self {
+            Self::Words => word_lanes(fingerprint_bits) as u64,
             Self::Bucketed { bucket_size } => bucket_size as u64,
             Self::SemiSorted => 4,
             Self::GapWindows => 1,
@@ -104,7 +117,7 @@ impl Layout {
     /// Slots behind the last place of a segment.
     pub(super) const fn overhang(self, slot_bits: u32) -> u64 {
         match self {
-            Self::Bucketed { .. } | Self::SemiSorted => 0,
+            Self::Bucketed { .. } | Self::SemiSorted | Self::Words => 0,
             Self::GapWindows => widest_gap(slot_bits) as u64,
         }
     }
@@ -114,6 +127,7 @@ impl Layout {
         match self {
             Self::Bucketed { .. } | Self::GapWindows => slots * slot_bits as u64,
             Self::SemiSorted => slots / 4 * semisorted::bucket_bits(slot_bits) as u64,
+            Self::Words => slots / word_lanes(slot_bits) as u64 * 64,
         }
     }
 
@@ -122,14 +136,17 @@ impl Layout {
     pub(super) fn distinct_contents(self, fingerprint_bits: u32) -> f64 {
         // 0 marks an empty slot.
         match self {
-            Self::Bucketed { .. } | Self::SemiSorted => f64::from(fingerprint_bits).exp2() - 1.0,
+            Self::Bucketed { .. } | Self::SemiSorted | Self::Words => {
+                f64::from(fingerprint_bits).exp2() - 1.0
+            }
             Self::GapWindows => f64::from(fingerprint_bits).exp2() - 2.0,
         }
     }
 
     /// (Places, slots a place) of the equivalent buckets, for the paper's eq. 3.
-    pub(super) const fn as_buckets(self, places: u64) -> (u64, u32) {
+    pub(super) const fn as_buckets(self, places: u64, fingerprint_bits: u32) -> (u64, u32) {
         match self {
+            Self::Words => (places, word_lanes(fingerprint_bits)),
             Self::Bucketed { bucket_size } => (places, bucket_size),
             Self::SemiSorted => (places, 4),
             // A pair of windows and a fingerprint have four slots, as two buckets of two.
@@ -140,7 +157,7 @@ impl Layout {
     /// The smallest fingerprint that the layout supports.
     pub(crate) const fn least_fingerprint_bits(self) -> u32 {
         match self {
-            Self::Bucketed { .. } | Self::GapWindows => 4,
+            Self::Bucketed { .. } | Self::GapWindows | Self::Words => 4,
             Self::SemiSorted => 5,
         }
     }
@@ -150,13 +167,13 @@ impl Layout {
         match self {
             Self::Bucketed { bucket_size: 1 | 2 | 4 | 8 } => Ok(()),
             Self::Bucketed { bucket_size } => Err(BuildError::BucketSize(bucket_size)),
-            Self::SemiSorted | Self::GapWindows if value_bits > 0 => {
+            Self::SemiSorted | Self::GapWindows | Self::Words if value_bits > 0 => {
                 no("values: choose the bucketed layout")
             }
             Self::SemiSorted if fingerprint_bits < self.least_fingerprint_bits() => {
                 no("fingerprints of 4 bits: choose 5 to 32")
             }
-            Self::SemiSorted | Self::GapWindows => Ok(()),
+            Self::SemiSorted | Self::GapWindows | Self::Words => Ok(()),
         }
     }
 }
@@ -167,6 +184,12 @@ impl fmt::Display for Layout {
             Self::Bucketed { bucket_size } => write!(f, "bucketed, {bucket_size} slots a bucket"),
             Self::SemiSorted => write!(f, "semi-sorted, 4 slots a bucket"),
             Self::GapWindows => write!(f, "gap windows"),
+            Self::Words => write!(f, "one word a bucket"),
         }
     }
+}
+
+/// Slots of a bucket of [`Layout::Words`].
+pub(crate) const fn word_lanes(fingerprint_bits: u32) -> u32 {
+    64 / fingerprint_bits
 }

@@ -3,6 +3,7 @@
 mod layout;
 
 pub use layout::Layout;
+pub(crate) use layout::word_lanes;
 
 use crate::error::BuildError;
 use crate::params::{self, float};
@@ -60,7 +61,7 @@ impl Geometry {
         let segments = slots.div_ceil(SEGMENT_SLOTS);
         let overhang = layout.overhang(fingerprint_bits);
         let segment_slots = slots.div_ceil(segments).saturating_sub(overhang).max(1);
-        let places = segment_slots.div_ceil(layout.slots_per_place());
+        let places = segment_slots.div_ceil(layout.slots_per_place(fingerprint_bits));
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (segments, places) = (narrow(segments)?, narrow(places)?);
         Self { layout, fingerprint_bits, value_bits, segments, places }.checked()
@@ -96,7 +97,7 @@ impl Geometry {
 
     fn segment_slots(&self) -> u64 {
         let overhang = self.layout.overhang(self.fingerprint_bits);
-        u64::from(self.places) * self.layout.slots_per_place() + overhang
+        u64::from(self.places) * self.layout.slots_per_place(self.fingerprint_bits) + overhang
     }
 
     /// Bytes a segment, a multiple of 8, its tail included.
@@ -116,7 +117,7 @@ impl Geometry {
     #[must_use]
     pub fn fpr_at(&self, load: f64) -> f64 {
         let contents = self.layout.distinct_contents(self.fingerprint_bits);
-        let occupied = f64::from(self.layout.probed_slots()) * load;
+        let occupied = f64::from(self.layout.probed_slots(self.fingerprint_bits)) * load;
         -(occupied * (-1.0 / contents).ln_1p()).exp_m1()
     }
 
@@ -125,7 +126,7 @@ impl Geometry {
     #[must_use]
     pub fn expected_failures(&self, keys: u64) -> f64 {
         let places = u64::from(self.segments) * u64::from(self.places);
-        let (buckets, bucket_size) = self.layout.as_buckets(places);
+        let (buckets, bucket_size) = self.layout.as_buckets(places, self.fingerprint_bits);
         params::expected_overfull_groups(keys, buckets, bucket_size, self.fingerprint_bits)
     }
 }

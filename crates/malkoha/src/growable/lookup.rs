@@ -50,6 +50,15 @@ impl GrowTable {
         })
     }
 
+    /// How many of a map's candidates for a key have this value.
+    pub(super) fn count_value(&self, hash: u64, value: u64) -> u64 {
+        let target = self.target(hash);
+        let found = self.find(&target);
+        let in_slots = found.values().filter(|&candidate| candidate == value).count() as u64;
+        let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
+        found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
+    }
+
     /// The values of the slots that match, and of their spilled copies.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = u64> {

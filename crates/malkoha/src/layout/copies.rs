@@ -9,7 +9,7 @@ use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Places that a copy may look at for room before it is spilled, and a new key before it looks for
 /// a copy that gives way. Searches below the load that tables are built for rarely take more.
-const NEAR: u32 = 1_000;
+pub(crate) const NEAR: u32 = 1_000;
 
 /// What came of offering a key to its candidate slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +144,8 @@ fn spill_a_copy<L: CopyLayout>(
     probe: &Probe,
     limit: u32,
 ) -> bool {
-    let copy = search.looked_at(layout, probe, limit).find_map(|place| {
+    let candidates = layout.candidates(probe).as_ref().len();
+    let copy = search.looked_at(layout.places(), candidates, limit).find_map(|place| {
         let mut copy = None;
         layout.for_each_occupant(bytes, probe.segment, place, |occupant, value| {
             if copy.is_none() && layout.count(bytes, &occupant) > 1 {

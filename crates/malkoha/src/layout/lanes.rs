@@ -41,7 +41,7 @@ impl Lanes {
         Self {
             addressing: Addressing::new(geometry.segments, geometry.places, fingerprint_bits),
             segment_bytes: geometry.segment_bytes(),
-            bucket_size: geometry.layout.slots_per_place(),
+            bucket_size: geometry.layout.slots_per_place(geometry.fingerprint_bits),
             fingerprint_bits,
             value_bits: geometry.value_bits,
         }

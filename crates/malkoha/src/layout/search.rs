@@ -13,7 +13,24 @@ const GROUP: usize = 4;
 /// A table of more bytes is mostly not in cache.
 const FAR_BYTES: usize = 4 << 20;
 /// Moves out of a place, at most: one for each slot of a bucket.
-const MAX_MOVES: usize = 8;
+const MAX_MOVES: usize = 16;
+
+/// What a search walks through: the places of one segment, and the moves between them.
+pub(crate) trait Neighbours {
+    /// Places are numbered from 0 to below this.
+    fn places(&self) -> u64;
+    /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
+    /// Every place has the same number of moves, at most [`MAX_MOVES`].
+    fn for_each_target(&self, place: u64, each: impl FnMut(u64));
+    /// Whether a slot of `place` is free.
+    ///
+    /// # Safety
+    ///
+    /// `place` is below `places()`.
+    unsafe fn has_room(&self, place: u64) -> bool;
+    /// Asks for the line in which a place begins.
+    fn prefetch(&self, place: u64);
+}
 
 /// The memory of a search, kept from one to the next.
 ///
@@ -29,10 +46,18 @@ pub(crate) struct Search {
 
 /// A place with room, and how many moves lead to it.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+pub(crate) struct Found {
     number: usize,
     roots: usize,
     moves: usize,
+}
+
+/// One move of a path: number `choice` out of `from`, which leads to `to`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) from: u64,
+    pub(crate) choice: usize,
+    pub(crate) to: u64,
 }
 
 /// Inserts a key, moving others if need be. Looks at `limit` places beyond the key's own, and as
@@ -62,34 +87,77 @@ pub(super) fn insert_with_moves<L: TableLayout>(
     limit: u32,
 ) -> bool {
     let base = layout.base(probe);
-    let Some(free) = search.find_room(layout, bytes, probe, limit) else {
+    let length = usize::try_from(layout.segment_bytes()).expect("in memory");
+    let segment = InBytes { layout, bytes: &bytes[base..][..length] };
+    let candidates = layout.candidates(probe);
+    let Some(found) = search.find_room(&segment, candidates.as_ref(), limit) else {
         return false;
     };
-    let candidate = search.move_along(layout, bytes, base, free);
-    layout.put(bytes, probe, candidate, value);
+    // The last move first, so that no occupant is ever without a place. A shortest path visits no
+    // place twice, so no move disturbs another.
+    for step in search.steps(found) {
+        layout.relocate(bytes, base, step.from, step.choice, step.to);
+    }
+    layout.put(bytes, probe, found.root(), value);
     true
 }
 
 /// Asks for the lines of the places next to a key's candidates: the first that its search will
 /// look at.
 pub(crate) fn prefetch_neighbours<L: TableLayout>(layout: &L, bytes: &[u8], probe: &Probe) {
-    let base = layout.base(probe);
+    let segment = InBytes { layout, bytes: &bytes[layout.base(probe)..] };
     for &place in layout.candidates(probe).as_ref() {
-        prefetch_targets(layout, bytes, base, place);
+        prefetch_targets(&segment, place);
     }
 }
 
 #[inline(always)]
-fn prefetch_targets<L: TableLayout>(layout: &L, bytes: &[u8], base: usize, place: u64) {
-    layout.for_each_target(bytes, base, place, |target| {
-        prefetch(bytes, layout.byte(base, target) as u64);
-    });
+fn prefetch_targets<N: Neighbours>(segment: &N, place: u64) {
+    segment.for_each_target(place, |target| segment.prefetch(target));
+}
+
+/// A segment of a table, as its bytes.
+struct InBytes<'a, L> {
+    layout: &'a L,
+    bytes: &'a [u8],
+}
+
+impl<L: TableLayout> Neighbours for InBytes<'_, L> {
+    #[inline(always)]
+    fn places(&self) -> u64 {
+        self.layout.places()
+    }
+
+    #[inline(always)]
+    fn for_each_target(&self, place: u64, each: impl FnMut(u64)) {
+        self.layout.for_each_target(self.bytes, 0, place, each);
+    }
+
+    #[inline(always)]
+    unsafe fn has_room(&self, place: u64) -> bool {
+        // SAFETY: the segment is whole, and the caller vouches for the place.
+        unsafe { self.layout.has_room(self.bytes, 0, place) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: u64) {
+        prefetch(self.bytes, self.layout.byte(0, place) as u64);
+    }
 }
 
 impl Search {
+    pub(crate) const fn new() -> Self {
+        Self { places: Vec::new(), far: false }
+    }
+
     /// For a table of so many bytes; the default is for one that is in cache.
     pub(crate) fn of_table(bytes: usize) -> Self {
         Self { places: Vec::new(), far: bytes > FAR_BYTES }
+    }
+
+    /// The same memory, for another table of so many bytes.
+    pub(crate) fn for_table(self, bytes: usize) -> Self {
+        Self { places: self.places, ..Self::of_table(bytes) }
     }
 
     /// Whether the table is mostly not in cache.
@@ -97,69 +165,69 @@ impl Search {
         self.far
     }
 
-    /// The first place with room.
-    fn find_room<L: TableLayout>(
+    /// The first place with room, breadth first from the `candidates`, which are places of the
+    /// segment and taken as full.
+    pub(crate) fn find_room<N: Neighbours>(
         &mut self,
-        layout: &L,
-        bytes: &[u8],
-        probe: &Probe,
+        segment: &N,
+        candidates: &[u64],
         limit: u32,
     ) -> Option<Found> {
-        let candidates = layout.candidates(probe);
-        let roots = candidates.as_ref().len();
-        let limit = bound(layout, roots, limit);
+        let limit = bound(segment.places(), candidates.len(), limit);
         let needed = limit + MAX_MOVES;
         if self.places.len() < needed {
             self.places.resize(needed, 0);
         }
         let places = &mut self.places[..needed];
-        for (place, &candidate) in places.iter_mut().zip(candidates.as_ref()) {
+        for (place, &candidate) in places.iter_mut().zip(candidates) {
+            assert!(candidate < segment.places(), "candidates are places");
             *place = narrow(candidate);
         }
-        let base = layout.base(probe);
-        let length = usize::try_from(layout.segment_bytes()).expect("in memory");
-        let segment = &bytes[base..][..length];
-        // SAFETY: the segment is whole, and candidates are places of it.
-        unsafe { first_with_room(layout, segment, places, roots, limit, self.far) }
+        // SAFETY: candidates are places of the segment, as was just asserted.
+        unsafe { first_with_room(segment, places, candidates.len(), limit, self.far) }
     }
 
     /// The places, nearest first, that a search looked at which ended at its limit.
-    pub(super) fn looked_at<L: TableLayout>(
+    pub(crate) fn looked_at(
         &self,
-        layout: &L,
-        probe: &Probe,
+        places: u64,
+        candidates: usize,
         limit: u32,
     ) -> impl Iterator<Item = u64> {
-        let roots = layout.candidates(probe).as_ref().len();
-        self.places[..bound(layout, roots, limit)].iter().map(|&place| place.into())
+        self.places[..bound(places, candidates, limit)].iter().map(|&place| place.into())
     }
 
-    /// Moves each occupant on the path to the place `found` one step on, the last one first, so
-    /// that none is ever without a place. Answers which of the key's candidates then has room.
-    ///
-    /// A shortest path visits no place twice, so no move disturbs another.
-    fn move_along<L: TableLayout>(
-        &self,
-        layout: &L,
-        bytes: &mut [u8],
-        base: usize,
-        found: Found,
-    ) -> usize {
-        let Found { mut number, roots, moves } = found;
-        while let Some(child) = number.checked_sub(roots) {
-            let (parent, choice) = (child / moves, child % moves);
-            let (from, to) = (self.places[parent].into(), self.places[number].into());
-            layout.relocate(bytes, base, from, choice, to);
-            number = parent;
-        }
-        number
+    /// The moves to the place `found`, the last one first.
+    pub(crate) fn steps(&self, found: Found) -> impl Iterator<Item = Step> {
+        found.numbers().map(move |(number, parent, choice)| Step {
+            from: self.places[parent].into(),
+            choice,
+            to: self.places[number].into(),
+        })
+    }
+}
+
+impl Found {
+    /// Each place on the path, the place before it, and the move that leads on from there.
+    fn numbers(self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let mut number = self.number;
+        std::iter::from_fn(move || {
+            let child = number.checked_sub(self.roots)?;
+            let (parent, choice) = (child / self.moves, child % self.moves);
+            Some((std::mem::replace(&mut number, parent), parent, choice))
+        })
+    }
+
+    /// The number of the candidate from which the path leads on.
+    pub(crate) fn root(self) -> usize {
+        self.numbers().last().map_or(self.number, |(_, parent, _)| parent)
     }
 }
 
 /// The number of the last place that a search looks at, and one.
-fn bound<L: TableLayout>(layout: &L, roots: usize, limit: u32) -> usize {
+fn bound(places: u64, roots: usize, limit: u32) -> usize {
     // A search of a small table meets the same places again and again; it ends all the same.
-    let everywhere = u32::try_from(layout.places() * 8).unwrap_or(u32::MAX);
+    let everywhere = u32::try_from(places * 8).unwrap_or(u32::MAX);
     roots + everywhere.min(limit) as usize
 }
 
@@ -168,11 +236,10 @@ fn bound<L: TableLayout>(layout: &L, roots: usize, limit: u32) -> usize {
 ///
 /// # Safety
 ///
-/// `segment` is one of the layout's geometry; the roots are places of it.
+/// The roots are places of the segment.
 #[inline(always)]
-unsafe fn first_with_room<L: TableLayout>(
-    layout: &L,
-    segment: &[u8],
+unsafe fn first_with_room<N: Neighbours>(
+    segment: &N,
     places: &mut [u32],
     roots: usize,
     limit: usize,
@@ -183,13 +250,13 @@ unsafe fn first_with_room<L: TableLayout>(
     while expanded < met && met < limit {
         if far && expanded % GROUP == 0 {
             for &place in &places[expanded..met.min(expanded + GROUP)] {
-                prefetch_targets(layout, segment, 0, place.into());
+                prefetch_targets(segment, place.into());
             }
         }
         let before = met;
-        layout.for_each_target(segment, 0, places[expanded].into(), |target| {
+        segment.for_each_target(places[expanded].into(), |target| {
             // SAFETY: roots and targets are places of the segment.
-            if found.is_none() && unsafe { layout.has_room(segment, 0, target) } {
+            if found.is_none() && unsafe { segment.has_room(target) } {
                 found = Some(met);
             }
             places[met] = narrow(target);

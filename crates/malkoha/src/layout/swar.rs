@@ -4,7 +4,7 @@
 //! fingerprint enters at lane 0 and shifts the others up; one that leaves shifts those above down.
 
 use crate::addressing::{Addressing, Aim, Probe};
-use crate::geometry::{Geometry, Layout};
+use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, load_at, load_at_byte, load_from, split};
 use crate::layout::{CopyLayout, Offer, TableLayout};
 
@@ -14,7 +14,8 @@ pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
     lane_bits: u32,
-    bucket_bits: u32,
+    /// From the start of one bucket to that of the next.
+    stride_bits: u32,
     /// A 1 in every lane; times a fingerprint, the fingerprint in every lane.
     ones: W,
     /// The highest bit of every lane.
@@ -29,11 +30,15 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     /// `None` if a bucket of this geometry can straddle two words, carries values, or is not a
     /// whole number of bytes as promised.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
-        let Layout::Bucketed { bucket_size } = geometry.layout else { return None };
         let lane_bits = geometry.fingerprint_bits;
+        let (bucket_size, stride_bits) = match geometry.layout {
+            Layout::Bucketed { bucket_size } => (bucket_size, lane_bits * bucket_size),
+            Layout::Words => (word_lanes(lane_bits), u64::BITS),
+            _ => return None,
+        };
         let bucket_bits = lane_bits * bucket_size;
-        // A bucket begins at a multiple of gcd(8, bucket_bits) in its first byte.
-        let furthest_shift = 8 - (1 << bucket_bits.trailing_zeros().min(3));
+        // A bucket begins at a multiple of gcd(8, stride_bits) in its first byte.
+        let furthest_shift = 8 - (1 << stride_bits.trailing_zeros().min(3));
         let broken_promise = WHOLE_BYTES && furthest_shift != 0;
         if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS || broken_promise {
             return None;
@@ -44,7 +49,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
             addressing: Addressing::new(geometry.segments, geometry.places, lane_bits),
             segment_bytes: geometry.segment_bytes(),
             lane_bits,
-            bucket_bits,
+            stride_bits,
             ones,
             highs: ones << (lane_bits - 1),
             mask: W::ones(bucket_bits),
@@ -54,7 +59,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     fn locate(&self, base: usize, place: u64) -> (usize, u32) {
-        split(base, place * u64::from(self.bucket_bits))
+        split(base, self.bit(place))
     }
 
     /// The bucket at `place`; bits above the bucket are arbitrary.
@@ -155,7 +160,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     fn bit(&self, place: u64) -> u64 {
-        place * u64::from(self.bucket_bits)
+        place * u64::from(self.stride_bits)
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 /// From this size on, a table is mapped rather than allocated, and asks for huge pages.
 #[cfg(feature = "mmap")]
-const MAPPED_FROM: usize = 4 << 20;
+pub(crate) const MAPPED_FROM: usize = 4 << 20;
 
 /// The memory of a filter that owns its table.
 pub struct Memory(Inner);
@@ -22,16 +22,22 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     let bytes = usize::try_from(bytes).ok()?;
     #[cfg(feature = "mmap")]
     if bytes >= MAPPED_FROM {
-        let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-        // Advice only: where it is refused, the table has ordinary pages and works all the same.
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
-        return Some(Memory(Inner::Mapped(map)));
+        return mapped(bytes).map(|map| Memory(Inner::Mapped(map)));
     }
     let mut vec = Vec::new();
     vec.try_reserve_exact(bytes).ok()?;
     vec.resize(bytes, 0);
     Some(Memory(Inner::Heap(vec.into_boxed_slice())))
+}
+
+/// `bytes` zero bytes of pages of their own.
+#[cfg(feature = "mmap")]
+pub(crate) fn mapped(bytes: usize) -> Option<memmap2::MmapMut> {
+    let map = memmap2::MmapMut::map_anon(bytes).ok()?;
+    // Advice only: where it is refused, the table has ordinary pages and works all the same.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(map)
 }
 
 impl From<Vec<u8>> for Memory {

@@ -6,6 +6,8 @@ mod partition;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
+#[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
+pub(crate) use memory::{MAPPED_FROM, mapped};
 
 use std::ops::{Deref, DerefMut};
 
@@ -49,7 +51,7 @@ impl Kernel {
     fn new(geometry: &Geometry) -> Self {
         // The first that fits is the fastest.
         let kernel = match geometry.layout {
-            Layout::Bucketed { .. } => Swar::new(geometry)
+            Layout::Bucketed { .. } | Layout::Words => Swar::new(geometry)
                 .map(Self::BucketedBytes64)
                 .or_else(|| Swar::new(geometry).map(Self::Bucketed64))
                 .or_else(|| Swar::new(geometry).map(Self::Bucketed128)),

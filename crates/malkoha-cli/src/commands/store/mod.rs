@@ -1,7 +1,9 @@
 //! `malkoha store`: an exact key-value store in a directory.
 
+mod bench;
 mod files;
 mod keys;
+mod load;
 mod upkeep;
 
 use std::path::PathBuf;
@@ -18,6 +20,8 @@ STORE is a directory. One process at a time writes to it; others may read meanwh
 Examples:
   malkoha store put cuckoos koel 'Eudynamys scolopaceus'
   malkoha store get cuckoos koel
+  malkoha store load cuckoos < pairs.tsv
+  malkoha screen --list cuckoos sightings.txt     lines that are keys of the store
   malkoha store import backup.store photos/ && malkoha store ls backup.store
   malkoha store export backup.store --into restored/
   malkoha store compact backup.store";
@@ -35,6 +39,7 @@ enum Command {
     Put(keys::Put),
     Get(keys::Get),
     Del(keys::Del),
+    Load(load::Load),
     Scan(keys::Scan),
     Import(files::Import),
     Export(files::Export),
@@ -46,6 +51,7 @@ enum Command {
     Verify(upkeep::Verify),
     Repair(upkeep::Repair),
     Backup(upkeep::Backup),
+    Bench(bench::Bench),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
@@ -53,6 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Put(arguments) => arguments.run(),
         Command::Get(arguments) => arguments.run(),
         Command::Del(arguments) => arguments.run(),
+        Command::Load(arguments) => arguments.run(),
         Command::Scan(arguments) => arguments.run(),
         Command::Import(arguments) => arguments.run(),
         Command::Export(arguments) => arguments.run(),
@@ -64,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Verify(arguments) => arguments.run(),
         Command::Repair(arguments) => arguments.run(),
         Command::Backup(arguments) => arguments.run(),
+        Command::Bench(arguments) => arguments.run(),
     }
 }
 
@@ -79,6 +87,12 @@ impl Place {
         // Closing syncs, so a command that ends well has everything on disk.
         let options =
             Options::new().durability(Durability::System).background(false).create(create);
+        Store::open(&self.store, &options).with_context(|| self.context())
+    }
+
+    /// For writing, with every write on the device before it is answered.
+    fn durable(&self) -> Result<Store> {
+        let options = Options::new().durability(Durability::Always).background(false);
         Store::open(&self.store, &options).with_context(|| self.context())
     }
 

@@ -138,7 +138,7 @@ impl Pair {
 fn every_kernel_agrees_with_the_oracle() {
     let operations = std::env::var("MALKOHA_OPERATIONS")
         .map_or(OPERATIONS, |n| n.parse().expect("MALKOHA_OPERATIONS is a number"));
-    let mut layouts = vec![Layout::SemiSorted, Layout::GapWindows];
+    let mut layouts = vec![Layout::SemiSorted, Layout::GapWindows, Layout::Words];
     layouts.extend([1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size }));
     // An interpreter is a thousand times slower.
     let (capacity, widths) = if cfg!(miri) { (50, 7) } else { (2_000, 1) };

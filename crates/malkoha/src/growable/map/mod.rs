@@ -1,9 +1,11 @@
 //! The growable map: a value beside each fingerprint.
 
+mod change;
+
 use super::builder::GrowableBuilder;
 use super::entries::GrowableEntry;
 use super::table::GrowTable;
-use crate::error::{BuildError, GrowableMapError, GrownOut};
+use crate::error::BuildError;
 use crate::key::{Key, KeyHasher};
 use crate::params::float;
 
@@ -69,48 +71,6 @@ impl GrowableCuckooMap {
         &self.table
     }
 
-    /// Adds a value for a key, beside those that it has.
-    ///
-    /// # Errors
-    ///
-    /// If the value has more than [`value_bits`](Self::value_bits) bits, or the map has grown as
-    /// far as its fingerprints let it. The map then holds what it held.
-    #[inline]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K, value: u64) -> Result<(), GrowableMapError> {
-        self.insert_hash(key.hash_with(self.hasher), value)
-    }
-
-    /// [`insert`](Self::insert) for a caller that hashes with [`hasher`](Self::hasher) or with a
-    /// hash of its own, of which all 64 bits must be well mixed.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), GrowableMapError> {
-        self.check_value(value)?;
-        if self.table.insert(hash, value) {
-            Ok(())
-        } else {
-            Err(GrownOut { len: self.len() }.into())
-        }
-    }
-
-    /// Inserts pairs of hash and value, faster than one by one in a large map.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert); the pairs before the refused one are in, which `len` tells.
-    pub fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), GrowableMapError> {
-        for (i, &(hash, value)) in pairs.iter().enumerate() {
-            if let Some(&(later, _)) = pairs.get(i + AHEAD) {
-                self.table.prefetch(later);
-            }
-            self.insert_hash(hash, value)?;
-        }
-        Ok(())
-    }
-
     /// Whether the key has a candidate.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -155,83 +115,16 @@ impl GrowableCuckooMap {
         self.table.get_batch(hashes, each);
     }
 
+    /// How many copies of a pair of key and value are in: never too few.
+    #[must_use]
+    pub fn count<K: Key + ?Sized>(&self, key: &K, value: u64) -> u64 {
+        self.table.count_value(key.hash_with(self.hasher), value)
+    }
+
     /// Asks for the memory of a key that will soon be looked up or changed. A hint, no more.
     #[inline]
     pub fn prefetch_hash(&self, hash: u64) {
         self.table.prefetch(hash);
-    }
-
-    /// Replaces `old` by `new` for a key that was inserted with `old`; answers whether it was
-    /// found.
-    ///
-    /// # Errors
-    ///
-    /// If `new` has more than [`value_bits`](Self::value_bits) bits.
-    pub fn update<K: Key + ?Sized>(
-        &mut self,
-        key: &K,
-        old: u64,
-        new: u64,
-    ) -> Result<bool, GrowableMapError> {
-        self.update_hash(key.hash_with(self.hasher), old, new)
-    }
-
-    /// [`update`](Self::update) for a caller that hashes itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`update`](Self::update).
-    pub fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, GrowableMapError> {
-        self.check_value(new)?;
-        Ok(self.table.update(hash, old, new))
-    }
-
-    /// Removes a key that was inserted with this value; answers whether it was found. Another key
-    /// is hit only if it has both the fingerprint and the value.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K, value: u64) -> bool {
-        self.remove_hash(key.hash_with(self.hasher), value)
-    }
-
-    /// [`remove`](Self::remove) for a caller that hashes itself.
-    pub fn remove_hash(&mut self, hash: u64, value: u64) -> bool {
-        self.table.remove(hash, value)
-    }
-
-    fn check_value(&self, value: u64) -> Result<(), GrowableMapError> {
-        let bits = self.value_bits();
-        if u64::BITS - value.leading_zeros() > bits {
-            return Err(GrowableMapError::Value { value, bits });
-        }
-        Ok(())
-    }
-
-    /// Makes room for so many keys in all, with values up to `value`: they then come in without a
-    /// rebuild, at a quarter of the cost. With fewer keys the room stays until
-    /// [`shrink_to_fit`](Self::shrink_to_fit).
-    ///
-    /// # Errors
-    ///
-    /// If the value has more than [`value_bits`](Self::value_bits) bits.
-    pub fn reserve(&mut self, keys: u64, value: u64) -> Result<(), GrowableMapError> {
-        self.check_value(value)?;
-        self.table.reserve(keys, u64::BITS - value.leading_zeros());
-        Ok(())
-    }
-
-    /// Removes all keys. Keeps the segments' memory.
-    pub fn clear(&mut self) {
-        self.table.clear();
-    }
-
-    /// Gives memory back after many removals, without the keys: puts the halves of splits together
-    /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
-    /// to the map.
-    ///
-    /// The segments that it was built with stay, so it does not get much smaller than it began.
-    /// Keys that arrived since a split lose a bit when that is undone, which raises the
-    /// false-positive rate a little: see [`expected_fpr`](Self::expected_fpr).
-    pub fn shrink_to_fit(&mut self) {
-        self.table.shrink();
     }
 
     /// All occupied slots and spilled copies, in the order of the table.
@@ -318,6 +211,3 @@ impl GrowableCuckooMap {
         self.hasher
     }
 }
-
-/// Keys whose lines are asked for ahead of an insert.
-const AHEAD: usize = 24;

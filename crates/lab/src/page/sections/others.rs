@@ -1,0 +1,44 @@
+//! What is not a table or figure of the paper: copies, choices, other people's filters.
+
+use super::cells;
+use crate::page::data::Data;
+use crate::page::{Section, ratios};
+use crate::paper::Experiment as E;
+
+pub(super) fn all(data: &Data) -> Vec<Section> {
+    let copies = Section {
+        id: "copies",
+        title: "One item, inserted 15 times",
+        paper: "An article (“Bloom filters are outdated, the future belongs to cuckoo filters?”) \
+                inserts one item 15 times into a Go filter: eight successes, then refusals. The \
+                paper, section 6: kb times at most.",
+        differs: "The library's filters take any number of copies: two lie in the table, the \
+                  others are counted beside it. What was accepted can be removed again, \
+                  everywhere but from Bloom filters. Tables with keys hold one entry a key. The \
+                  first row is the paper's algorithm.",
+        plots: vec![],
+        tables: vec![cells(data, E::Copies)],
+    };
+    let choices = Section {
+        id: "choices",
+        title: "Load factors of d choices by b slots",
+        paper: "With two choices: 50, 84, 95 and 98 % for b = 1, 2, 4 and 8 (section 5.1). The \
+                article: 95 % with four choices of one slot, 99 % with four of two.",
+        differs: "Keys are stored and hash functions independent, 2^16 slots, 500 kicks. The paper \
+                  states loads that practically never fail; ours are where the first refusal comes, \
+                  below the threshold of theory for large tables (small ones may end above it).",
+        plots: vec![],
+        tables: vec![cells(data, E::Choices)],
+    };
+    let ratios = ratios::table(data).map(|table| Section {
+        id: "ratios",
+        title: "The classic filters beside well-known crates",
+        paper: "The paper measured its own implementations only.",
+        differs: "fastbloom 0.17 with a fast hasher, and qfilter 0.3 by its method that keeps \
+                  copies, each asked for a rate of 0.2 %, alternating in one process with ours, \
+                  whose hash is XXH3.",
+        plots: vec![],
+        tables: vec![table],
+    });
+    [Some(copies), Some(choices), ratios].into_iter().flatten().collect()
+}

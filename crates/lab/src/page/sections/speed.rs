@@ -1,0 +1,108 @@
+//! Figures 5 to 8: speeds.
+
+use anyhow::Result;
+
+use super::lines;
+use crate::page::Section;
+use crate::page::data::Data;
+use crate::page::plot::{Axis, Line, Plot};
+use crate::page::table::Table;
+use crate::paper::Experiment as E;
+
+const PRESENT: Axis =
+    Axis { label: "present keys among the queries, %", from: 0.0, to: 100.0, logarithmic: false };
+const OCCUPANCY: Axis = Axis { label: "occupancy, %", from: 0.0, to: 101.0, logarithmic: false };
+
+/// From zero to a little above the highest point.
+fn speed(label: &'static str, lines: &[Line]) -> Axis {
+    let highest = lines.iter().flat_map(|line| &line.1).map(|point| point.1).fold(1.0, f64::max);
+    Axis { label, from: 0.0, to: highest * 1.05, logarithmic: false }
+}
+
+fn one_panel(
+    data: &Data,
+    experiment: E,
+    (panel, file, title, label): (&str, &str, &str, &'static str),
+    x: Axis,
+) -> Result<(Plot, Table)> {
+    let lines = lines(data, experiment, panel);
+    let plot = Plot::new(file, title, x, speed(label, &lines), &lines)?;
+    Ok((plot, Table::of_points(data, experiment, panel, x.label)))
+}
+
+const SIZE: &str = "These tables of 3 MB lie in the caches of a newer processor; the paper's took \
+                    192 MB, each read of which waited for memory.";
+
+pub(super) fn figure5(data: &Data) -> Result<Section> {
+    let panel = ("lookups", "figure5.svg", "Figure 5", "million lookups a second");
+    let (plot, table) = one_panel(data, E::Figure5, panel, PRESENT)?;
+    Ok(Section {
+        id: "figure5",
+        title: "Figure 5: lookups by share of present keys",
+        paper: "CF is equally fast for all shares, with a dip at one half; BF and blk-BF lose with \
+                the share; QF is slowest.",
+        differs: "Our CF compares both buckets without branches, so there is no dip. In cache a \
+                  mispredicted branch costs more than a read, so the share matters less to Bloom \
+                  filters than in the paper. The machine was shared while this was measured: \
+                  single points swing by a third.",
+        plots: vec![plot],
+        tables: vec![table],
+    })
+}
+
+pub(super) fn figure6(data: &Data) -> Result<Section> {
+    let panels = [
+        ("absent keys", "figure6-absent.svg", "Figure 6", "million lookups a second, absent keys"),
+        (
+            "present keys",
+            "figure6-present.svg",
+            "Figure 6",
+            "million lookups a second, present keys",
+        ),
+    ];
+    let mut section = Section {
+        id: "figure6",
+        title: "Figure 6: lookups by occupancy",
+        paper: "CF and ss-CF are stable; QF falls with its load; BF and blk-BF are constant for \
+                present keys and fall for absent ones.",
+        differs: SIZE,
+        plots: vec![],
+        tables: vec![],
+    };
+    for panel in panels {
+        let (plot, table) = one_panel(data, E::Figure6, panel, OCCUPANCY)?;
+        section.plots.push(plot);
+        section.tables.push(table);
+    }
+    Ok(section)
+}
+
+pub(super) fn figure7(data: &Data) -> Result<Section> {
+    let panel = ("inserts", "figure7.svg", "Figure 7", "million inserts a second");
+    let (plot, table) = one_panel(data, E::Figure7, panel, OCCUPANCY)?;
+    Ok(Section {
+        id: "figure7",
+        title: "Figure 7: inserts by occupancy",
+        paper: "Cuckoo filters get slower as they fill, QF too; Bloom filters and dl-CBF are \
+                constant.",
+        differs: "The same shapes. Our search costs more than the paper's walk in the last five \
+                  percent, because it goes on where the walk gives up. The growable filter's \
+                  inserts pay for the splits of its segments.",
+        plots: vec![plot],
+        tables: vec![table],
+    })
+}
+
+pub(super) fn figure8(data: &Data) -> Result<Section> {
+    let panel = ("removals", "figure8.svg", "Figure 8", "million removals a second");
+    let (plot, table) = one_panel(data, E::Figure8, panel, OCCUPANCY)?;
+    Ok(Section {
+        id: "figure8",
+        title: "Figure 8: removals by occupancy",
+        paper: "From full to empty: CF is fastest and stable, dl-CBF second; QF is slowest when \
+                full and overtakes ss-CF when nearly empty.",
+        differs: SIZE,
+        plots: vec![plot],
+        tables: vec![table],
+    })
+}

@@ -1,0 +1,129 @@
+//! The library's filters under threads: our locks, and the thesis's.
+
+use std::sync::Mutex;
+
+use anyhow::Result;
+use malkoha::{
+    ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global, Layout, Locking, McsLock,
+    ParkingLock, Striped,
+};
+
+use super::{Shared, SharedContender};
+
+/// 0.23 % false positives with five slots a word.
+const FINGERPRINT_BITS: u32 = 12;
+
+impl<P: Locking> Shared for ConcurrentCuckooFilter<P>
+where
+    Self: Sync,
+{
+    fn insert(&self, key: u64) -> bool {
+        Self::insert(self, &key).is_ok()
+    }
+    fn contains(&self, key: u64) -> bool {
+        Self::contains(self, &key)
+    }
+    fn insert_many(&self, keys: &[u64]) -> usize {
+        Self::insert_many(self, keys).err().map_or(0, |refusal| refusal.refused.len())
+    }
+    fn contains_many(&self, keys: &[u64]) -> usize {
+        Self::contains_many(self, keys).into_iter().filter(|&found| found).count()
+    }
+    fn has_batches(&self) -> bool {
+        true
+    }
+}
+
+fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender
+where
+    ConcurrentCuckooFilter<P>: Sync,
+{
+    let build = |keys| {
+        let builder = ConcurrentCuckooFilter::builder().capacity(keys);
+        let filter: ConcurrentCuckooFilter<P> =
+            builder.fingerprint_bits(FINGERPRINT_BITS).build_concurrent()?;
+        Ok(Box::new(filter) as Box<dyn Shared>)
+    };
+    SharedContender { name: name.to_owned(), build: Box::new(build) }
+}
+
+/// The concurrent filter with each kind of lock; the default first.
+#[must_use]
+pub fn locks() -> Vec<SharedContender> {
+    vec![
+        concurrent::<Striped<ParkingLock>>("striped, parking"),
+        concurrent::<Striped<McsLock>>("striped, MCS"),
+        concurrent::<Striped<ElidedMcsLock>>("striped, elided MCS"),
+        concurrent::<Global<ParkingLock>>("one lock, parking"),
+        concurrent::<Global<McsLock>>("one lock, MCS"),
+        concurrent::<Global<ElidedMcsLock>>("one lock, elided MCS"),
+    ]
+}
+
+/// A filter of one owner, of the same layout, for one thread: it says what sharing costs.
+struct Unshared(Mutex<CuckooFilter>);
+
+/// Parts of a filter, each in a mutex: the usual way to share one that does not share itself.
+struct Sharded(Vec<Mutex<CuckooFilter>>);
+
+impl Sharded {
+    fn part(&self, key: u64) -> &Mutex<CuckooFilter> {
+        // Another function of the key than the filter's hash.
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+        &self.0[usize::try_from(hash % self.0.len() as u64).unwrap_or(0)]
+    }
+}
+
+impl Shared for Sharded {
+    fn insert(&self, key: u64) -> bool {
+        self.part(key).lock().is_ok_and(|mut part| part.insert(&key).is_ok())
+    }
+    fn contains(&self, key: u64) -> bool {
+        self.part(key).lock().is_ok_and(|part| part.contains(&key))
+    }
+}
+
+impl Shared for Unshared {
+    fn insert(&self, key: u64) -> bool {
+        self.0.lock().is_ok_and(|mut filter| filter.insert(&key).is_ok())
+    }
+    fn contains(&self, key: u64) -> bool {
+        self.0.lock().is_ok_and(|filter| filter.contains(&key))
+    }
+    /// The lock is taken once, so that a thread that is alone works at the filter's own speed.
+    fn work(&self, inserts: &[u64], lookups: &[u64], way: super::Way) -> (usize, usize) {
+        let mut filter = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if way == super::Way::Batch {
+            let refused = filter.insert_many(inserts).err().map_or(0, |r| r.refused.len());
+            let found = filter.contains_many(lookups).into_iter().filter(|&found| found).count();
+            return (refused, found);
+        }
+        let refused = inserts.iter().filter(|&key| filter.insert(key).is_err()).count();
+        (refused, lookups.iter().filter(|&key| filter.contains(key)).count())
+    }
+    fn has_batches(&self) -> bool {
+        true
+    }
+}
+
+/// The filter of one owner: alone, and as 64 parts in mutexes.
+#[must_use]
+pub fn sharded() -> Vec<SharedContender> {
+    let builder = |keys| {
+        let builder = CuckooFilter::builder().capacity(keys).layout(Layout::Words);
+        builder.fingerprint_bits(FINGERPRINT_BITS).build()
+    };
+    let alone = move |keys| -> Result<Box<dyn Shared>> {
+        Ok(Box::new(Unshared(Mutex::new(builder(keys)?))))
+    };
+    let parts = move |keys: u64| -> Result<Box<dyn Shared>> {
+        // The fullest of 64 parts has some more than its share.
+        let share = keys / 64 + 6 * keys.isqrt() / 8;
+        let parts = (0..64).map(|_| Ok(Mutex::new(builder(share.max(1))?)));
+        Ok(Box::new(Sharded(parts.collect::<Result<_>>()?)))
+    };
+    vec![
+        SharedContender { name: "64 x Mutex<CuckooFilter>".to_owned(), build: Box::new(parts) },
+        SharedContender { name: "one owner, no sharing".to_owned(), build: Box::new(alone) },
+    ]
+}

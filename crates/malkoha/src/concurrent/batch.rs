@@ -1,0 +1,35 @@
+//! Many keys at once: their lines are asked for long before they are looked at.
+
+use super::locks::Locking;
+use super::table::Table;
+use crate::addressing::Probe;
+use crate::arch::prefetch_from;
+
+/// Keys on their way: 128 lines.
+const RING: usize = 64;
+
+impl<P: Locking> Table<P> {
+    /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
+    /// asked for.
+    #[inline(always)]
+    pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Probe)) {
+        let mut ring = [Probe::default(); RING];
+        let ask = |ring: &mut [Probe; RING], i: usize| {
+            let probe = self.addressing.probe(hashes[i]);
+            for bucket in self.buckets(&probe) {
+                prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
+            }
+            ring[i % RING] = probe;
+        };
+        for i in 0..hashes.len().min(RING) {
+            ask(&mut ring, i);
+        }
+        for i in 0..hashes.len() {
+            let probe = ring[i % RING];
+            if i + RING < hashes.len() {
+                ask(&mut ring, i + RING);
+            }
+            step(i, &probe);
+        }
+    }
+}

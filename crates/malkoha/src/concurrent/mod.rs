@@ -1,0 +1,21 @@
+//! Many threads on one filter.
+
+mod batch;
+mod bucket;
+mod convert;
+mod counter;
+mod filter;
+mod insert;
+mod locks;
+mod slots;
+mod sync;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use filter::ConcurrentCuckooFilter;
+pub use locks::{
+    ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
+    Transactions,
+};

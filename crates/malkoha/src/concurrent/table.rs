@@ -1,0 +1,278 @@
+//! The table of words, and the protocol by which threads share it.
+//!
+//! A fingerprint and its segment name a *stripe*: a version, and a lock. Then
+//!
+//! * an **insert** into an empty lane is one compare-and-swap of the bucket, without a lock;
+//! * a **move** of a fingerprint to its other bucket locks its stripe, adds it at the destination,
+//!   raises the version, and empties the source, in this order;
+//! * a **removal** locks the stripe, raises the version, and empties a lane;
+//! * a **lookup** reads the version, both buckets, and the version again. A hit is final. A miss is
+//!   final if the version is the same; otherwise it looks again.
+//!
+//! Why a lookup never misses a key that is in all the while: its fingerprint then lies in one of the
+//! two buckets at every moment, so to see it in neither, a lookup must read one bucket before the
+//! fingerprint comes and the other one after it has left. Whatever empties a lane raises the version
+//! first, so the second reading of the version shows that; and if the first reading did already, then
+//! what was done before the raise, the adding at the destination, is seen in the bucket. (It is not
+//! enough for removals to be seen: two keys can have equal fingerprints, and one's removal take the
+//! lane of the other, whose new lane the lookup has read when it was still empty.)
+//!
+//! Only holders of a stripe's lock empty lanes with its fingerprints. So what they have seen there
+//! stays, while other lanes of the bucket may change.
+
+use super::bucket::Lanes;
+use super::locks::{Lock, Locking};
+use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
+use super::words::Words;
+use crate::addressing::{Addressing, Probe};
+use crate::geometry::Geometry;
+use crate::layout::Offer;
+use crate::spill::{MAX_COPIES, Spill, SpillKey};
+
+/// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.
+const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
+
+#[derive(Debug)]
+pub(super) struct Table<P: Locking> {
+    pub(super) words: Words,
+    pub(super) lanes: Lanes,
+    pub(super) addressing: Addressing,
+    pub(super) geometry: Geometry,
+    pub(super) stripes: Box<[Padded<Stripe<P::Stripe>>]>,
+    whole: P::Whole,
+    spill: Mutex<Spill>,
+    /// Spilled copies: where there are none, nobody need lock the list.
+    spilled: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Stripe<L> {
+    pub(super) version: AtomicU64,
+    lock: L,
+}
+
+impl<P: Locking> Table<P> {
+    /// `geometry` has one word a bucket; `None` if the system does not give the memory.
+    pub(super) fn new(geometry: Geometry) -> Option<Self> {
+        let Geometry { segments, places, fingerprint_bits, .. } = geometry;
+        Some(Self {
+            words: Words::new(u64::from(segments) * u64::from(places))?,
+            lanes: Lanes::new(fingerprint_bits),
+            addressing: Addressing::new(segments, places, fingerprint_bits),
+            geometry,
+            stripes: (0..STRIPES).map(|_| Padded::default()).collect(),
+            whole: P::Whole::default(),
+            spill: Mutex::new(Spill::default()),
+            spilled: AtomicU64::new(0),
+        })
+    }
+
+    /// Runs a whole operation, under the lock that a filter with one lock has.
+    #[inline(always)]
+    pub(super) fn whole<R>(&self, operation: impl FnOnce(&Self) -> R) -> R {
+        self.whole.with(|| operation(self))
+    }
+
+    #[inline(always)]
+    pub(super) fn bucket(&self, segment: u64, place: u64) -> &AtomicU64 {
+        // The table is in memory, so the index fits usize.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let index = (segment * self.addressing.places() + place) as usize;
+        &self.words[index]
+    }
+
+    #[inline(always)]
+    pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
+        [self.bucket(probe.segment, probe.first), self.bucket(probe.segment, probe.second)]
+    }
+
+    #[inline(always)]
+    pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
+        // Neighbouring fingerprints are as good as any others: they are hashes.
+        &self.stripes[((segment + fingerprint) % STRIPES) as usize].0
+    }
+
+    #[inline(always)]
+    pub(super) fn contains(&self, probe: &Probe) -> bool {
+        let stripe = self.stripe(probe.segment, probe.fingerprint);
+        let [first, second] = self.buckets(probe);
+        let mut version = stripe.version.load(Ordering::Acquire);
+        loop {
+            let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
+            let fingerprint = probe.fingerprint;
+            if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
+                return true;
+            }
+            let before = std::mem::replace(&mut version, stripe.version.load(Ordering::Acquire));
+            if before == version {
+                return false;
+            }
+        }
+    }
+
+    /// Copies, spilled ones included.
+    pub(super) fn count(&self, probe: &Probe) -> u64 {
+        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
+            let in_table = u64::from(self.count_in_table(probe));
+            if self.spilled.load(Ordering::Acquire) == 0 {
+                return in_table;
+            }
+            in_table.saturating_add(lock(&self.spill).count(&SpillKey::of(probe, 0)))
+        })
+    }
+
+    /// Copies in the candidate buckets. Exact under the stripe's lock, but for inserts that have not
+    /// returned.
+    pub(super) fn count_in_table(&self, probe: &Probe) -> u32 {
+        let count = |bucket: &AtomicU64| {
+            self.lanes.count(bucket.load(Ordering::Acquire), probe.fingerprint)
+        };
+        let [first, second] = self.buckets(probe);
+        if probe.first == probe.second { count(first) } else { count(first) + count(second) }
+    }
+
+    /// Takes an empty lane, unless the fingerprint is seen where one is looked for.
+    #[inline(always)]
+    pub(super) fn offer(&self, probe: &Probe) -> Offer {
+        let [first, second] = self.buckets(probe);
+        match self.offer_to(first, probe.fingerprint) {
+            Offer::Full => self.offer_to(second, probe.fingerprint),
+            answer => answer,
+        }
+    }
+
+    #[inline(always)]
+    fn offer_to(&self, bucket: &AtomicU64, fingerprint: u64) -> Offer {
+        let word = bucket.load(Ordering::Acquire);
+        if self.lanes.matches(word, fingerprint) != 0 {
+            return Offer::Copy;
+        }
+        if self.put_from(bucket, word, fingerprint) { Offer::Taken } else { Offer::Full }
+    }
+
+    /// Takes an empty lane of a bucket, if there is one.
+    pub(super) fn put(&self, bucket: &AtomicU64, fingerprint: u64) -> bool {
+        self.put_from(bucket, bucket.load(Ordering::Acquire), fingerprint)
+    }
+
+    #[inline(always)]
+    fn put_from(&self, bucket: &AtomicU64, mut word: u64, fingerprint: u64) -> bool {
+        while let Some(shift) = self.lanes.find(word, 0) {
+            match replace(bucket, word, word | fingerprint << shift) {
+                Ok(()) => return true,
+                Err(changed) => word = changed,
+            }
+        }
+        false
+    }
+
+    /// Adds to a spilled key's copies if so many are in the table; answers whether.
+    pub(super) fn spill_beside(&self, probe: &Probe, copies: u32) -> bool {
+        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
+            let enough = self.count_in_table(probe) >= copies;
+            if enough {
+                self.spill(probe);
+            }
+            enough
+        })
+    }
+
+    /// Moves one of several copies from a lane of `bucket` to the spill list; answers whether there
+    /// were several.
+    pub(super) fn spill_from(&self, bucket: &AtomicU64, probe: &Probe) -> bool {
+        let stripe = self.stripe(probe.segment, probe.fingerprint);
+        stripe.lock.with(|| {
+            let several = self.count_in_table(probe) >= MAX_COPIES;
+            let spilled = several && self.take(stripe, bucket, probe.fingerprint);
+            if spilled {
+                self.spill(probe);
+            }
+            spilled
+        })
+    }
+
+    /// Under the stripe's lock, which keeps a copy in the table.
+    fn spill(&self, probe: &Probe) {
+        lock(&self.spill).add(SpillKey::of(probe, 0), 1);
+        self.spilled.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes a copy from the spill list, else from the table.
+    pub(super) fn remove(&self, probe: &Probe) -> bool {
+        let stripe = self.stripe(probe.segment, probe.fingerprint);
+        stripe.lock.with(|| {
+            if self.spilled.load(Ordering::Acquire) > 0
+                && lock(&self.spill).take(&SpillKey::of(probe, 0))
+            {
+                self.spilled.fetch_sub(1, Ordering::AcqRel);
+                return true;
+            }
+            self.buckets(probe).iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
+        })
+    }
+
+    /// Moves the fingerprint in lane `choice` of one bucket to another, if it belongs there and there
+    /// is room. Answers whether the lane is then empty.
+    pub(super) fn relocate(&self, segment: u64, from: u64, choice: u32, to: u64) -> bool {
+        let source = self.bucket(segment, from);
+        let occupant = || self.lanes.lane(source.load(Ordering::Acquire), choice);
+        let fingerprint = occupant();
+        if fingerprint == 0 {
+            return true;
+        }
+        if self.addressing.alternate(from, fingerprint) != to {
+            return false;
+        }
+        let stripe = self.stripe(segment, fingerprint);
+        stripe.lock.with(|| {
+            occupant() == fingerprint
+                && self.put(self.bucket(segment, to), fingerprint)
+                && self.take(stripe, source, fingerprint)
+        })
+    }
+
+    /// Empties a lane with this fingerprint, if there is one. Under the stripe's lock.
+    fn take(&self, stripe: &Stripe<P::Stripe>, bucket: &AtomicU64, fingerprint: u64) -> bool {
+        let mut word = bucket.load(Ordering::Acquire);
+        if self.lanes.find(word, fingerprint).is_none() {
+            return false;
+        }
+        stripe.version.fetch_add(1, Ordering::AcqRel);
+        // The lane stays, while others of the bucket may change.
+        while let Some(shift) = self.lanes.find(word, fingerprint) {
+            match replace(bucket, word, self.lanes.without(word, shift)) {
+                Ok(()) => return true,
+                Err(changed) => word = changed,
+            }
+        }
+        false
+    }
+
+    /// Spilled copies.
+    pub(super) fn spilled(&self) -> u64 {
+        self.spilled.load(Ordering::Acquire)
+    }
+
+    /// Bytes of the table, the stripes and the spill list.
+    pub(super) fn size_in_bytes(&self) -> u64 {
+        let stripes = size_of_val(&*self.stripes);
+        (self.words.len() as u64) * 8 + stripes as u64 + lock(&self.spill).size_in_bytes()
+    }
+
+    /// Adds to the spill list, for the filter's only owner.
+    pub(super) fn add_spilled(&mut self, spill: &Spill) {
+        self.spill_list().extend(spill.iter());
+        self.spilled = AtomicU64::new(spill.copies());
+    }
+
+    /// The spill list, for the filter's only owner.
+    pub(super) fn spill_list(&mut self) -> &mut Spill {
+        self.spill.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Writes `new` if the word is still `old`; otherwise answers what it is.
+#[inline(always)]
+fn replace(word: &AtomicU64, old: u64, new: u64) -> Result<(), u64> {
+    word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Acquire).map(drop)
+}

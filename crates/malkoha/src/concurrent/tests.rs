@@ -1,0 +1,195 @@
+//! The protocol under threads, on tables of a few slots: all interleavings under loom, random ones
+//! under shuttle, whatever comes without either.
+
+use std::sync::Arc;
+
+use super::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
+use super::sync::Ordering;
+use super::table::Table;
+use crate::addressing::Probe;
+use crate::geometry::{Geometry, Layout};
+
+#[cfg(loom)]
+use loom::thread;
+#[cfg(shuttle)]
+use shuttle::thread;
+#[cfg(not(any(loom, shuttle)))]
+use std::thread;
+
+/// Runs a model: threads and what must hold whatever their order.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    // Faults of such protocols show with two or three preemptions; without a bound, the models with
+    // searches would run for days.
+    #[cfg(loom)]
+    {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(3));
+        builder.check(model);
+    }
+    #[cfg(shuttle)]
+    shuttle::check_random(model, 20_000);
+    #[cfg(not(any(loom, shuttle)))]
+    for _ in 0..if cfg!(miri) { 5 } else { 200 } {
+        model();
+    }
+}
+
+/// One segment of buckets of two slots.
+fn table<P: Locking>(places: u32) -> Arc<Table<P>> {
+    let geometry = Geometry {
+        layout: Layout::Words,
+        fingerprint_bits: 32,
+        value_bits: 0,
+        segments: 1,
+        places,
+    };
+    Arc::new(Table::new(geometry).expect("a few bytes"))
+}
+
+/// The `number`-th fingerprint with these two buckets.
+fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> Probe {
+    let fingerprints = (1..).map(|fingerprint| table.addressing.occupant(0, first, fingerprint));
+    fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three")
+}
+
+/// Puts a key into a bucket, come what may.
+fn put<P: Locking>(table: &Table<P>, place: u64, key: &Probe) {
+    assert!(table.put(table.bucket(0, place), key.fingerprint), "the model leaves room");
+}
+
+fn slots<P: Locking>(table: &Table<P>) -> Vec<u64> {
+    let words = table.words.iter().map(|word| word.load(Ordering::Relaxed));
+    let lanes = words.flat_map(|word| [table.lanes.lane(word, 0), table.lanes.lane(word, 1)]);
+    lanes.filter(|&fingerprint| fingerprint != 0).collect()
+}
+
+/// A key that is moved, there and back, is always found.
+fn moved_key_is_found<P: Locking + 'static>() {
+    check(|| {
+        let table = table::<P>(2);
+        let x = key(&table, 0, 1, 0);
+        put(&table, 0, &x);
+        let mover = Arc::clone(&table);
+        let moves = thread::spawn(move || {
+            mover.whole(|table| assert!(table.relocate(0, 0, 0, 1)));
+            mover.whole(|table| assert!(table.relocate(0, 1, 0, 0)));
+        });
+        assert!(table.whole(|table| table.contains(&x)), "lost while it moves");
+        moves.join().unwrap();
+        assert_eq!(slots(&table), [x.fingerprint]);
+    });
+}
+
+#[test]
+fn a_moved_key_is_found() {
+    moved_key_is_found::<Striped<ParkingLock>>();
+    moved_key_is_found::<Global<ParkingLock>>();
+}
+
+/// Another key with the same fingerprint comes and goes, and takes this one's slot with it.
+#[test]
+fn a_key_is_found_though_its_equal_is_removed() {
+    check(|| {
+        let table = table::<Striped<ParkingLock>>(2);
+        let (x, other) = (key(&table, 0, 1, 0), key(&table, 0, 1, 1));
+        put(&table, 0, &x);
+        put(&table, 0, &other);
+        let equal = Arc::clone(&table);
+        let comes_and_goes = thread::spawn(move || {
+            assert!(equal.insert(&x, 10));
+            assert!(equal.remove(&x));
+        });
+        assert!(table.contains(&x), "lost to its equal");
+        comes_and_goes.join().unwrap();
+        assert_eq!(table.count(&x), 1);
+    });
+}
+
+/// Two inserts that both need a move for the same last lane.
+#[test]
+fn inserts_that_meet_both_succeed() {
+    check(|| {
+        let table = table::<Striped<ParkingLock>>(3);
+        let stays = [key(&table, 0, 1, 0), key(&table, 0, 1, 1), key(&table, 1, 2, 0)];
+        put(&table, 0, &stays[0]);
+        put(&table, 0, &stays[1]);
+        put(&table, 1, &stays[2]);
+        let mine = key(&table, 0, 0, 0);
+        let yours = key(&table, 1, 0, 2);
+        let other = Arc::clone(&table);
+        let insert = thread::spawn(move || assert!(other.insert(&yours, 50)));
+        assert!(table.insert(&mine, 50));
+        insert.join().unwrap();
+        for probe in [mine, yours].iter().chain(&stays) {
+            assert!(table.contains(probe));
+        }
+        assert_eq!(slots(&table).len(), 5);
+    });
+}
+
+/// A key is removed while it is moved: nothing of it is left.
+#[test]
+fn a_moved_key_can_be_removed() {
+    check(|| {
+        let table = table::<Striped<ParkingLock>>(2);
+        let x = key(&table, 0, 1, 0);
+        put(&table, 0, &x);
+        let mover = Arc::clone(&table);
+        let moves = thread::spawn(move || mover.relocate(0, 0, 0, 1));
+        assert!(table.remove(&x));
+        moves.join().unwrap();
+        assert!(slots(&table).is_empty(), "a copy is left");
+        assert!(!table.contains(&x));
+    });
+}
+
+/// A third copy is spilled while copies are removed: a spilled copy always has one in the table.
+#[test]
+fn copies_are_spilled_beside_one_in_the_table() {
+    check(|| {
+        let table = table::<Striped<ParkingLock>>(2);
+        let x = key(&table, 0, 1, 0);
+        put(&table, 0, &x);
+        put(&table, 1, &x);
+        let other = Arc::clone(&table);
+        let removes = thread::spawn(move || {
+            assert!(other.remove(&x));
+            assert!(other.remove(&x));
+        });
+        assert!(table.insert(&x, 10));
+        assert!(table.contains(&x));
+        removes.join().unwrap();
+        assert_eq!(table.count(&x), 1);
+        assert!(table.contains(&x));
+    });
+}
+
+/// A queue of three; of two under loom, which would let three pass the word to each other for ever.
+fn lock_excludes<L: Lock + 'static>() {
+    const OTHERS: usize = if cfg!(loom) { 1 } else { 2 };
+    check(|| {
+        let inside = super::sync::AtomicU64::new(0);
+        let shared = Arc::new((L::default(), inside));
+        let enter = |shared: &(L, super::sync::AtomicU64)| {
+            shared.0.with(|| {
+                let before = shared.1.load(Ordering::Relaxed);
+                shared.1.store(before + 1, Ordering::Relaxed);
+            });
+        };
+        let threads = [0; OTHERS].map(|_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || enter(&shared))
+        });
+        enter(&shared);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(shared.1.load(Ordering::Relaxed), OTHERS as u64 + 1, "two were inside at once");
+    });
+}
+
+#[test]
+fn queue_locks_exclude() {
+    lock_excludes::<McsLock>();
+    lock_excludes::<ElidedMcsLock>();
+}

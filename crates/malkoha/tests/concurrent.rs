@@ -1,0 +1,282 @@
+//! The filter that threads share: against a model in one thread, and what must hold in many.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use malkoha::{
+    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global, Layout, Lock, Locking,
+    McsLock, ParkingLock, Striped,
+};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Insert(u16),
+    InsertMany(Vec<u16>),
+    Remove(u16),
+    RemoveMany(Vec<u16>),
+    /// To a filter of one owner, to a file, and back.
+    Reopen,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let key = || 0_u16..300;
+    let keys = || prop::collection::vec(key(), 0..150);
+    prop_oneof![
+        8 => key().prop_map(Operation::Insert),
+        2 => keys().prop_map(Operation::InsertMany),
+        6 => key().prop_map(Operation::Remove),
+        1 => keys().prop_map(Operation::RemoveMany),
+        1 => Just(Operation::Reopen),
+    ]
+}
+
+/// What is in, and how often.
+#[derive(Default)]
+struct Model(HashMap<u16, u64>);
+
+impl Model {
+    fn add(&mut self, key: u16) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    fn take(&mut self, key: u16) -> bool {
+        self.0.get_mut(&key).is_some_and(|count| {
+            let some = *count > 0;
+            *count -= u64::from(some);
+            some
+        })
+    }
+
+    fn count(&self, key: u16) -> u64 {
+        self.0.get(&key).copied().unwrap_or(0)
+    }
+}
+
+fn reopened(filter: ConcurrentCuckooFilter) -> ConcurrentCuckooFilter {
+    let mut file = Vec::new();
+    filter.into_filter().unwrap().write_to(&mut file).unwrap();
+    CuckooFilter::read_from(&file[..]).unwrap().into_concurrent().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 64 }, ..ProptestConfig::default() })]
+
+    /// With fingerprints of 32 bits no two of 300 keys are equal (or with probability 10^-5).
+    #[test]
+    fn agrees_with_the_model(
+        bits in prop::sample::select(vec![16_u32, 20, 32]),
+        capacity in 1_u64..400,
+        operations in prop::collection::vec(operation(), 1..60),
+    ) {
+        let builder = ConcurrentCuckooFilter::builder().capacity(capacity);
+        let mut filter: ConcurrentCuckooFilter =
+            builder.fingerprint_bits(bits).build_concurrent().unwrap();
+        let mut model = Model::default();
+        for operation in operations {
+            match operation {
+                Operation::Insert(key) => {
+                    if filter.insert(&key).is_ok() { model.add(key) }
+                }
+                Operation::InsertMany(keys) => {
+                    let refused = filter.insert_many(&keys).err().map_or(vec![], |e| e.refused);
+                    let taken = (0..).zip(&keys).filter(|(i, _)| !refused.contains(i));
+                    taken.for_each(|(_, &key)| model.add(key));
+                }
+                // Only what is in may be removed.
+                Operation::Remove(key) => {
+                    if model.take(key) { prop_assert!(filter.remove(&key)) }
+                }
+                Operation::RemoveMany(keys) => {
+                    let keys: Vec<u16> = keys.into_iter().filter(|&key| model.take(key)).collect();
+                    prop_assert!(filter.remove_many(&keys).iter().all(|&removed| removed));
+                }
+                Operation::Reopen => filter = reopened(filter),
+            }
+        }
+        let total: u64 = model.0.values().sum();
+        prop_assert_eq!(filter.len(), total);
+        let all: Vec<u16> = (0..300).collect();
+        let found = filter.contains_many(&all);
+        for (key, found) in all.into_iter().zip(found) {
+            let count = filter.count(&key);
+            prop_assert!(count >= model.count(key), "{key}: {count} < {}", model.count(key));
+            prop_assert_eq!(found, filter.contains(&key));
+            prop_assert_eq!(found, count > 0);
+        }
+    }
+}
+
+/// Threads insert, remove and look up at the same time in a filter that is nearly full, so that
+/// inserts move what others look for.
+fn no_key_is_ever_missed<P: Locking>(threads: u64)
+where
+    ConcurrentCuckooFilter<P>: Sync,
+{
+    let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
+    let rounds = if cfg!(miri) { 2 } else { 6 };
+    let capacity = stay + threads * come;
+    let builder = ConcurrentCuckooFilter::builder().capacity(capacity).fingerprint_bits(16);
+    let filter: ConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();
+    filter.insert_many(&(0..stay).collect::<Vec<_>>()).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let filter = &filter;
+                scope.spawn(move || {
+                    let first = stay + thread * come;
+                    let mine: Vec<u64> = (first..first + come).collect();
+                    for round in 0..rounds {
+                        if round % 2 == 0 {
+                            filter.insert_many(&mine).unwrap();
+                        } else {
+                            mine.iter().for_each(|key| filter.insert(key).unwrap());
+                        }
+                        assert!(filter.contains_many(&mine).iter().all(|&found| found));
+                        assert!(mine.iter().all(|key| filter.contains(key)));
+                        if round % 2 == 0 {
+                            assert!(filter.remove_many(&mine).iter().all(|&removed| removed));
+                        } else {
+                            assert!(mine.iter().all(|key| filter.remove(key)));
+                        }
+                    }
+                })
+            })
+            .collect();
+        let (filter, done) = (&filter, &done);
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                for key in 0..stay {
+                    assert!(filter.contains(&key), "{key} was in all the while");
+                }
+            }
+        });
+        let results: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        // Also after a failure, so that the reader ends.
+        done.store(true, Ordering::Relaxed);
+        results.into_iter().for_each(|result| result.unwrap());
+    });
+    // Exactly what stays is left.
+    assert_eq!(filter.len(), stay);
+    let occupied = (0..filter.buckets())
+        .flat_map(|bucket| (0..filter.bucket_size()).map(move |slot| (bucket, slot)))
+        .filter(|&(bucket, slot)| filter.slot(bucket, slot) != Some(0));
+    assert_eq!(occupied.count() as u64, stay);
+    assert!(filter.remove_many(&(0..stay).collect::<Vec<_>>()).iter().all(|&removed| removed));
+    assert!(filter.is_empty());
+}
+
+#[test]
+fn no_key_is_missed_with_a_lock_a_stripe() {
+    no_key_is_ever_missed::<Striped<ParkingLock>>(3);
+}
+
+#[test]
+fn no_key_is_missed_with_queue_locks() {
+    no_key_is_ever_missed::<Striped<McsLock>>(2);
+    no_key_is_ever_missed::<Striped<ElidedMcsLock>>(2);
+}
+
+#[test]
+fn no_key_is_missed_with_one_lock() {
+    no_key_is_ever_missed::<Global<ParkingLock>>(2);
+    no_key_is_ever_missed::<Global<ElidedMcsLock>>(2);
+}
+
+/// Threads fill a filter to its capacity together: nothing is refused.
+#[test]
+fn threads_fill_a_filter() {
+    let keys: u64 = if cfg!(miri) { 300 } else { 400_000 };
+    for bits in [8, 12, 16] {
+        let builder = ConcurrentCuckooFilter::builder().capacity(keys).fingerprint_bits(bits);
+        let filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let filter = &filter;
+                scope.spawn(move || {
+                    for key in (thread..keys).step_by(4) {
+                        filter.insert(&key).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(filter.len(), keys);
+        assert!((0..keys).all(|key| filter.contains(&key)), "{bits} bits");
+    }
+}
+
+/// Copies of one key from several threads are all counted, and cost no slots.
+#[test]
+fn copies_are_counted() {
+    let copies: u64 = if cfg!(miri) { 30 } else { 30_000 };
+    let builder = ConcurrentCuckooFilter::builder().capacity(100).fingerprint_bits(16);
+    let filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..copies).for_each(|_| filter.insert("again").unwrap()));
+        }
+    });
+    assert_eq!(filter.count("again"), 3 * copies);
+    (0..90_u64).for_each(|key| filter.insert(&key).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..copies - 1).for_each(|_| assert!(filter.remove("again"))));
+        }
+    });
+    assert_eq!(filter.count("again"), 3);
+    assert_eq!(filter.len(), 93);
+}
+
+/// The rate that the builder states, measured: 2 million absent keys, four sigmas.
+#[test]
+#[cfg_attr(miri, ignore = "too many keys")]
+fn keeps_its_false_positive_rate() {
+    let filter = ConcurrentCuckooFilter::with_capacity(300_000, 0.003).unwrap();
+    filter.insert_many(&(0..300_000_u64).collect::<Vec<_>>()).unwrap();
+    let absent: Vec<u64> = (1 << 40..(1 << 40) + 2_000_000).collect();
+    let wrong = filter.contains_many(&absent).iter().filter(|&&found| found).count();
+    let expected = filter.expected_fpr() * 2e6;
+    assert!(filter.expected_fpr() <= 0.003);
+    assert!((wrong as f64 - expected).abs() < 4.0 * expected.sqrt(), "{wrong}, not {expected}");
+}
+
+/// The thesis's table 1.2: sizes, and slots that can be read and written.
+#[test]
+fn slots_can_be_read_and_written() {
+    let builder = ConcurrentCuckooFilter::builder().capacity(1_000).fingerprint_bits(12);
+    let mut filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let (buckets, slots) = (filter.buckets(), filter.bucket_size());
+    assert_eq!(buckets * u64::from(slots), filter.geometry().slots());
+    assert_eq!(filter.set_slot(buckets - 1, slots - 1, 0xfff), Some(0));
+    assert_eq!(filter.slot(buckets - 1, slots - 1), Some(0xfff));
+    assert_eq!(filter.len(), 1);
+    assert_eq!(filter.set_slot(buckets - 1, slots - 1, 0), Some(0xfff));
+    assert!(filter.is_empty());
+    for (bucket, slot, fingerprint) in [(buckets, 0, 1), (0, slots, 1), (0, 0, 0x1000)] {
+        assert_eq!(filter.set_slot(bucket, slot, fingerprint), None);
+    }
+}
+
+#[test]
+fn other_layouts_are_refused() {
+    let builder = ConcurrentCuckooFilter::builder().capacity(10).layout(Layout::GapWindows);
+    let refused = builder.fpr(0.01).build_concurrent::<Striped<ParkingLock>>();
+    assert!(matches!(refused, Err(BuildError::Layout { layout: "gap-windows", .. })));
+    let plain = CuckooFilter::with_capacity(10, 0.01).unwrap();
+    assert!(plain.into_concurrent::<Striped<ParkingLock>>().is_err());
+}
+
+/// Locks may be one's own.
+#[test]
+fn a_lock_of_ones_own() {
+    #[derive(Debug, Default)]
+    struct Mine(std::sync::RwLock<()>);
+    impl Lock for Mine {
+        fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
+            let _guard = self.0.write().unwrap();
+            critical()
+        }
+    }
+    no_key_is_ever_missed::<Striped<Mine>>(2);
+}
