@@ -1,4 +1,4 @@
-"""`malkoha remote` on real servers: alone, and a cluster whose slots move and whose primaries die."""
+"""`malkoha remote` on real servers: one alone, and clusters whose slots move and primaries die."""
 
 import json
 import os
@@ -46,7 +46,8 @@ class RemoteTest(unittest.TestCase):
                 remote = Remote([server])
                 options = ["--shards", "5", "--capacity", "20k", "--fpr", "0.001", "--json"]
                 told = json.loads(remote.run("load", *options, lines=lines(0, 20_000)))
-                self.assertEqual(told, {"lines": 20_000, "added": 20_000, "resent": 0, "unknown": 0})
+                wanted = {"lines": 20_000, "added": 20_000, "resent": 0, "unknown": 0}
+                self.assertEqual(told, wanted)
                 self.assertEqual(server.client().keys("urls*").__len__(), 6)
                 found = remote.run("check", lines=lines(19_000, 120_000)).split()
                 self.assertEqual(found[:1000], lines(19_000, 20_000))
@@ -105,7 +106,8 @@ class RemoteTest(unittest.TestCase):
                 remote, url = Remote([]), {"MALKOHA_URL": f"rediss://127.0.0.1:{port}"}
                 trusting = {**url, "SSL_CERT_FILE": certificate}
                 remote.run("load", lines=lines(0, 10), env=trusting)
-                self.assertEqual(remote.run("check", "-c", lines=lines(0, 10), env=trusting), "10\n")
+                found = remote.run("check", "-c", lines=lines(0, 10), env=trusting)
+                self.assertEqual(found, "10\n")
                 self.assertIn("ertificate", remote.run("check", lines=["x"], env=url, code=2))
 
     def test_slots_move_under_load(self):
@@ -157,7 +159,8 @@ class RemoteTest(unittest.TestCase):
                 try:
                     until(lambda: done[0] > 5000, "load")
                     cluster.primaries[2].kill()
-                    message = remote.run("check", "-v", "--timeout", "1", lines=lines(0, 1000), code=2)
+                    options = ["-v", "--timeout", "1"]
+                    message = remote.run("check", *options, lines=lines(0, 1000), code=2)
                     self.assertIn("no progress", message)
                     replica = cluster.replicas[2]
                     until(lambda: replica.client().info("replication")["role"] == "master",

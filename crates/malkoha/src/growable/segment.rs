@@ -174,17 +174,29 @@ impl<'a, W: Word> Segment<'a, W> {
     #[inline(always)]
     pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
         for (bucket, stretch) in (0..).zip(self.form.grid.stretches()) {
-            let mut word = self.load(bytes, bucket);
-            for lane in 0..LANES {
-                let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
-                if fingerprint == 0 {
-                    break;
-                }
-                let mix = self.mix(fingerprint);
-                let place = self.place(bytes, stretch, at, mix);
-                each(bucket, Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
-                word = word >> self.codec.width;
+            self.for_each_in(bytes, bucket, stretch, |slot, mix| each(bucket, slot, mix));
+        }
+    }
+
+    /// The same for one bucket, whose stretch begins there.
+    #[inline(always)]
+    pub(super) fn for_each_in(
+        &self,
+        bytes: &[u8],
+        bucket: u64,
+        stretch: u64,
+        mut each: impl FnMut(Slot, Mix),
+    ) {
+        let mut word = self.load(bytes, bucket);
+        for lane in 0..LANES {
+            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
+            if fingerprint == 0 {
+                break;
             }
+            let mix = self.mix(fingerprint);
+            let place = self.place(bytes, stretch, at, mix);
+            each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+            word = word >> self.codec.width;
         }
     }
 

@@ -64,17 +64,23 @@ impl GrowTable {
         if !theirs.roots.is_multiple_of(ours.roots) {
             return Err(GrowableUnionError::Roots { ours: ours.roots, theirs: theirs.roots });
         }
-        let mut union = self.clone();
+        // The fewer keys are inserted, if either can take the other's.
+        let (into, from) = if theirs.roots == ours.roots && self.occupied < other.occupied {
+            (other, self)
+        } else {
+            (self, other)
+        };
+        let mut union = Self { capacity: self.capacity, ..into.clone() };
         // The slots first: copies are spilled only while others lie in the table.
         let mut fits = true;
-        let ratio = u64::from(theirs.roots / ours.roots);
+        let ratio = u64::from(from.shape.roots / into.shape.roots);
         let mut adopt = |partial: Partial, copies| {
             // A root of theirs is one of the parts that ours would be split into evenly.
             let partial = Partial { root: partial.root / ratio, ..partial };
             fits = fits && union.adopt(&partial, copies);
         };
-        other.for_each_slot(|partial| adopt(partial, 1));
-        other.for_each_spilled(&mut adopt);
+        from.for_each_slot(|partial| adopt(partial, 1));
+        from.for_each_spilled(&mut adopt);
         if fits { Ok(union) } else { Err(GrownOut { len: union.len }.into()) }
     }
 
@@ -82,9 +88,12 @@ impl GrowTable {
         for (record, bytes) in self.records.iter().zip(&self.segments) {
             with_codec!(&self.kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
-                segment.for_each_occupant(bytes, |_, slot, mix| {
-                    each(Partial::new(slot, mix, record.home, &self.shape));
-                });
+                let grid = record.form.grid;
+                for bucket in scattered(grid.buckets()) {
+                    segment.for_each_in(bytes, bucket, grid.stretch(bucket), |slot, mix| {
+                        each(Partial::new(slot, mix, record.home, &self.shape));
+                    });
+                }
             });
         }
     }
@@ -175,5 +184,35 @@ impl GrowTable {
         self.born[birth(home.depth, fingerprint)] += 1;
         let [from, to] = [found.fingerprint, fingerprint].map(|f| target.spill_key(f, 0));
         self.spill.rename(&from, to);
+    }
+}
+
+/// All buckets, each far from those before it: keys that came in their order would crowd one end of
+/// a segment, where none may be left room, before the other end gets any.
+fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
+    let is_coprime = |&step: &u64| {
+        let (mut a, mut b) = (buckets, step);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    };
+    // The golden ratio's steps stay farthest apart.
+    let step = (buckets * 5 / 8..).find(is_coprime).unwrap_or(1);
+    (0..buckets).map(move |number| number * step % buckets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bucket_comes_once() {
+        for buckets in (1..300).chain([4096, 6930, 8191, 8192]) {
+            let mut seen: Vec<u64> = scattered(buckets).collect();
+            assert!(buckets < 100 || seen[0].abs_diff(seen[1]) > buckets / 4);
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..buckets), "{buckets}");
+        }
     }
 }

@@ -115,8 +115,8 @@ impl GrowableCuckooFilter {
     }
 
     /// Adds all that is in another filter, without the keys: copies of a key add up, and each key
-    /// counts as often as in both at least. Takes time in proportion to `other` and, meanwhile, the
-    /// memory of a copy of this filter.
+    /// counts as often as in both at least. Takes time in proportion to the filter that has fewer
+    /// keys, and meanwhile the memory of another.
     ///
     /// Keys keep the bits that they have left, so the false-positive rate is that of both together
     /// at their ages: see [`expected_fpr`](Self::expected_fpr).
