@@ -1,17 +1,7 @@
-//! The atomics of this module: the standard library's, or those of a model checker.
+//! The atomics of this module: the standard library's, or those of a checker that plays random schedules.
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(shuttle))]
 pub(crate) use std::{
-    hint::spin_loop,
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
-    },
-    thread::yield_now,
-};
-
-#[cfg(loom)]
-pub(crate) use loom::{
     hint::spin_loop,
     sync::{
         Mutex, MutexGuard,
