@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod classic;
+mod concurrent;
 pub mod copies;
 pub mod fill;
 pub mod grow;

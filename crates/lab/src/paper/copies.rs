@@ -72,7 +72,7 @@ mod tests {
             values.iter().find(|cell| cell.group == column && cell.series == row).unwrap().y
         };
         assert_eq!(of("accepted", WALK), 8.0);
-        for row in ["CF", "ss-CF", "gap windows", "growable", "QF", "dl-CBF", "CBF"] {
+        for row in ["CF", "ss-CF", "gap windows", "growable", "concurrent", "QF", "dl-CBF", "CBF"] {
             assert_eq!((of("accepted", row), of("removed again", row)), (15.0, 15.0), "{row}");
         }
         assert_eq!(of("removed again", "cuckoo table 4 x 2"), 1.0);
