@@ -218,7 +218,7 @@ geometry_tests! {
     semi_sorted_f17: Layout::SemiSorted, 17;
     semi_sorted_f18: Layout::SemiSorted, 18;
     semi_sorted_f32: Layout::SemiSorted, 32;
-    words_f4: Layout::Words, 4;
+    words_f5: Layout::Words, 5;
     words_f7: Layout::Words, 7;
     words_f12: Layout::Words, 12;
     words_f16: Layout::Words, 16;

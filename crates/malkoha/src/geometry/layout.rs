@@ -82,8 +82,7 @@ impl Layout {
             (Self::GapWindows, 7) => 0.92,
             (Self::GapWindows, 8) => 0.94,
             (Self::GapWindows, _) => 0.95,
-            (Self::Words, 4) => 0.93,
-            (Self::Words, 5..=6) => 0.96,
+            (Self::Words, ..7) => 0.96,
             (Self::Words, 7..=8) => 0.975,
             (Self::Words, 9..=12) => 0.96,
             (Self::Words, 13..=16) => 0.95,
@@ -157,8 +156,10 @@ impl Layout {
     /// The smallest fingerprint that the layout supports.
     pub(crate) const fn least_fingerprint_bits(self) -> u32 {
         match self {
-            Self::Bucketed { .. } | Self::GapWindows | Self::Words => 4,
-            Self::SemiSorted => 5,
+            Self::Bucketed { .. } | Self::GapWindows => 4,
+            // A bucket of 16 slots of 4 bits would have more room than there are keys to tell
+            // apart.
+            Self::SemiSorted | Self::Words => 5,
         }
     }
 
@@ -170,7 +171,7 @@ impl Layout {
             Self::SemiSorted | Self::GapWindows | Self::Words if value_bits > 0 => {
                 no("values: choose the bucketed layout")
             }
-            Self::SemiSorted if fingerprint_bits < self.least_fingerprint_bits() => {
+            Self::SemiSorted | Self::Words if fingerprint_bits < self.least_fingerprint_bits() => {
                 no("fingerprints of 4 bits: choose 5 to 32")
             }
             Self::SemiSorted | Self::GapWindows | Self::Words => Ok(()),
