@@ -50,7 +50,7 @@ fn main() -> Result<()> {
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());
-            threads::report(&args, &contenders)
+            threads::report(&args, &contenders).map(drop)
         }
         Command::Space(args) => {
             space::report(&args);

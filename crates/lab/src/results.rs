@@ -114,7 +114,7 @@ impl fmt::Display for Measure {
 }
 
 /// A line of a result file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What was measured: a filter with its settings, or the memory of a table of that size.
     pub contender: String,

@@ -21,6 +21,7 @@ impl Server {
     fn start(kind: &str) -> Self {
         // The module lies beside this test.
         let module = env::current_exe().unwrap().with_file_name("libmalkoha_valkey.so");
+        assert!(module.exists(), "no {}: cargo build -p malkoha-valkey", module.display());
         let directory = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let process = Command::new(format!("{kind}-server"))

@@ -22,11 +22,20 @@ pub enum Way {
 impl Way {
     /// Keys of the larger kind of a batch.
     pub const BATCH: usize = 4096;
+
+    /// As tables name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "one by one",
+            Self::Batch => "in batches",
+        }
+    }
 }
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == Self::Single { "one by one" } else { "in batches" })
+        f.write_str(self.name())
     }
 }
 

@@ -68,12 +68,13 @@ pub struct SharedContender {
     pub build: Box<dyn Fn(u64) -> Result<Box<dyn Shared>>>,
 }
 
-/// Measures all contenders, alternating, and prints rates and what more threads gain.
+/// Measures all contenders, alternating, and prints rates and what more threads gain. Answers the rows
+/// that it wrote.
 ///
 /// # Errors
 ///
 /// If a filter cannot be built, refuses a key, or misses one; or a file cannot be written.
-pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<()> {
+pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<Vec<Row>> {
     ensure!(args.runs > 0 && args.threads.iter().all(|&n| n > 0), "at least one run and thread");
     let mut report = Report::new(Machine::describe(args.output.date.clone()));
     print!("{}", report.head());
@@ -85,7 +86,7 @@ pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<()> 
             report.write(&args.output)?;
         }
     }
-    Ok(())
+    Ok(report.rows)
 }
 
 /// A row for each number of threads of each contender that has such a way.
