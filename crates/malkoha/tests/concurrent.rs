@@ -114,7 +114,8 @@ where
     ConcurrentCuckooFilter<P>: Sync,
 {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
-    let rounds = if cfg!(miri) { 2 } else { 6 };
+    let rounds = std::env::var("MALKOHA_ROUNDS")
+        .map_or(if cfg!(miri) { 2 } else { 6 }, |n| n.parse().expect("MALKOHA_ROUNDS is a number"));
     let capacity = stay + threads * come;
     let builder = ConcurrentCuckooFilter::builder().capacity(capacity).fingerprint_bits(16);
     let filter: ConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();

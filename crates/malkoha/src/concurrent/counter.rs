@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::sync::{AtomicU64, Ordering, Padded};
 
 /// Parts of a count: threads share one only where there are more threads.
-const PARTS: usize = if cfg!(shuttle) { 1 } else { 64 };
+const PARTS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 
 /// A sum of parts, each of which wraps around on its own.
 #[derive(Debug)]

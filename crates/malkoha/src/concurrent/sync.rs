@@ -1,6 +1,7 @@
-//! The atomics of this module: the standard library's, or those of a checker that plays random schedules.
+//! The atomics of this module: the standard library's, or those of a checker: loom goes through all
+//! schedules and all values that a load may see, shuttle through random schedules.
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
     hint::spin_loop,
     sync::{
@@ -8,6 +9,22 @@ pub(crate) use std::{
         atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     },
     thread::yield_now,
+};
+
+#[cfg(loom)]
+mod turns;
+
+#[cfg(loom)]
+pub(crate) use {
+    loom::{
+        hint::spin_loop,
+        sync::{
+            Mutex, MutexGuard,
+            atomic::{AtomicBool, AtomicPtr, Ordering},
+        },
+        thread::yield_now,
+    },
+    turns::AtomicU64,
 };
 
 #[cfg(shuttle)]

@@ -30,7 +30,7 @@ use crate::layout::Offer;
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.
-const STRIPES: u64 = if cfg!(shuttle) { 2 } else { 512 };
+const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
 #[derive(Debug)]
 pub(super) struct Table<P: Locking> {

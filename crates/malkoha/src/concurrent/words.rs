@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::sync::AtomicU64;
-#[cfg(all(feature = "mmap", not(shuttle)))]
+#[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 use crate::table::{MAPPED_FROM, mapped};
 
 /// Words of 0 to begin with: on huge pages where they are many and the system has such pages.
@@ -12,7 +12,7 @@ pub(crate) struct Words(Inner);
 
 enum Inner {
     Heap(Box<[AtomicU64]>),
-    #[cfg(all(feature = "mmap", not(shuttle)))]
+    #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
     Mapped(memmap2::MmapRaw),
 }
 
@@ -20,7 +20,7 @@ impl Words {
     /// So many words, or `None` if the system does not give them.
     pub(crate) fn new(words: u64) -> Option<Self> {
         let words = usize::try_from(words).ok()?;
-        #[cfg(all(feature = "mmap", not(shuttle)))]
+        #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
         if words.checked_mul(8)? >= MAPPED_FROM {
             return mapped(words * 8).map(|map| Self(Inner::Mapped(map.into())));
         }
@@ -38,7 +38,7 @@ impl Deref for Words {
     fn deref(&self) -> &[AtomicU64] {
         match &self.0 {
             Inner::Heap(words) => words,
-            #[cfg(all(feature = "mmap", not(shuttle)))]
+            #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
             Inner::Mapped(map) => {
                 let start = map.as_mut_ptr().cast::<AtomicU64>();
                 // SAFETY: a mapping begins at a page, is readable and writable, anonymous and so of

@@ -6,7 +6,7 @@ mod partition;
 
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
-#[cfg(all(feature = "mmap", not(shuttle)))]
+#[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 pub(crate) use memory::{MAPPED_FROM, mapped};
 
 use std::ops::{Deref, DerefMut};

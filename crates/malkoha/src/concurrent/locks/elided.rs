@@ -52,7 +52,7 @@ impl<T: Transactions> Lock for ElidedMcsLock<T> {
     }
 }
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
     use std::sync::Mutex;

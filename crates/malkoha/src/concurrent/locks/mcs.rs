@@ -91,7 +91,7 @@ pub(super) fn wait_while(mut condition: impl FnMut() -> bool) {
     const SPINS: u32 = 200;
     let mut spins = 0;
     while condition() {
-        if spins < SPINS && !cfg!(shuttle) {
+        if spins < SPINS && !cfg!(any(loom, shuttle)) {
             spins += 1;
             spin_loop();
         } else {

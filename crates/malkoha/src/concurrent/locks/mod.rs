@@ -71,7 +71,7 @@ impl<L: Lock> Locking for Global<L> {
     type Stripe = NoLock;
 }
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
     use std::cell::Cell;

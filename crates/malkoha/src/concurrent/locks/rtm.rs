@@ -30,7 +30,7 @@ pub trait Transactions: Debug + Default + Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rtm;
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shuttle))))]
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri, shuttle, malkoha_portable))))]
 impl Transactions for Rtm {
     #[inline]
     fn are_available() -> bool {
@@ -79,7 +79,7 @@ impl Transactions for Rtm {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(any(miri, shuttle)))))]
+#[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, shuttle, malkoha_portable)))))]
 impl Transactions for Rtm {
     fn are_available() -> bool {
         false

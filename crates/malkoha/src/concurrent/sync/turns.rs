@@ -1,0 +1,51 @@
+//! A word whose accesses loom puts in every order.
+//!
+//! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a thread loads a word and then changes it,
+//! that is its own load, and a load of another thread before it is forgotten: loom then never tries
+//! the change before that load. So each access takes a turn first, at a word which all of them change.
+//! Turns are relaxed: what a load may see is as without them.
+
+use loom::sync::atomic::{AtomicU64 as Word, Ordering};
+
+#[derive(Debug, Default)]
+pub(crate) struct AtomicU64 {
+    turn: Word,
+    word: Word,
+}
+
+impl AtomicU64 {
+    pub(crate) fn new(value: u64) -> Self {
+        Self { turn: Word::new(0), word: Word::new(value) }
+    }
+
+    fn take_turn(&self) -> &Word {
+        self.turn.fetch_add(1, Ordering::Relaxed);
+        &self.word
+    }
+
+    pub(crate) fn load(&self, order: Ordering) -> u64 {
+        self.take_turn().load(order)
+    }
+
+    pub(crate) fn store(&self, value: u64, order: Ordering) {
+        self.take_turn().store(value, order);
+    }
+
+    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.take_turn().fetch_add(value, order)
+    }
+
+    pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+        self.take_turn().fetch_sub(value, order)
+    }
+
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.take_turn().compare_exchange_weak(current, new, success, failure)
+    }
+}
