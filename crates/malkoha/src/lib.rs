@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`ConcurrentCuckooFilter`] is shared by threads; a [`GrowableCuckooFilter`] starts small.
+//! A [`ConcurrentCuckooFilter`] is shared by threads, and a [`GrowableConcurrentCuckooFilter`] grows meanwhile; a [`GrowableCuckooFilter`] starts small.
 //! A [`CuckooMap`] keeps a small value beside each fingerprint: where the key's record lies, say.
 //!
 //! # What is guaranteed
@@ -74,8 +74,8 @@ mod union;
 
 pub use builder::{Builder, Plan};
 pub use concurrent::{
-    ConcurrentCuckooFilter, ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock,
-    Rtm, Status, Striped, Transactions,
+    ConcurrentCuckooFilter, ElidedMcsLock, Fixed, Global, GrowableConcurrentCuckooFilter, Growing,
+    Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Space, Status, Striped, Transactions,
 };
 pub use entries::Entry;
 pub use error::{

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use malkoha::{
-    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global, Layout, Lock, Locking,
-    McsLock, ParkingLock, Striped,
+    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global,
+    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Layout, Lock, Locking, McsLock,
+    ParkingLock, Striped,
 };
 use proptest::prelude::*;
 
@@ -280,4 +281,95 @@ fn a_lock_of_ones_own() {
         }
     }
     no_key_is_ever_missed::<Striped<Mine>>(2);
+}
+
+/// Threads make a filter grow a hundred times and more, each looking for what it and the first have
+/// put in; then they remove all but what was in at first.
+#[test]
+fn keys_are_found_while_threads_make_a_filter_grow() {
+    let (first, each): (u64, u64) = if cfg!(miri) { (20, 60) } else { (1_000, 40_000) };
+    let filter: GrowableConcurrentCuckooFilter =
+        GrowableCuckooFilter::builder().capacity(first).fpr(0.01).build_concurrent().unwrap();
+    filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let filter = &filter;
+            scope.spawn(move || {
+                let begin = first + thread * each;
+                let mine: Vec<u64> = (begin..begin + each).collect();
+                for (done, keys) in (1..).zip(mine.chunks(500)) {
+                    if done % 2 == 0 {
+                        filter.insert_many(keys).unwrap();
+                    } else {
+                        keys.iter().for_each(|key| filter.insert(key).unwrap());
+                    }
+                    assert!((0..first).all(|key| filter.contains(&key)), "in all the while");
+                    let so_far = &mine[..(500 * done).min(mine.len())];
+                    assert!(filter.contains_many(so_far).iter().all(|&found| found));
+                }
+                assert!(filter.remove_many(&mine).iter().all(|&removed| removed));
+            });
+        }
+    });
+    assert_eq!(filter.len(), first);
+    assert!((0..first).all(|key| filter.remove(&key)));
+    assert_eq!((filter.len(), filter.load_factor()), (0, 0.0));
+    assert!(!(0..first + 3 * each).any(|key| filter.contains(&key)), "nothing is left");
+}
+
+/// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that are
+/// fuller than others. The promise holds to the growth that was named; beyond it inserts are refused.
+#[test]
+#[cfg_attr(miri, ignore = "statistics need many keys")]
+fn a_growing_filter_keeps_its_false_positive_rate() {
+    let (capacity, fpr, growth) = (2_000, 0.01, 64.0);
+    let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(growth);
+    let filter: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let absent: Vec<u64> = (0..1_000_000).map(|key| key | 1 << 40).collect();
+    let mut keys = 0;
+    for doubling in 0..=6 {
+        let more: Vec<u64> = (keys..capacity << doubling).collect();
+        filter.insert_many(&more).unwrap();
+        keys = capacity << doubling;
+        let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
+        let (measured, expected) = (found as f64 / absent.len() as f64, filter.expected_fpr());
+        let sigma = (expected / absent.len() as f64).sqrt();
+        assert!(
+            (measured - expected).abs() < 5.0 * sigma + 0.1 * expected,
+            "{measured} {expected}"
+        );
+        assert!(measured <= fpr, "{measured} after {doubling} doublings");
+    }
+    let refused = (keys..4 * keys).find(|key| filter.insert(key).is_err());
+    assert!(refused.is_some_and(|key| key > keys), "it ends some time after its growth");
+    assert!((0..keys).all(|key| filter.contains(&key)), "a refusal loses nothing");
+}
+
+#[test]
+fn copies_are_counted_while_a_filter_grows() {
+    let builder = GrowableCuckooFilter::builder().capacity(100).fpr(1e-4);
+    let filter: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let copies = if cfg!(miri) { 10 } else { 5_000 };
+    for key in 0..copies {
+        filter.insert("often").unwrap();
+        filter.insert(&key).unwrap();
+    }
+    assert_eq!(filter.count("often"), copies);
+    assert!((0..copies).all(|_| filter.remove("often")));
+    assert!(!filter.remove("often"));
+}
+
+#[test]
+fn shapes_that_cannot_grow_are_refused() {
+    let builder = GrowableCuckooFilter::builder().capacity(1_000);
+    let build = |fpr: f64, growth: f64| {
+        let built = builder.clone().fpr(fpr).growth(growth).build_concurrent();
+        built.map(|filter: GrowableConcurrentCuckooFilter| filter.capacity())
+    };
+    assert_eq!(build(0.01, 1.0), Ok(1_000));
+    assert_eq!(build(0.01, 65_536.0), Ok(1_000));
+    assert_eq!(build(0.01, 70_000.0), Err(BuildError::Growth(70_000.0)));
+    assert!(matches!(build(1e-9, 1024.0), Err(BuildError::FprTooSmall { .. })));
+    assert!(matches!(build(f64::NAN, 2.0), Err(BuildError::Fpr(_))));
+    assert!(matches!(build(0.01, f64::NAN), Err(BuildError::Growth(_))));
 }

@@ -1,6 +1,7 @@
 //! Many keys at once: their lines are asked for long before they are looked at.
 
 use super::locks::Locking;
+use super::space::Space;
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
@@ -8,7 +9,7 @@ use crate::arch::prefetch_from;
 /// Keys on their way: 128 lines.
 const RING: usize = 64;
 
-impl<P: Locking> Table<P> {
+impl<P: Locking, S: Space> Table<P, S> {
     /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
     /// asked for.
     #[inline(always)]

@@ -21,7 +21,7 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
         let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         let (lanes, places) = (self.table.lanes, parts.geometry.places as usize);
         let segments = memory.chunks_exact_mut(segment_bytes(&parts.geometry));
-        for (segment, words) in segments.zip(self.table.words.chunks_exact(places)) {
+        for (segment, words) in segments.zip(self.table.space.words().chunks_exact(places)) {
             for (bucket, word) in segment.chunks_exact_mut(8).zip(words) {
                 let word = lanes.packed(word.load(Ordering::Relaxed));
                 bucket.copy_from_slice(&word.to_le_bytes());
@@ -51,7 +51,7 @@ impl CuckooFilter {
         }
         let mut filter = ConcurrentCuckooFilter::from_parts(&parts)?;
         let segments = self.table().bytes().chunks_exact(segment_bytes(&parts.geometry));
-        let shared = filter.table.words.chunks_exact(parts.geometry.places as usize);
+        let shared = filter.table.space.words().chunks_exact(parts.geometry.places as usize);
         for (words, segment) in shared.zip(segments) {
             for (word, bucket) in words.iter().zip(segment.chunks_exact(8)) {
                 let bytes = bucket.try_into().expect("eight bytes");

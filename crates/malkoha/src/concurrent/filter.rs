@@ -2,6 +2,7 @@
 
 use super::counter::Counter;
 use super::locks::{Locking, ParkingLock, Striped};
+use super::space::{Fixed, Growing, Space, plan as plan_growing};
 use super::table::Table;
 use crate::builder::{Builder, Plan};
 use crate::error::{BatchFull, BuildError, Full};
@@ -24,7 +25,10 @@ use crate::params;
 ///
 /// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
 /// slot of 12: some 5 % more than the smallest layout of the single-owner filter. It counts copies
-/// like that filter, but does not grow: [`Full`] is the answer where there is no room.
+/// like that filter.
+///
+/// `S` says whether it grows. This one does not: [`Full`] is the answer where there is no room. The
+/// one that does is [`GrowableConcurrentCuckooFilter`].
 ///
 /// ```
 /// use malkoha::ConcurrentCuckooFilter;
@@ -43,13 +47,42 @@ use crate::params;
 ///
 /// `P` says which [locks](Locking) it has: one a stripe that lets threads sleep, unless told.
 #[derive(Debug)]
-pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>> {
-    pub(super) table: Table<P>,
+pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>, S: Space = Fixed> {
+    pub(super) table: Table<P, S>,
     hasher: KeyHasher,
     max_kicks: u32,
     capacity: u64,
     len: Counter,
 }
+
+/// A filter that any number of threads share, and that grows: where there is no room, one part of it
+/// (some 100 KB) is split in two, without the keys, while lookups go on. They take no lock here either.
+///
+/// It is built by [`GrowableBuilder::build_concurrent`], for a capacity to begin with, a rate, and the
+/// growth until which that rate holds, 65,536 at most. Beyond it inserts answer [`Full`].
+///
+/// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer from
+/// the start: 16 for 1 % and a growth of 64, and 32 at most. Parts are between half full
+/// and full, and small filters also pay 48 bytes for each growth and part that they begin with. Who
+/// needs less memory and has one owner takes [`GrowableCuckooFilter`](crate::GrowableCuckooFilter).
+///
+/// ```
+/// use malkoha::{GrowableConcurrentCuckooFilter, GrowableBuilder};
+///
+/// let seen: GrowableConcurrentCuckooFilter =
+///     GrowableBuilder::new().capacity(1000).fpr(0.01).growth(256.0).build_concurrent()?;
+/// std::thread::scope(|scope| {
+///     for worker in 0..4_u64 {
+///         let seen = &seen;
+///         scope.spawn(move || (0..25_000).try_for_each(|i| seen.insert(&(worker * 25_000 + i))));
+///     }
+/// });
+/// assert_eq!(seen.len(), 100_000);
+/// assert!(seen.contains(&99_999_u64) && seen.expected_fpr() < 0.01);
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+pub type GrowableConcurrentCuckooFilter<P = Striped<ParkingLock>> =
+    ConcurrentCuckooFilter<P, Growing>;
 
 impl ConcurrentCuckooFilter {
     /// A filter for `capacity` keys with at most this false-positive rate when they are in.
@@ -78,8 +111,8 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
     pub(super) fn from_parts(parts: &Parts) -> Result<Self, BuildError> {
         let &Parts { geometry, seed, max_kicks, capacity, len } = parts;
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
-        let table = Table::new(geometry).ok_or(BuildError::Memory { bytes })?;
-        let hasher = KeyHasher::new(seed);
+        let space = Fixed::new(&geometry).ok_or(BuildError::Memory { bytes })?;
+        let (table, hasher) = (Table::new(geometry, space), KeyHasher::new(seed));
         Ok(Self { table, hasher, max_kicks, capacity, len: Counter::new(len) })
     }
 
@@ -93,6 +126,36 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
         }
     }
 
+    /// The shape of the table.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.table.geometry
+    }
+
+    pub(super) fn add_to_len(&self, change: i64) {
+        self.len.add(change);
+    }
+}
+
+impl<P: Locking> GrowableConcurrentCuckooFilter<P> {
+    pub(crate) fn growing(
+        capacity: u64,
+        fpr: f64,
+        growth: f64,
+        seed: u64,
+    ) -> Result<Self, BuildError> {
+        let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        let space = Growing::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
+        let (table, hasher) = (Table::new(geometry, space), KeyHasher::new(seed));
+        Ok(Self { table, hasher, max_kicks: KICKS, capacity, len: Counter::new(0) })
+    }
+}
+
+/// Evictions that an insert considers before it has a part split.
+const KICKS: u32 = 500;
+
+impl<P: Locking, S: Space> ConcurrentCuckooFilter<P, S> {
     /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)
     /// for a key that was not, and never for one that was.
     #[inline]
@@ -271,14 +334,14 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         let occupied = self.len().saturating_sub(self.table.spilled());
-        params::float(occupied) / params::float(self.table.geometry.slots())
+        params::float(occupied) / params::float(self.table.slots())
     }
 
     /// The probability, at the present load, that a key that is not in is said to be in
     /// (paper, eq. 5).
     #[must_use]
     pub fn expected_fpr(&self) -> f64 {
-        self.table.geometry.fpr_at(self.load_factor())
+        self.table.space.fpr(&self.table.geometry, self.load_factor())
     }
 
     /// Bytes of the table, of its stripes (64 KiB) and of what is kept of spilled copies.
@@ -287,20 +350,10 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
         self.table.size_in_bytes()
     }
 
-    /// The shape of the table.
-    #[must_use]
-    pub fn geometry(&self) -> &Geometry {
-        &self.table.geometry
-    }
-
     /// The hash that this filter uses, for the `*_hash` methods.
     #[must_use]
     pub const fn hasher(&self) -> KeyHasher {
         self.hasher
-    }
-
-    pub(super) fn add_to_len(&self, change: i64) {
-        self.len.add(change);
     }
 
     fn full(&self) -> Full {

@@ -8,14 +8,16 @@ mod filter;
 mod insert;
 mod locks;
 mod slots;
+mod space;
 mod sync;
 mod table;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use filter::ConcurrentCuckooFilter;
+pub use filter::{ConcurrentCuckooFilter, GrowableConcurrentCuckooFilter};
 pub use locks::{
     ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
     Transactions,
 };
+pub use space::{Fixed, Growing, Space};

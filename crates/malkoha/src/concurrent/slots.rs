@@ -8,7 +8,7 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
     /// Buckets of the whole table.
     #[must_use]
     pub fn buckets(&self) -> u64 {
-        self.table.words.len() as u64
+        self.table.space.words().len() as u64
     }
 
     /// Slots a bucket.
@@ -20,7 +20,8 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
     /// The fingerprint in a slot of a bucket; 0 if it is empty, `None` if there is no such slot.
     #[must_use]
     pub fn slot(&self, bucket: u64, slot: u32) -> Option<u32> {
-        let word = self.table.words.get(usize::try_from(bucket).ok()?)?.load(Ordering::Acquire);
+        let word =
+            self.table.space.words().get(usize::try_from(bucket).ok()?)?.load(Ordering::Acquire);
         let exists = slot < self.bucket_size();
         // Fingerprints have at most 32 bits.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
@@ -38,7 +39,7 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
             return None;
         }
         let shift = slot * bits;
-        let word = &self.table.words[usize::try_from(bucket).ok()?];
+        let word = &self.table.space.words()[usize::try_from(bucket).ok()?];
         let others = self.table.lanes.without(word.load(Ordering::Relaxed), shift);
         word.store(others | u64::from(fingerprint) << shift, Ordering::Relaxed);
         self.add_to_len(i64::from(fingerprint != 0) - i64::from(before != 0));

@@ -22,19 +22,19 @@
 
 use super::bucket::Lanes;
 use super::locks::{Lock, Locking};
+use super::space::Space;
 use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
-use super::words::Words;
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
-use crate::layout::Offer;
+use crate::layout::{Offer, Step};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.
 const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
 #[derive(Debug)]
-pub(super) struct Table<P: Locking> {
-    pub(super) words: Words,
+pub(super) struct Table<P: Locking, S> {
+    pub(super) space: S,
     pub(super) lanes: Lanes,
     pub(super) addressing: Addressing,
     pub(super) geometry: Geometry,
@@ -51,12 +51,12 @@ pub(super) struct Stripe<L> {
     lock: L,
 }
 
-impl<P: Locking> Table<P> {
-    /// `geometry` has one word a bucket; `None` if the system does not give the memory.
-    pub(super) fn new(geometry: Geometry) -> Option<Self> {
+impl<P: Locking, S: Space> Table<P, S> {
+    /// `geometry` has one word a bucket, and is that of the empty `space`.
+    pub(super) fn new(geometry: Geometry, space: S) -> Self {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
-        Some(Self {
-            words: Words::new(u64::from(segments) * u64::from(places))?,
+        Self {
+            space,
             lanes: Lanes::new(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
@@ -64,7 +64,7 @@ impl<P: Locking> Table<P> {
             whole: P::Whole::default(),
             spill: Mutex::new(Spill::default()),
             spilled: AtomicU64::new(0),
-        })
+        }
     }
 
     /// Runs a whole operation, under the lock that a filter with one lock has.
@@ -74,16 +74,9 @@ impl<P: Locking> Table<P> {
     }
 
     #[inline(always)]
-    pub(super) fn bucket(&self, segment: u64, place: u64) -> &AtomicU64 {
-        // The table is in memory, so the index fits usize.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let index = (segment * self.addressing.places() + place) as usize;
-        &self.words[index]
-    }
-
-    #[inline(always)]
     pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
-        [self.bucket(probe.segment, probe.first), self.bucket(probe.segment, probe.second)]
+        let &Probe { segment, first, second, fingerprint } = probe;
+        [first, second].map(|place| self.space.bucket(segment, place, fingerprint))
     }
 
     #[inline(always)]
@@ -95,9 +88,9 @@ impl<P: Locking> Table<P> {
     #[inline(always)]
     pub(super) fn contains(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
-        let [first, second] = self.buckets(probe);
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
+            let [first, second] = self.buckets(probe);
             let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
             let fingerprint = probe.fingerprint;
             if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
@@ -112,12 +105,15 @@ impl<P: Locking> Table<P> {
 
     /// Copies, spilled ones included.
     pub(super) fn count(&self, probe: &Probe) -> u64 {
-        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
-            let in_table = u64::from(self.count_in_table(probe));
-            if self.spilled.load(Ordering::Acquire) == 0 {
-                return in_table;
-            }
-            in_table.saturating_add(lock(&self.spill).count(&SpillKey::of(probe, 0)))
+        let stripe = self.stripe(probe.segment, probe.fingerprint);
+        self.space.in_part(probe, |_| {
+            stripe.lock.with(|| {
+                let in_table = u64::from(self.count_in_table(probe));
+                if self.spilled.load(Ordering::Acquire) == 0 {
+                    return in_table;
+                }
+                in_table.saturating_add(lock(&self.spill).count(&SpillKey::of(probe, 0)))
+            })
         })
     }
 
@@ -200,7 +196,7 @@ impl<P: Locking> Table<P> {
     /// Takes a copy from the spill list, else from the table.
     pub(super) fn remove(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
-        stripe.lock.with(|| {
+        let take = || {
             if self.spilled.load(Ordering::Acquire) > 0
                 && lock(&self.spill).take(&SpillKey::of(probe, 0))
             {
@@ -208,13 +204,17 @@ impl<P: Locking> Table<P> {
                 return true;
             }
             self.buckets(probe).iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
-        })
+        };
+        self.space.in_part(probe, |_| stripe.lock.with(take))
     }
 
-    /// Moves the fingerprint in lane `choice` of one bucket to another, if it belongs there and there
-    /// is room. Answers whether the lane is then empty.
-    pub(super) fn relocate(&self, segment: u64, from: u64, choice: u32, to: u64) -> bool {
-        let source = self.bucket(segment, from);
+    /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs there
+    /// and there is room. Answers whether the lane is then empty.
+    pub(super) fn relocate(&self, part: &[AtomicU64], segment: u64, step: Step) -> bool {
+        let Step { from, choice, to } = step;
+        // At most 16 lanes, and places of what is in memory.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let (source, choice, target) = (&part[from as usize], choice as u32, &part[to as usize]);
         let occupant = || self.lanes.lane(source.load(Ordering::Acquire), choice);
         let fingerprint = occupant();
         if fingerprint == 0 {
@@ -226,9 +226,16 @@ impl<P: Locking> Table<P> {
         let stripe = self.stripe(segment, fingerprint);
         stripe.lock.with(|| {
             occupant() == fingerprint
-                && self.put(self.bucket(segment, to), fingerprint)
+                && self.put(target, fingerprint)
                 && self.take(stripe, source, fingerprint)
         })
+    }
+
+    /// So that lookups which read a part while it is split look again.
+    pub(super) fn raise_versions(&self) {
+        for stripe in &self.stripes {
+            stripe.0.version.fetch_add(1, Ordering::AcqRel);
+        }
     }
 
     /// Empties a lane with this fingerprint, if there is one. Under the stripe's lock.
@@ -253,10 +260,15 @@ impl<P: Locking> Table<P> {
         self.spilled.load(Ordering::Acquire)
     }
 
+    /// Slots, occupied or not.
+    pub(super) fn slots(&self) -> u64 {
+        self.space.buckets() * u64::from(self.lanes.number())
+    }
+
     /// Bytes of the table, the stripes and the spill list.
     pub(super) fn size_in_bytes(&self) -> u64 {
         let stripes = size_of_val(&*self.stripes);
-        (self.words.len() as u64) * 8 + stripes as u64 + lock(&self.spill).size_in_bytes()
+        self.space.bytes() + stripes as u64 + lock(&self.spill).size_in_bytes()
     }
 
     /// Adds to the spill list, for the filter's only owner.

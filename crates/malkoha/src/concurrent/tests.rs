@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use super::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
+use super::space::{Buckets, Fixed, Growing, Space};
 use super::sync::Ordering;
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::geometry::{Geometry, Layout};
+use crate::layout::Step;
 
 #[cfg(loom)]
 use loom::thread;
@@ -29,30 +31,41 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
 }
 
 /// One segment of buckets of two slots.
-fn table<P: Locking>(places: u32) -> Arc<Table<P>> {
-    let geometry = Geometry {
-        layout: Layout::Words,
-        fingerprint_bits: 32,
-        value_bits: 0,
-        segments: 1,
-        places,
-    };
-    Arc::new(Table::new(geometry).expect("a few bytes"))
+fn geometry(places: u32) -> Geometry {
+    let (layout, fingerprint_bits) = (Layout::Words, 32);
+    Geometry { layout, fingerprint_bits, value_bits: 0, segments: 1, places }
+}
+
+fn table<P: Locking>(places: u32) -> Arc<Table<P, Fixed>> {
+    let space = Fixed::new(&geometry(places)).expect("a few bytes");
+    Arc::new(Table::new(geometry(places), space))
+}
+
+/// The same, which can be split once.
+fn growing_table(places: u32) -> Arc<Table<Striped<ParkingLock>, Growing>> {
+    let space = Growing::new(&geometry(places), 1).expect("a few bytes");
+    Arc::new(Table::new(geometry(places), space))
 }
 
 /// The `number`-th fingerprint with these two buckets.
-fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> Probe {
+fn key<P: Locking, S: Space>(table: &Table<P, S>, first: u64, second: u64, number: usize) -> Probe {
     let fingerprints = (1..).map(|fingerprint| table.addressing.occupant(0, first, fingerprint));
     fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three")
 }
 
 /// Puts a key into a bucket, come what may.
-fn put<P: Locking>(table: &Table<P>, place: u64, key: &Probe) {
-    assert!(table.put(table.bucket(0, place), key.fingerprint), "the model leaves room");
+fn put<P: Locking, S: Space>(table: &Table<P, S>, place: u64, key: &Probe) {
+    let bucket = table.space.bucket(0, place, key.fingerprint);
+    assert!(table.put(bucket, key.fingerprint), "the model leaves room");
 }
 
-fn slots<P: Locking>(table: &Table<P>) -> Vec<u64> {
-    let words = table.words.iter().map(|word| word.load(Ordering::Relaxed));
+/// Moves what is in the first slot of a bucket.
+fn relocate<P: Locking>(table: &Table<P, Fixed>, from: u64, to: u64) -> bool {
+    table.relocate(table.space.words(), 0, Step { from, choice: 0, to })
+}
+
+fn slots<P: Locking>(table: &Table<P, Fixed>) -> Vec<u64> {
+    let words = table.space.words().iter().map(|word| word.load(Ordering::Relaxed));
     let lanes = words.flat_map(|word| [table.lanes.lane(word, 0), table.lanes.lane(word, 1)]);
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
 }
@@ -65,8 +78,8 @@ fn moved_key_is_found<P: Locking + 'static>() {
         put(&table, 0, &x);
         let mover = Arc::clone(&table);
         let moves = thread::spawn(move || {
-            mover.whole(|table| assert!(table.relocate(0, 0, 0, 1)));
-            mover.whole(|table| assert!(table.relocate(0, 1, 0, 0)));
+            mover.whole(|table| assert!(relocate(table, 0, 1)));
+            mover.whole(|table| assert!(relocate(table, 1, 0)));
         });
         assert!(table.whole(|table| table.contains(&x)), "lost while it moves");
         moves.join().unwrap();
@@ -131,7 +144,7 @@ fn a_moved_key_can_be_removed() {
         let x = key(&table, 0, 1, 0);
         put(&table, 0, &x);
         let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || mover.relocate(0, 0, 0, 1));
+        let moves = thread::spawn(move || relocate(&mover, 0, 1));
         assert!(table.remove(&x));
         moves.join().unwrap();
         assert!(slots(&table).is_empty(), "a copy is left");
@@ -157,6 +170,75 @@ fn copies_are_spilled_beside_one_in_the_table() {
         removes.join().unwrap();
         assert_eq!(table.count(&x), 1);
         assert!(table.contains(&x));
+    });
+}
+
+/// The key of these buckets that a split moves, or one that it leaves.
+fn parted_key(table: &Table<Striped<ParkingLock>, Growing>, moves: bool) -> Probe {
+    let fingerprints = (1..).map(|low| low | u64::from(moves) << 31);
+    let mut keys = fingerprints.map(|fingerprint| table.addressing.occupant(0, 0, fingerprint));
+    keys.find(|probe| probe.second == 1).expect("one in two")
+}
+
+/// Keys are found while their part is split, wherever they go.
+#[test]
+fn keys_of_a_split_part_are_found() {
+    for moves in [false, true] {
+        check(move || {
+            let table = growing_table(2);
+            let x = parted_key(&table, moves);
+            put(&table, 1, &x);
+            let other = Arc::clone(&table);
+            let split = thread::spawn(move || {
+                assert!(other.space.split(&other.lanes, &x, || other.raise_versions()));
+            });
+            assert!(table.contains(&x), "lost while its part is split");
+            split.join().unwrap();
+            assert!(table.contains(&x));
+            assert_eq!((table.count(&x), table.space.buckets()), (1, 4));
+        });
+    }
+}
+
+/// What changes while a part is split is neither lost nor left behind.
+#[test]
+fn a_part_can_be_split_while_it_changes() {
+    check(|| {
+        let table = growing_table(2);
+        let (stays, moves) = (parted_key(&table, false), parted_key(&table, true));
+        put(&table, 0, &moves);
+        let other = Arc::clone(&table);
+        let split = thread::spawn(move || {
+            assert!(other.space.split(&other.lanes, &stays, || other.raise_versions()));
+        });
+        assert!(table.insert(&moves, 10));
+        assert!(table.remove(&moves));
+        split.join().unwrap();
+        assert_eq!((table.count(&moves), table.count(&stays)), (1, 0));
+        assert!(table.remove(&moves) && !table.contains(&moves));
+    });
+}
+
+/// Threads that both find no room split a part once, and it cannot be split again. Too many steps for
+/// all their orders.
+#[cfg(not(loom))]
+#[test]
+fn inserts_without_room_split_a_part() {
+    check(|| {
+        let table = growing_table(1);
+        let at = |fingerprint: u64| table.addressing.occupant(0, 0, fingerprint);
+        let high = |low: u64| at(low | 1 << 31);
+        put(&table, 0, &at(2));
+        put(&table, 0, &high(2));
+        let (mine, yours) = (at(3), high(3));
+        let other = Arc::clone(&table);
+        let insert = thread::spawn(move || assert!(other.insert(&yours, 10)));
+        assert!(table.insert(&mine, 10));
+        insert.join().unwrap();
+        for probe in [at(2), high(2), mine, yours] {
+            assert_eq!(table.count(&probe), 1);
+        }
+        assert!(!table.insert(&at(4), 10), "both parts are full");
     });
 }
 

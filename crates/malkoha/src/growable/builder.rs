@@ -5,6 +5,7 @@ use super::set::GrowableCuckooFilter;
 use super::shape::Shape;
 use super::table::GrowTable;
 use crate::builder::DEFAULT_SEED;
+use crate::concurrent::{GrowableConcurrentCuckooFilter, Locking};
 use crate::error::BuildError;
 use crate::key::{KeyHasher, random_seed};
 
@@ -82,6 +83,17 @@ impl GrowableBuilder {
     pub fn build_map(&self, value_bits: u32) -> Result<GrowableCuckooMap, BuildError> {
         let table = self.table(value_bits)?;
         Ok(GrowableCuckooMap::from_table(table, KeyHasher::new(self.seed)))
+    }
+
+    /// Builds a filter that threads share, empty, with the locks that `P` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build); its growth is 65,536 at most.
+    pub fn build_concurrent<P: Locking>(
+        &self,
+    ) -> Result<GrowableConcurrentCuckooFilter<P>, BuildError> {
+        GrowableConcurrentCuckooFilter::growing(self.capacity, self.fpr, self.growth, self.seed)
     }
 
     fn table(&self, value_bits: u32) -> Result<GrowTable, BuildError> {

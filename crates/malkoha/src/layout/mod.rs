@@ -14,7 +14,7 @@ mod swar;
 pub(crate) use copies::{CopyLayout, NEAR, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::{Lanes, Position};
-pub(crate) use search::{Neighbours, Search, insert, prefetch_neighbours};
+pub(crate) use search::{Neighbours, Search, Step, insert, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 

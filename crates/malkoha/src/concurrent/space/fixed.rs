@@ -1,0 +1,62 @@
+//! Buckets in one piece.
+
+use super::{Buckets, Space};
+use crate::addressing::Probe;
+use crate::concurrent::bucket::Lanes;
+use crate::concurrent::sync::AtomicU64;
+use crate::concurrent::words::Words;
+use crate::geometry::Geometry;
+
+/// A filter of the size that it was built with, which refuses what it has no room for.
+#[derive(Debug)]
+pub struct Fixed {
+    words: Words,
+    places: usize,
+}
+
+impl Fixed {
+    /// `None` if the system does not give the memory.
+    pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
+        let (segments, places) = (geometry.segments, geometry.places);
+        let words = Words::new(u64::from(segments) * u64::from(places))?;
+        Some(Self { words, places: places as usize })
+    }
+
+    /// All buckets, segment by segment.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+}
+
+impl Space for Fixed {}
+
+// What is in memory has an index that fits usize.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+impl Buckets for Fixed {
+    #[inline(always)]
+    fn bucket(&self, segment: u64, place: u64, _: u64) -> &AtomicU64 {
+        &self.words[segment as usize * self.places + place as usize]
+    }
+
+    #[inline(always)]
+    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R {
+        change(&self.words[probe.segment as usize * self.places..][..self.places])
+    }
+
+    #[inline(always)]
+    fn split(&self, _: &Lanes, _: &Probe, _: impl FnOnce()) -> bool {
+        false
+    }
+
+    fn buckets(&self) -> u64 {
+        self.words.len() as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.buckets() * 8
+    }
+
+    fn fpr(&self, geometry: &Geometry, load: f64) -> f64 {
+        geometry.fpr_at(load)
+    }
+}
