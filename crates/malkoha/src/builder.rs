@@ -307,6 +307,10 @@ impl Builder {
         choices.fold(first, |least, choice| match (&least, &choice) {
             (Ok(a), Ok(b)) if b.table_bytes() < a.table_bytes() => choice,
             (Err(_), Ok(_)) => choice,
+            (
+                Err(BuildError::FprTooSmall { reachable: a, .. }),
+                Err(BuildError::FprTooSmall { reachable: b, .. }),
+            ) if b < a => choice,
             _ => least,
         })
     }
@@ -347,17 +351,20 @@ fn smallest(
     if !(fpr > 0.0 && fpr < 1.0) {
         return Err(BuildError::Fpr(fpr));
     }
-    let mut smallest: Option<Geometry> = None;
+    let (mut smallest, mut reachable) = (None::<Geometry>, f64::INFINITY);
     for bits in layout.least_fingerprint_bits()..=32 {
         let geometry = Geometry::for_capacity(capacity, layout, bits, value_bits)?;
         let load = params::float(capacity) / params::float(geometry.slots());
-        let meets = geometry.fpr_at(load) <= fpr
-            && geometry.expected_failures(capacity) < OVERFULL_TOLERANCE;
-        if meets && smallest.is_none_or(|least| geometry.table_bytes() < least.table_bytes()) {
+        if geometry.expected_failures(capacity) >= OVERFULL_TOLERANCE {
+            continue;
+        }
+        let rate = geometry.fpr_at(load);
+        reachable = reachable.min(rate);
+        if rate <= fpr && smallest.is_none_or(|least| geometry.table_bytes() < least.table_bytes())
+        {
             smallest = Some(geometry);
         }
     }
-    let reachable = params::cuckoo_fpr(32, layout.probed_slots(32), layout.load(32));
     smallest.ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
 }
 

@@ -16,7 +16,8 @@ pub enum BuildError {
     /// false-positive rate.
     #[error(
         "a false-positive rate of {asked:e} needs longer fingerprints than there are: \
-         ask for at least {reachable:.1e}, or keep the keys themselves"
+         ask for at least {:.1e}, or keep the keys themselves",
+        two_digits_above(*reachable)
     )]
     FprTooSmall {
         /// What was asked for.
@@ -41,8 +42,8 @@ pub enum BuildError {
         /// What it cannot do, and what can.
         what: &'static str,
     },
-    /// The value size is outside 0 to 64 bits.
-    #[error("values of {0} bits are not supported: choose 0 to 64")]
+    /// The value size is outside 1 to 64 bits.
+    #[error("values of {0} bits are not supported: choose 1 to 64")]
     ValueBits(u32),
     /// More evictions are asked for than an insert may consider.
     #[error("{0} kicks are too many: choose at most 65535")]
@@ -56,6 +57,13 @@ pub enum BuildError {
         /// The size of the table, saturating.
         bytes: u64,
     },
+}
+
+/// The least number of two digits that is no less than a positive `rate`: rounded down, it could not
+/// be had.
+fn two_digits_above(rate: f64) -> f64 {
+    let last_digit = 10_f64.powf(rate.log10().floor() - 1.0);
+    (rate / last_digit).ceil() * last_digit
 }
 
 /// An insert that found no place. The filter is exactly as it was before.
@@ -130,7 +138,8 @@ pub enum GrowableUnionError {
     Seed,
     /// Their fingerprints are not equally long, so alternate places differ.
     #[error(
-        "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the          same capacity, false-positive rate and growth"
+        "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the \
+         same capacity, false-positive rate and growth"
     )]
     Fingerprints {
         /// Bits in the filter that was to be added to.
@@ -140,7 +149,8 @@ pub enum GrowableUnionError {
     },
     /// The other filter began with fewer segments, or a number of them that does not divide evenly.
     #[error(
-        "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}:          add the one of larger capacity to the other, or build both for the same capacity"
+        "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}: \
+         add the one of larger capacity to the other, or build both for the same capacity"
     )]
     Roots {
         /// Segments that the filter began with that was to be added to.

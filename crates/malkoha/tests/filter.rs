@@ -351,13 +351,15 @@ fn small_capacities_hold_what_they_promise() {
     }
 }
 
+fn every_layout() -> impl Iterator<Item = Layout> {
+    let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
+    bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows, Layout::Words])
+}
+
 /// A higher rate never costs more, in any layout: very short fingerprints need emptier tables.
 #[test]
 fn a_higher_rate_never_costs_more() {
-    let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
-    for layout in
-        bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows, Layout::Words])
-    {
+    for layout in every_layout() {
         let mut least = u64::MAX;
         for fpr in [1e-6, 1e-4, 0.001, 0.01, 0.03, 0.1, 0.3, 0.5] {
             let builder = CuckooFilter::builder().capacity(1_000_000).layout(layout);
@@ -395,9 +397,12 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     }
     let error = refused(new().capacity(1_000_000).fpr(1e-12));
     assert!(error.to_string().contains("at least"), "{error}");
-    let bits = |bits| refused(new().capacity(1).fingerprint_bits(bits));
-    assert_eq!(bits(3), BuildError::FingerprintBits(3));
-    assert_eq!(bits(33), BuildError::FingerprintBits(33));
+    for bits in [0, 3, 33, 64, 65, 128, u32::MAX] {
+        for layout in every_layout() {
+            let error = refused(new().capacity(1).layout(layout).fingerprint_bits(bits));
+            assert_eq!(error, BuildError::FingerprintBits(bits), "{layout}");
+        }
+    }
     assert_eq!(
         refused(new().capacity(1).fingerprint_bits(8).bucket_size(3)),
         BuildError::BucketSize(3)
@@ -405,6 +410,19 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     assert_eq!(refused(new().capacity(1).fpr(0.1).max_kicks(65_536)), BuildError::MaxKicks(65_536));
     assert_eq!(refused(new().capacity(1)), BuildError::Precision);
     assert_eq!(refused(new().capacity(1).fpr(0.1).fingerprint_bits(8)), BuildError::Precision);
+}
+
+#[test]
+fn the_rate_that_a_refusal_advises_can_be_had() {
+    let layouts = every_layout().map(Some).chain([None]);
+    for (layout, capacity) in layouts.flat_map(|l| [1, 1_000, 1 << 30, 1 << 36].map(|c| (l, c))) {
+        let builder = CuckooFilter::builder().capacity(capacity);
+        let builder = layout.map_or(builder.clone(), |layout| builder.layout(layout));
+        let error = builder.clone().fpr(1e-30).plan().unwrap_err().to_string();
+        let (_, advice) = error.split_once("at least ").unwrap();
+        let rate = advice.split_once(',').unwrap().0.parse().unwrap();
+        assert!(builder.fpr(rate).plan().is_ok(), "{layout:?}, {capacity} keys: {error}");
+    }
 }
 
 #[test]

@@ -160,9 +160,9 @@ impl Header {
         kind: FileKind,
     ) -> Result<Self, ReadError> {
         preamble(bytes)?.expected(kind)?;
-        let reserved = bytes[17..20].iter().chain(&bytes[offset::RESERVED..offset::CHECKSUM]);
-        if let Some(&value) = reserved.clone().find(|&&byte| byte != 0) {
-            return impossible("reserved", offset::RESERVED, value);
+        let mut reserved = (17..20).chain(offset::RESERVED..offset::CHECKSUM);
+        if let Some(at) = reserved.find(|&at| bytes[at] != 0) {
+            return impossible("reserved", at, bytes[at]);
         }
         let parts = Parts {
             geometry: geometry(bytes, kind)?,
@@ -214,6 +214,7 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
         (2, 4) => Layout::SemiSorted,
         (3, 0) => Layout::GapWindows,
         (5, 0) => Layout::Words,
+        (2 | 3 | 5, other) => return impossible("bucket size", offset::BUCKET_SIZE, other),
         (other, _) => return impossible("layout", offset::LAYOUT, other),
     };
     let geometry = Geometry {

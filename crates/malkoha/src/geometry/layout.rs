@@ -42,7 +42,7 @@ impl Layout {
     #[must_use]
     pub const fn probed_slots(self, fingerprint_bits: u32) -> u32 {
         match self {
-            Self::Bucketed { bucket_size } => 2 * bucket_size,
+            Self::Bucketed { bucket_size } => bucket_size.saturating_mul(2),
             Self::SemiSorted => 8,
             Self::GapWindows => 4,
             Self::Words => 2 * word_lanes(fingerprint_bits),
@@ -164,6 +164,12 @@ impl Layout {
     }
 
     pub(super) fn check(self, fingerprint_bits: u32, value_bits: u32) -> Result<(), BuildError> {
+        if !(4..=32).contains(&fingerprint_bits) {
+            return Err(BuildError::FingerprintBits(fingerprint_bits));
+        }
+        if value_bits > 64 {
+            return Err(BuildError::ValueBits(value_bits));
+        }
         let no = |what| Err(BuildError::Layout { layout: self.name(), what });
         match self {
             Self::Bucketed { bucket_size: 1 | 2 | 4 | 8 } => Ok(()),
@@ -190,7 +196,10 @@ impl fmt::Display for Layout {
     }
 }
 
-/// Slots of a bucket of [`Layout::Words`].
+/// Slots of a bucket of [`Layout::Words`]; none for fingerprints of no bits.
 pub(crate) const fn word_lanes(fingerprint_bits: u32) -> u32 {
-    64 / fingerprint_bits
+    match u64::BITS.checked_div(fingerprint_bits) {
+        Some(lanes) => lanes,
+        None => 0,
+    }
 }

@@ -69,12 +69,6 @@ impl Geometry {
 
     /// This geometry, if it is one that this library supports.
     pub(crate) fn checked(self) -> Result<Self, BuildError> {
-        if !(4..=32).contains(&self.fingerprint_bits) {
-            return Err(BuildError::FingerprintBits(self.fingerprint_bits));
-        }
-        if self.value_bits > 64 {
-            return Err(BuildError::ValueBits(self.value_bits));
-        }
         self.layout.check(self.fingerprint_bits, self.value_bits)?;
         if self.segments == 0 || self.places == 0 {
             return Err(BuildError::Capacity(0));

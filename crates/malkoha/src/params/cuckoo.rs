@@ -30,7 +30,7 @@ pub fn cuckoo_fpr(fingerprint_bits: u32, probed_slots: u32, load: f64) -> f64 {
 /// of them taken as full: f >= log2(1/fpr) + log2(2b) (paper, eq. 6).
 #[must_use]
 pub fn cuckoo_fingerprint_bits(fpr: f64, bucket_size: u32) -> f64 {
-    super::information_bound(fpr) + f64::from(2 * bucket_size).log2()
+    super::information_bound(fpr) + (2.0 * f64::from(bucket_size)).log2()
 }
 
 /// Upper bound on the bits a key of a cuckoo filter: (log2(1/fpr) + log2(2b)) / load
@@ -72,14 +72,13 @@ pub fn expected_overfull_groups(
     bucket_size: u32,
     fingerprint_bits: u32,
 ) -> f64 {
-    let group = 2 * bucket_size + 1;
-    if keys < u64::from(group) {
+    let others = 2 * u64::from(bucket_size);
+    if keys <= others {
         return 0.0;
     }
-    let binomial: f64 =
-        (0..group).map(|i| (float(keys - u64::from(i)) / f64::from(i + 1)).ln()).sum();
+    let binomial: f64 = (0..=others).map(|i| (float(keys - i) / float(i + 1)).ln()).sum();
     let same_places = (2.0 / (f64::from(fingerprint_bits).exp2() * float(buckets))).ln();
-    (binomial + f64::from(2 * bucket_size) * same_places).exp()
+    (binomial + float(others) * same_places).exp()
 }
 
 /// The least fingerprint size at which a table for `keys` keys, filled to `load`, is expected to
@@ -129,5 +128,6 @@ mod tests {
     fn a_group_needs_its_number_of_keys() {
         assert_eq!(expected_overfull_groups(8, 1, 4, 4), 0.0);
         assert!(expected_overfull_groups(9, 1, 4, 4) > 0.0);
+        assert_eq!(expected_overfull_groups(u64::from(u32::MAX), 1, u32::MAX, 4), 0.0);
     }
 }
