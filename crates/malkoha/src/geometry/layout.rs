@@ -55,7 +55,8 @@ impl Layout {
     /// With long fingerprints these are the thresholds of the paper's section 5.1, a little less
     /// for one slot a bucket, where any small cycle is fatal. Short fingerprints leave so few
     /// alternates that groups of keys get stuck early; those values are a margin below the least
-    /// load at the first refusal that was measured with 10^5 to 10^8 keys.
+    /// load at the first refusal that was measured with 10^5 to 10^8 keys; those of words are too, with
+    /// 10^6 keys.
     #[must_use]
     pub const fn load(self, fingerprint_bits: u32) -> f64 {
         match (self, fingerprint_bits) {
@@ -82,12 +83,12 @@ impl Layout {
             (Self::GapWindows, 7) => 0.92,
             (Self::GapWindows, 8) => 0.94,
             (Self::GapWindows, _) => 0.95,
-            (Self::Words, ..7) => 0.96,
-            (Self::Words, 7..=8) => 0.975,
-            (Self::Words, 9..=12) => 0.96,
+            (Self::Words, ..9) => 0.98,
+            (Self::Words, 9..=10) => 0.97,
+            (Self::Words, 11..=12) => 0.96,
             (Self::Words, 13..=16) => 0.95,
-            (Self::Words, 17..=21) => 0.90,
-            (Self::Words, _) => 0.84,
+            (Self::Words, 17..=21) => 0.92,
+            (Self::Words, _) => 0.85,
         }
     }
 
