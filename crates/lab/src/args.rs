@@ -90,7 +90,6 @@ impl BenchArgs {
         mut more: impl FnMut(&Results) -> String,
     ) -> Result<()> {
         ensure!(self.batch > 0 && self.runs > 0, "--batch and --runs must be at least 1");
-        ensure!(self.batch <= 1 << 27, "--batch: at most {}, which takes 1 GiB", 1 << 27);
         let mut report = Report::new(Machine::describe(self.output.date.clone()));
         print!("{}", report.head());
         let mut faults = Vec::new();
