@@ -51,7 +51,8 @@
 //! [`Layout`] says how fingerprints can lie in memory; [`Key`] says what is hashed, and how.
 //!
 //! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
-//! tables huge pages.
+//! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
+//! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature.
 
 mod addressing;
 mod arch;
@@ -67,6 +68,8 @@ mod key;
 mod layout;
 mod lookups;
 mod map;
+#[cfg(feature = "rayon")]
+mod parallel;
 pub mod params;
 mod spill;
 mod table;
@@ -91,4 +94,6 @@ pub use growable::{GrowableBuilder, GrowableCuckooFilter, GrowableCuckooMap, Gro
 pub use key::{Key, KeyHasher};
 pub use lookups::Lookups;
 pub use map::CuckooMap;
+#[cfg(feature = "rayon")]
+pub use parallel::ParallelLookups;
 pub use table::Memory;
