@@ -1,5 +1,6 @@
 //! The command line: what all commands share, and the list of them.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -64,8 +65,28 @@ pub(crate) struct InputArgs {
     pub(crate) quiet: bool,
 }
 
-/// How lines are printed.
+/// How many threads work.
 #[derive(Args, Debug)]
+pub(crate) struct ThreadArgs {
+    /// Threads that work; results are the same for any number [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    threads: Option<u16>,
+}
+
+/// More are a mistake.
+const MAX_THREADS: i64 = 1024;
+
+impl ThreadArgs {
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, NonZero::get),
+            usize::from,
+        )
+    }
+}
+
+/// How lines are printed.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct PrintArgs {
     /// Write what is found at once, not when there is much of it: for input that trickles in
     #[arg(long)]
@@ -83,7 +104,7 @@ impl InputArgs {
 }
 
 /// Which lines to print, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SelectArgs {
     /// Print the lines that are not in
     #[arg(short = 'v', long = "invert-match")]

@@ -6,6 +6,7 @@ mod failure;
 mod filter;
 mod input;
 mod output;
+mod pipeline;
 mod progress;
 #[cfg(feature = "remote")]
 mod remote;

@@ -37,6 +37,11 @@ impl Progress {
         Self::new(what, total_bytes, quiet || stdout().is_terminal())
     }
 
+    /// What counts the bytes: for a thread of its own.
+    pub(crate) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     pub(crate) fn advance(&self, bytes: usize) {
         self.bar.inc(bytes as u64);
     }

@@ -9,7 +9,7 @@ use malkoha::{Builder, CuckooFilter, GrowableBuilder, GrowableCuckooFilter, KeyH
 use serde_json::json;
 
 use super::distinct::Hashes;
-use crate::cli::{self, InputArgs, SeedArgs};
+use crate::cli::{self, InputArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::Members;
 use crate::input::{Inputs, is_stdin, name};
@@ -84,6 +84,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     seed: SeedArgs,
 
+    #[command(flatten)]
+    threads: ThreadArgs,
+
     /// Overwrite FILE also if it is not a filter
     #[arg(short, long)]
     force: bool,
@@ -127,7 +130,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let quiet = arguments.input.quiet;
     let progress = Progress::new("Reading", inputs.total_bytes(), quiet);
     let hasher = KeyHasher::new(seed);
-    let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, arguments.copies, &progress)?;
+    let (copies, threads) = (arguments.copies, arguments.threads.threads());
+    let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, copies, threads, &progress)?;
     drop(progress);
 
     let filter = if arguments.growable {
@@ -136,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         filter.insert_hashes(&hashes)?;
         Members::Growable(filter)
     } else {
-        Members::Fixed(fill(&arguments.fixed(seed), arguments.capacity, &hashes)?)
+        Members::Fixed(fill(&arguments.fixed(seed), arguments.capacity, &hashes, threads)?)
     };
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
@@ -167,7 +171,12 @@ impl Arguments {
     }
 }
 
-fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<CuckooFilter> {
+fn fill(
+    builder: &Builder,
+    capacity: Option<u64>,
+    hashes: &[u64],
+    threads: usize,
+) -> Result<CuckooFilter> {
     let lines = distinct(hashes);
     if let Some(capacity) = capacity.filter(|&capacity| capacity < lines) {
         bail!("the input has {lines} lines to put in, more than --capacity {capacity}: raise it");
@@ -178,7 +187,7 @@ fn fill(builder: &Builder, capacity: Option<u64>, hashes: &[u64]) -> Result<Cuck
         // A small table can be unlucky with its lines. Some more room helps, if anything does.
         let room = wanted.saturating_add((wanted / 16 + 2) * attempt);
         let mut filter = builder.clone().capacity(room).build()?;
-        match filter.insert_hashes(hashes) {
+        match filter.insert_hashes_with_threads(hashes, threads) {
             Ok(()) => return Ok(filter),
             Err(error) => refused = error.refused.len(),
         }

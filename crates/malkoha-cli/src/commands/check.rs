@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{InputArgs, SelectArgs};
+use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::Lookup;
 use crate::progress::Progress;
@@ -33,22 +33,22 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: SelectArgs,
 
+    #[command(flatten)]
+    threads: ThreadArgs,
+
     /// Trust a filter of fixed size: do not compare its checksums first
     #[arg(long)]
     no_verify: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let inputs = arguments.input.inputs();
-    let checking =
-        || Progress::beside_lines("Checking", inputs.total_bytes(), arguments.input.quiet);
-    if let Some(mut keys) = StoreKeys::at(&arguments.filter)? {
-        return print_selected(&inputs, &mut keys, &arguments.select, &checking());
+    let Arguments { filter, input, select, threads, no_verify } = arguments;
+    let (inputs, threads) = (input.inputs(), threads.threads());
+    let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
+    if let Some(keys) = StoreKeys::at(filter)? {
+        return print_selected(&inputs, keys, select, threads, &checking());
     }
-    let filter = if arguments.no_verify {
-        Lookup::open(&arguments.filter)?
-    } else {
-        Lookup::open_verified(&arguments.filter)?
-    };
-    print_selected(&inputs, &mut Approximate::new(filter), &arguments.select, &checking())
+    let open = if *no_verify { Lookup::open } else { Lookup::open_verified };
+    let filter = Approximate::new(open(filter)?);
+    print_selected(&inputs, filter, select, threads, &checking())
 }

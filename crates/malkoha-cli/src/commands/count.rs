@@ -3,13 +3,15 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{self, InputArgs, PrintArgs};
-use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::cli::{self, InputArgs, PrintArgs, ThreadArgs};
+use crate::failure::Outcome;
 use crate::filter::Lookup;
-use crate::output::LineWriter;
+use crate::input::{BATCH, split};
+use crate::output::{Page, Printer};
+use crate::pipeline::in_order;
 use crate::progress::Progress;
 use crate::screen::Hashed;
 
@@ -41,35 +43,36 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     print: PrintArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = Lookup::open_verified(&arguments.filter)?;
-    let hasher = filter.hasher();
-    let inputs = arguments.input.inputs();
+    let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
-    let mut out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered);
-    let (mut hashes, mut found) = (Vec::new(), Vec::new());
-    let (mut record, mut printed) = (Vec::new(), false);
-    inputs.for_each_batch(&progress, |batch| {
-        hashes.clear();
-        hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
-        found.clear();
-        found.resize(batch.len(), false);
-        // All at once, so that cache misses overlap; only what is in is counted then.
-        filter.contains_hashes(&hashes, &mut found);
-        for ((line, &hash), &found) in batch.iter().zip(&hashes).zip(&found) {
-            let count = if found { filter.count_hash(hash) } else { 0 };
-            if count >= arguments.min {
-                printed = true;
-                record.clear();
-                write!(record, "{count}\t").context(CANNOT_WRITE)?;
-                record.extend_from_slice(line);
-                out.write(&record).context(CANNOT_WRITE)?;
+    let separator = inputs.separator();
+    let work = move |lines: &[u8], page: &mut Page| {
+        split(lines, separator, |batch| {
+            let hashes: Vec<u64> = batch.iter().map(|line| hasher.hash_bytes(line)).collect();
+            let mut found = [false; BATCH];
+            let found = &mut found[..batch.len()];
+            // All at once, so that cache misses overlap; only what is in is counted then.
+            filter.contains_hashes(&hashes, found);
+            for ((line, &hash), &mut found) in batch.iter().zip(&hashes).zip(found) {
+                let count = if found { filter.count_hash(hash) } else { 0 };
+                if count >= min {
+                    page.selected += 1;
+                    write!(page.text, "{count}\t")?;
+                    page.text.extend_from_slice(line);
+                    page.text.push(separator);
+                }
             }
-        }
-        out.end_batch().context(CANNOT_WRITE)
-    })?;
-    out.finish().context(CANNOT_WRITE)?;
-    Ok(Outcome::found_if(printed))
+            Ok(())
+        })
+    };
+    let printer = Printer::new(separator, &arguments.print);
+    let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
+    Ok(Outcome::found_if(printer.finish()?.selected > 0))
 }

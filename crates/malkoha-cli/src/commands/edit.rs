@@ -8,7 +8,7 @@ use indicatif::HumanCount;
 use serde_json::json;
 
 use super::distinct::Hashes;
-use crate::cli::InputArgs;
+use crate::cli::{InputArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::Editable;
 use crate::input::name;
@@ -49,6 +49,9 @@ struct EditArgs {
     /// Count a line as often as it occurs in the input
     #[arg(long)]
     copies: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
 
     /// Print the summary as a JSON record
     #[arg(long)]
@@ -110,7 +113,7 @@ impl EditArgs {
     fn read_hashes(&self, hasher: malkoha::KeyHasher) -> Result<Hashes> {
         let inputs = self.input.inputs();
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        Hashes::read(&inputs, hasher, self.copies, &progress)
+        Hashes::read(&inputs, hasher, self.copies, self.threads.threads(), &progress)
     }
 
     fn summarise(&self, done: &str, count: u64, lines: u64, keys: u64) -> Result<()> {

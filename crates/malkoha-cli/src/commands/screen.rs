@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::cli::{InputArgs, SelectArgs};
+use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::input::{List, is_stdin};
 use crate::progress::Progress;
@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: SelectArgs,
 
+    #[command(flatten)]
+    threads: ThreadArgs,
+
     /// Do not confirm hits against the list
     #[arg(long)]
     approximate: bool,
@@ -48,28 +51,28 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { list, input, select, approximate, fpr } = arguments;
-    let inputs = input.inputs();
+    let Arguments { list, input, select, threads, approximate, fpr } = arguments;
+    let (inputs, threads) = (input.inputs(), threads.threads());
     if is_stdin(list) && inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");
     }
     let screening = || Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
-    if let Some(mut keys) = StoreKeys::at(list)? {
+    if let Some(keys) = StoreKeys::at(list)? {
         if *approximate {
             bail!("a store answers without error: leave --approximate away");
         }
-        return print_selected(&inputs, &mut keys, select, &screening());
+        return print_selected(&inputs, keys, select, threads, &screening());
     }
     let separator = input.separator();
     let list = List::open(list)?;
     if *approximate {
         let filter = filter_of(&list, separator, *fpr)?;
         drop(list);
-        print_selected(&inputs, &mut Approximate::new(filter), select, &screening())
+        print_selected(&inputs, Approximate::new(filter), select, threads, &screening())
     } else {
         let indexing = Progress::new("Indexing", Some(list.len() as u64), input.quiet);
-        let mut exact = Exact::build(list, separator, &indexing)?;
+        let exact = Exact::build(list, separator, &indexing)?;
         drop(indexing);
-        print_selected(&inputs, &mut exact, select, &screening())
+        print_selected(&inputs, exact, select, threads, &screening())
     }
 }

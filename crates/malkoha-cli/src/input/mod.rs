@@ -1,22 +1,18 @@
 //! Where lines come from: files, or standard input.
 
+mod blocks;
 mod list;
 mod split;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use memchr::memrchr;
+use anyhow::Result;
 
+pub(crate) use blocks::{Block, Blocks};
 pub(crate) use list::List;
-pub(crate) use split::split;
+pub(crate) use split::{BATCH, split};
 
 use crate::progress::Progress;
-
-/// Bytes that are read at once, unless a line is longer.
-const BLOCK: usize = 1 << 20;
 
 /// The name of standard input among paths.
 const STDIN: &str = "-";
@@ -60,6 +56,18 @@ impl Inputs {
             .sum()
     }
 
+    /// How many threads of `threads` find work: each reads a block at a time.
+    pub(crate) fn useful_threads(&self, threads: usize) -> usize {
+        let blocks =
+            self.total_bytes().map_or(u64::MAX, |bytes| bytes.div_ceil(blocks::BLOCK as u64));
+        threads.min(usize::try_from(blocks).unwrap_or(threads)).max(1)
+    }
+
+    /// All lines, block by block.
+    pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
+        Blocks::new(self.paths.clone(), self.separator, progress.bar())
+    }
+
     /// Hands over all lines in batches of at most [`split::BATCH`], in their order, without their
     /// terminators.
     pub(crate) fn for_each_batch(
@@ -67,47 +75,11 @@ impl Inputs {
         progress: &Progress,
         mut each: impl FnMut(&[&[u8]]) -> Result<()>,
     ) -> Result<()> {
-        let mut block = vec![0; BLOCK];
-        for path in &self.paths {
-            let source = open(path)?;
-            self.read_lines(path, source, &mut block, progress, &mut each)?;
+        let (mut blocks, mut block) = (self.blocks(progress), Block::default());
+        while blocks.next(&mut block)? {
+            split(block.lines(), self.separator, &mut each)?;
         }
         Ok(())
-    }
-
-    fn read_lines(
-        &self,
-        path: &Path,
-        mut source: Box<dyn Read>,
-        block: &mut Vec<u8>,
-        progress: &Progress,
-        each: &mut impl FnMut(&[&[u8]]) -> Result<()>,
-    ) -> Result<()> {
-        // block[..filled] is the beginning of a line that is not complete yet.
-        let mut filled = 0;
-        loop {
-            if filled == block.len() {
-                block.resize(block.len() * 2, 0);
-            }
-            let count = match source.read(&mut block[filled..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                result => result.with_context(|| format!("cannot read {}", name(path)))?,
-            };
-            progress.advance(count);
-            if count == 0 {
-                return split(&block[..filled], self.separator, each);
-            }
-            let end = filled + count;
-            match memrchr(self.separator, &block[filled..end]) {
-                Some(last) => {
-                    let complete = filled + last + 1;
-                    split(&block[..complete], self.separator, &mut *each)?;
-                    block.copy_within(complete..end, 0);
-                    filled = end - complete;
-                }
-                None => filled = end,
-            }
-        }
     }
 }
 
@@ -120,19 +92,9 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 
-fn open(path: &Path) -> Result<Box<dyn Read>> {
-    if is_stdin(path) {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        bail!("cannot read {}: it is a directory, and lines come from files", name(path));
-    }
-    Ok(Box::new(file))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::blocks::BLOCK;
     use super::*;
     use std::io::Write;
 

@@ -1,12 +1,12 @@
 //! Lines to standard output, through a large buffer.
 
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 const BUFFER: usize = 1 << 18;
 
 /// Writes lines, each with its terminator.
 pub(crate) struct LineWriter {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Stdout>,
     separator: u8,
     /// Somebody waits: what is found is written at once.
     prompt: bool,
@@ -17,13 +17,18 @@ impl LineWriter {
     pub(crate) fn stdout(separator: u8, prompt: bool) -> Self {
         let stdout = io::stdout();
         let prompt = prompt || stdout.is_terminal();
-        Self { out: BufWriter::with_capacity(BUFFER, stdout.lock()), separator, prompt }
+        Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt }
     }
 
     #[inline]
     pub(crate) fn write(&mut self, line: &[u8]) -> io::Result<()> {
         self.out.write_all(line)?;
         self.out.write_all(&[self.separator])
+    }
+
+    /// Writes lines that have their terminators.
+    pub(crate) fn write_all(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.out.write_all(lines)
     }
 
     /// To be called between batches.

@@ -2,9 +2,11 @@
 
 mod atomic;
 mod lines;
+mod pages;
 
 pub(crate) use atomic::{Overwrite, replace};
 pub(crate) use lines::LineWriter;
+pub(crate) use pages::{Page, Printed, Printer};
 
 /// Says something to the user, on stderr. If that cannot be written there is nobody to tell.
 pub(crate) fn tell(line: &str) {

@@ -9,7 +9,6 @@ use crate::input::{List, split};
 /// A filter of lines.
 pub(crate) struct Approximate<F> {
     filter: F,
-    hashes: Vec<u64>,
 }
 
 /// What answers for hashes of lines.
@@ -31,7 +30,7 @@ impl Hashed for CuckooFilter {
 
 impl<F: Hashed> Approximate<F> {
     pub(crate) fn new(filter: F) -> Self {
-        Self { filter, hashes: Vec::new() }
+        Self { filter }
     }
 }
 
@@ -60,12 +59,11 @@ pub(crate) fn filter_of(list: &List, separator: u8, fpr: f64) -> Result<CuckooFi
     Ok(filter)
 }
 
-impl<F: Hashed> Matcher for Approximate<F> {
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+impl<F: Hashed + Send + Sync + 'static> Matcher for Approximate<F> {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         let hasher = self.filter.hasher();
-        self.hashes.clear();
-        self.hashes.extend(lines.iter().map(|line| hasher.hash_bytes(line)));
-        self.filter.contains_hashes(&self.hashes, found);
+        let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_bytes(line)).collect();
+        self.filter.contains_hashes(&hashes, found);
         Ok(())
     }
 }

@@ -19,8 +19,6 @@ pub(crate) struct Exact {
     separator: u8,
     hasher: KeyHasher,
     index: Index,
-    hashes: Vec<u64>,
-    candidates: Vec<(usize, u64)>,
 }
 
 impl Exact {
@@ -46,18 +44,17 @@ impl Exact {
             progress.advance(usize::try_from(offset - batch_start)?);
             Ok(())
         })?;
-        Ok(Self { list, separator, hasher, index, hashes: Vec::new(), candidates: Vec::new() })
+        Ok(Self { list, separator, hasher, index })
     }
 }
 
 impl Matcher for Exact {
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        let Self { list, separator, hasher, index, hashes, candidates } = self;
-        hashes.clear();
-        hashes.extend(lines.iter().map(|line| hasher.hash_bytes(line)));
-        candidates.clear();
-        index.all_candidates(hashes, |i, offset| candidates.push((i, offset)));
-        for &(i, offset) in candidates.iter() {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        let Self { list, separator, hasher, index } = self;
+        let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_bytes(line)).collect();
+        let mut candidates = Vec::with_capacity(lines.len());
+        index.all_candidates(&hashes, |i, offset| candidates.push((i, offset)));
+        for (i, offset) in candidates {
             found[i] |= begins_at(list, *separator, offset, lines[i]);
         }
         Ok(())

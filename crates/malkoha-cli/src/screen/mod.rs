@@ -12,46 +12,41 @@ pub(crate) use store_keys::StoreKeys;
 
 use crate::cli::SelectArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::Inputs;
-use crate::output::LineWriter;
+use crate::input::{BATCH, Inputs, split};
+use crate::output::{Page, Printed, Printer};
+use crate::pipeline::in_order;
 use crate::progress::Progress;
 
-/// A set of lines that answers for many at once.
-pub(crate) trait Matcher {
+/// A set of lines that answers for many at once, to any number of threads.
+pub(crate) trait Matcher: Send + Sync + 'static {
     /// Sets `found[i]`, which is `false`, where `lines[i]` is in.
-    fn find(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
 }
 
 /// Lines that are printed or counted because they are in, or because they are not.
-pub(crate) struct Selection<'a> {
-    select: &'a SelectArgs,
-    out: LineWriter,
-    lines: u64,
-    selected: u64,
+pub(crate) struct Selection {
+    select: SelectArgs,
+    separator: u8,
+    printer: Printer,
 }
 
-impl<'a> Selection<'a> {
-    pub(crate) fn new(separator: u8, select: &'a SelectArgs) -> Self {
-        let out = LineWriter::stdout(separator, select.print.line_buffered);
-        Self { select, out, lines: 0, selected: 0 }
+impl Selection {
+    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Self {
+        let printer = Printer::new(separator, &select.print);
+        Self { select: select.clone(), separator, printer }
     }
 
     /// Takes lines, and which of them are in.
+    #[cfg(feature = "remote")]
     pub(crate) fn take(&mut self, lines: &[&[u8]], found: &[bool]) -> Result<()> {
-        self.lines += lines.len() as u64;
-        let invert = self.select.invert;
-        for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != invert) {
-            self.selected += 1;
-            if !self.select.count {
-                self.out.write(line).context(CANNOT_WRITE)?;
-            }
-        }
-        self.out.end_batch().context(CANNOT_WRITE)
+        let mut page = Page::default();
+        self.select.add(&mut page, (lines, found), self.separator);
+        self.printer.take(&mut page)
     }
 
     pub(crate) fn finish(self) -> Result<Outcome> {
-        let Self { select, out, lines, selected } = self;
-        out.finish().context(CANNOT_WRITE)?;
+        let Self { select, printer, .. } = self;
+        let Printed { lines, selected } = printer.finish()?;
         if select.json {
             print_record(&serde_json::json!({ "lines": lines, "selected": selected }))?;
         } else if select.count {
@@ -61,22 +56,42 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Prints or counts the lines of `inputs` that are in `matcher`, or that are not.
+impl SelectArgs {
+    /// Adds the lines that are to be selected.
+    fn add(&self, page: &mut Page, (lines, found): (&[&[u8]], &[bool]), separator: u8) {
+        page.lines += lines.len() as u64;
+        for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != self.invert) {
+            page.selected += 1;
+            if !self.count {
+                page.text.extend_from_slice(line);
+                page.text.push(separator);
+            }
+        }
+    }
+}
+
+/// Prints or counts the lines of `inputs` that are in `matcher`, or that are not, with the work of
+/// up to `threads` threads.
 pub(crate) fn print_selected(
     inputs: &Inputs,
-    matcher: &mut impl Matcher,
+    matcher: impl Matcher,
     select: &SelectArgs,
+    threads: usize,
     progress: &Progress,
 ) -> Result<Outcome> {
-    let mut selection = Selection::new(inputs.separator(), select);
-    let mut found = Vec::new();
-    inputs.for_each_batch(progress, |batch| {
-        found.clear();
-        found.resize(batch.len(), false);
-        matcher.find(batch, &mut found)?;
-        selection.take(batch, &found)
-    })?;
-    selection.finish()
+    let Selection { select, separator, printer } = Selection::new(inputs.separator(), select);
+    let chosen = select.clone();
+    let work = move |lines: &[u8], page: &mut Page| {
+        split(lines, separator, |batch| {
+            let mut found = [false; BATCH];
+            let found = &mut found[..batch.len()];
+            matcher.find(batch, found)?;
+            chosen.add(page, (batch, found), separator);
+            Ok(())
+        })
+    };
+    let printer = in_order(inputs, progress, threads, work, printer)?;
+    Selection { select, separator, printer }.finish()
 }
 
 /// Prints one result as a line.

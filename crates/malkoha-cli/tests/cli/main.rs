@@ -11,4 +11,5 @@ mod plan;
 mod random;
 mod screen;
 mod store;
+mod threads;
 mod uniq;

@@ -1,0 +1,162 @@
+//! Work on blocks of lines by several threads, with results in the order of the lines.
+//!
+//! ```text
+//! each thread: read a block, in turn --> work on it, side by side --> hand it over, in turn
+//! ```
+//!
+//! Every thread goes through all three steps with a block of its own, so as many blocks are in
+//! memory as there are threads, and nothing waits in queues. One thread alone does the same.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Result, anyhow};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::input::{Block, Blocks, Inputs};
+use crate::progress::Progress;
+
+/// What is made of blocks, and where it goes.
+pub(crate) trait Sink: Send + 'static {
+    /// Made of one block. Its memory is used again for the next one.
+    type Made: Default;
+
+    /// Takes what was made of the next block.
+    fn take(&mut self, made: &mut Self::Made) -> Result<()>;
+}
+
+/// Lets up to `threads` threads `work` on all blocks of `inputs`, and `sink` take what they make of
+/// them, in order. Answers with the sink.
+///
+/// # Errors
+///
+/// The first one in the order of the blocks; what was made of the blocks before it was taken. A
+/// thread that waits for input then is left behind: the process is about to end.
+pub(crate) fn in_order<S: Sink>(
+    inputs: &Inputs,
+    progress: &Progress,
+    threads: usize,
+    work: impl Fn(&[u8], &mut S::Made) -> Result<()> + Send + Sync + 'static,
+    sink: S,
+) -> Result<S> {
+    let source = Source { blocks: Some(inputs.blocks(progress)), next: 0 };
+    let turn = Turn { number: 0, sink: Some(sink), end: None };
+    let pipeline = Pipeline {
+        source: Mutex::new(source),
+        turn: Mutex::new(turn),
+        moved: Condvar::new(),
+        work,
+    };
+    let threads = inputs.useful_threads(threads);
+    if threads == 1 {
+        pipeline.run();
+        return pipeline.finish();
+    }
+    let pipeline = Arc::new(pipeline);
+    let mut started = 0;
+    for _ in 0..threads {
+        let shared = Arc::clone(&pipeline);
+        started += usize::from(thread::Builder::new().spawn(move || shared.guarded()).is_ok());
+    }
+    // The system may refuse more threads; those that there are can do it all.
+    if started == 0 {
+        pipeline.run();
+    }
+    pipeline.finish()
+}
+
+struct Pipeline<W, S> {
+    source: Mutex<Source>,
+    turn: Mutex<Turn<S>>,
+    /// The turn has passed on.
+    moved: Condvar,
+    work: W,
+}
+
+/// Whence blocks are read.
+struct Source {
+    /// `None` after the last one.
+    blocks: Option<Blocks>,
+    /// The number of the next block.
+    next: u64,
+}
+
+/// Whither what was made of them goes.
+struct Turn<S> {
+    /// The number of the block that is due.
+    number: u64,
+    sink: Option<S>,
+    /// How it all ended.
+    end: Option<Result<()>>,
+}
+
+impl<W, S> Pipeline<W, S>
+where
+    W: Fn(&[u8], &mut S::Made) -> Result<()>,
+    S: Sink,
+{
+    /// What each thread does until the end.
+    fn run(&self) {
+        let (mut block, mut made) = (Block::default(), S::Made::default());
+        loop {
+            let (number, read) = self.read(&mut block);
+            let worked = match read {
+                Ok(true) => (self.work)(block.lines(), &mut made).map(|()| true),
+                end => end,
+            };
+            let Some(mut turn) = self.wait_for(number) else { return };
+            let taken = match (worked, &mut turn.sink) {
+                (Ok(true), Some(sink)) => sink.take(&mut made).map(|()| true),
+                (end, _) => end,
+            };
+            match taken {
+                Ok(true) => turn.number += 1,
+                end => turn.end = Some(end.map(|_| ())),
+            }
+            let ended = turn.end.is_some();
+            drop(turn);
+            self.moved.notify_all();
+            if ended {
+                return;
+            }
+        }
+    }
+
+    /// [`run`](Self::run), of which others hear if it fails.
+    fn guarded(&self) {
+        if catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {
+            self.turn.lock().end.get_or_insert_with(|| Err(anyhow!("a thread failed: see above")));
+            self.moved.notify_all();
+        }
+    }
+
+    /// The number of the block that was read, or of the end.
+    fn read(&self, block: &mut Block) -> (u64, Result<bool>) {
+        let mut source = self.source.lock();
+        let number = source.next;
+        source.next += 1;
+        let read = source.blocks.as_mut().map_or(Ok(false), |blocks| blocks.next(block));
+        if !matches!(read, Ok(true)) {
+            source.blocks = None;
+        }
+        (number, read)
+    }
+
+    /// The turn when it has come to the block of this number; `None` if it never will.
+    fn wait_for(&self, number: u64) -> Option<MutexGuard<'_, Turn<S>>> {
+        let mut turn = self.turn.lock();
+        self.moved.wait_while(&mut turn, |turn| turn.number != number && turn.end.is_none());
+        turn.end.is_none().then_some(turn)
+    }
+
+    fn finish(&self) -> Result<S> {
+        let mut turn = self.turn.lock();
+        self.moved.wait_while(&mut turn, |turn| turn.end.is_none());
+        // Taken in any case, so that it ends here, with what it has to write.
+        let sink = turn.sink.take();
+        // It stays ended for the other threads.
+        turn.end.replace(Ok(())).unwrap_or(Ok(()))?;
+        sink.ok_or_else(|| anyhow!("a thread failed: see above"))
+    }
+}
