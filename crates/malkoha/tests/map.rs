@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BatchFull, BuildError, CuckooMap, Layout, MapBatchError, MapError, UnionError};
+use malkoha::{BatchFull, BuildError, CuckooMap, Key, Layout, MapBatchError, MapError, UnionError};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -259,4 +259,71 @@ fn values_that_do_not_fit_are_refused() {
     let mut widest = CuckooMap::with_capacity(10, 0.1, 64).unwrap();
     widest.insert("fits", u64::MAX).unwrap();
     assert!(widest.get("fits").any(|value| value == u64::MAX));
+}
+
+/// The first value of each key, as a naive set keeps it, in several segments and for any number of
+/// threads; keys repeat within a batch and between batches.
+#[test]
+fn distinct_keys_keep_their_first_values() {
+    let key_of = |value: u64| value.wrapping_mul(0x9e37_79b9) % 400_000;
+    let values: Vec<u64> = (0..600_000).collect();
+    let mut expected = HashMap::new();
+    for &value in &values {
+        expected.entry(key_of(value)).or_insert(value);
+    }
+    let mut bytes = Vec::new();
+    for threads in [1, 2, 8] {
+        let mut map = CuckooMap::with_capacity(400_000, 0.002, 20).unwrap();
+        assert!(map.geometry().segments > 1);
+        let hasher = map.hasher();
+        let mut inserted = 0;
+        for values in values.chunks(50_000) {
+            let pairs: Vec<(u64, u64)> =
+                values.iter().map(|&value| (key_of(value).hash_with(hasher), value)).collect();
+            let is_same = |a: u64, b: u64| key_of(a) == key_of(b);
+            inserted += map.insert_distinct_hashes(&pairs, threads, is_same).unwrap();
+        }
+        assert_eq!((inserted, map.len()), (expected.len() as u64, expected.len() as u64));
+        for (key, &value) in &expected {
+            let of_key = map.get(key).filter(|&found| key_of(found) == *key);
+            assert_eq!(of_key.collect::<Vec<_>>(), [value]);
+        }
+        if bytes.is_empty() {
+            bytes = bytes_of(&map);
+        }
+        assert!(bytes == bytes_of(&map), "{threads} threads");
+    }
+}
+
+/// Many keys of one hash are more than its slots: the others are spilled, and found again.
+#[test]
+fn distinct_keys_of_one_hash() {
+    let mut map = CuckooMap::with_capacity(100, 0.01, 10).unwrap();
+    for round in 0..3_u64 {
+        let pairs: Vec<(u64, u64)> = (0..100).map(|n| (7, (round * 20 + n) % 50)).collect();
+        let inserted = map.insert_distinct_hashes(&pairs, 2, |a, b| a == b);
+        assert_eq!(inserted, Ok(if round == 0 { 50 } else { 0 }));
+    }
+    let mut values: Vec<u64> = map.get_hash(7).collect();
+    values.sort_unstable();
+    assert_eq!(values, (0..50).collect::<Vec<_>>());
+    assert!(map.spilled() > 0);
+}
+
+#[test]
+fn distinct_keys_that_do_not_fit_are_named() {
+    let mut map = CuckooMap::with_capacity(100, 0.01, 10).unwrap();
+    let pairs: Vec<(u64, u64)> = (0..1000_u64).map(|n| (n.hash_with(map.hasher()), n)).collect();
+    let Err(MapBatchError::Full(BatchFull { refused, .. })) =
+        map.insert_distinct_hashes(&pairs, 2, |a, b| a == b)
+    else {
+        panic!("1000 keys in room for 100")
+    };
+    assert_eq!(map.len(), 1000 - refused.len() as u64);
+    for (i, &(hash, value)) in pairs.iter().enumerate() {
+        let is_in = map.get_hash(hash).any(|found| found == value);
+        assert_eq!(is_in, refused.binary_search(&i).is_err());
+    }
+    let too_large = map.insert_distinct_hashes(&[(1, 1), (2, 1024)], 2, |a, b| a == b);
+    assert_eq!(too_large, Err(MapBatchError::Value { value: 1024, bits: 10 }));
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         print_selected(&inputs, Approximate::new(filter), select, threads, &screening())
     } else {
         let indexing = Progress::new("Indexing", Some(list.len() as u64), input.quiet);
-        let exact = Exact::build(list, separator, &indexing)?;
+        let exact = Exact::build(list, separator, threads, &indexing)?;
         drop(indexing);
         print_selected(&inputs, exact, select, threads, &screening())
     }

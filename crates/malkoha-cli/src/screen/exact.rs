@@ -1,9 +1,11 @@
 //! Lines that are in a list, without error: fingerprints find the place, the list confirms it.
 
 use std::collections::HashMap;
+use std::thread;
 
 use anyhow::Result;
-use malkoha::{CuckooMap, KeyHasher};
+use malkoha::{CuckooMap, KeyHasher, MapBatchError};
+use memchr::memchr;
 
 use super::Matcher;
 use crate::input::{List, split};
@@ -12,6 +14,13 @@ use crate::progress::Progress;
 /// The rate at which a line that is not in the list is compared with a line of it, in vain.
 /// It only costs time; a lower rate would cost space.
 const CANDIDATE_RATE: f64 = 1.0 / 512.0;
+
+/// Lines of the list, for each segment of the index, that are put in together: enough that a
+/// segment is brought into cache for many of them, few enough to take little memory beside it.
+const LINES_A_SEGMENT: usize = 2048;
+
+/// Fewer lines are hashed before a thread has started.
+const MIN_LINES_A_THREAD: usize = 8192;
 
 /// A list of lines, and for each distinct line its fingerprint and where it begins.
 pub(crate) struct Exact {
@@ -22,30 +31,59 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    /// Indexes a list in one pass, with nothing in memory but the index.
-    pub(crate) fn build(list: List, separator: u8, progress: &Progress) -> Result<Self> {
+    /// Indexes a list in one pass on up to `threads` threads, with little in memory but the index.
+    pub(crate) fn build(
+        list: List,
+        separator: u8,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Self> {
         // A seed of its own for each run: nobody can prepare a list whose lines collide.
         let hasher = KeyHasher::random();
         let mut index = Index::new(list.count_lines(separator), list.len() as u64)?;
-        let mut hashes = Vec::new();
-        let mut offset = 0;
-        split(&list, separator, |lines| {
-            hashes.clear();
-            hashes.extend(lines.iter().map(|line| hasher.hash_bytes(line)));
-            index.warm_up(&hashes);
-            let batch_start = offset;
-            for (line, &hash) in lines.iter().zip(&hashes) {
-                let known = |candidate| begins_at(&list, separator, candidate, line);
-                if !index.candidates(hash).any(known) {
-                    index.insert(hash, offset);
-                }
-                offset += line.len() as u64 + 1;
+        let round = index.lines_a_round();
+        let is_same =
+            |known, new| begins_at(&list, separator, known, line_at(&list, separator, new));
+        let (mut lines, mut offset, mut done) = (Vec::new(), 0, 0);
+        let mut put_in = |lines: &mut Vec<(u64, &[u8])>, end: usize| {
+            index.insert(&hash_all(hasher, lines, threads), threads, is_same)?;
+            lines.clear();
+            progress.advance(end - done);
+            done = end;
+            anyhow::Ok(())
+        };
+        split(&list, separator, |batch| {
+            for line in batch {
+                lines.push((offset as u64, *line));
+                offset += line.len() + 1;
             }
-            progress.advance(usize::try_from(offset - batch_start)?);
-            Ok(())
+            if lines.len() >= round { put_in(&mut lines, offset) } else { Ok(()) }
         })?;
+        put_in(&mut lines, list.len())?;
         Ok(Self { list, separator, hasher, index })
     }
+}
+
+/// Each line's hash, and where it begins.
+fn hash_all(hasher: KeyHasher, lines: &[(u64, &[u8])], threads: usize) -> Vec<(u64, u64)> {
+    let mut hashed = vec![(0, 0); lines.len()];
+    let a_thread = lines.len().div_ceil(threads).max(MIN_LINES_A_THREAD);
+    let hash = |lines: &[(u64, &[u8])], hashed: &mut [(u64, u64)]| {
+        for (hashed, (offset, line)) in hashed.iter_mut().zip(lines) {
+            *hashed = (hasher.hash_bytes(line), *offset);
+        }
+    };
+    thread::scope(|scope| {
+        let mut parts = lines.chunks(a_thread).zip(hashed.chunks_mut(a_thread));
+        let mine = parts.next();
+        for (lines, hashed) in parts {
+            scope.spawn(move || hash(lines, hashed));
+        }
+        if let Some((lines, hashed)) = mine {
+            hash(lines, hashed);
+        }
+    });
+    hashed
 }
 
 impl Matcher for Exact {
@@ -69,6 +107,12 @@ fn begins_at(list: &[u8], separator: u8, offset: u64, line: &[u8]) -> bool {
         .is_some_and(|rest| rest.first().is_none_or(|&next| next == separator))
 }
 
+/// The line of `list` that begins at `offset`.
+fn line_at(list: &[u8], separator: u8, offset: u64) -> &[u8] {
+    let rest = usize::try_from(offset).ok().and_then(|offset| list.get(offset..)).unwrap_or(&[]);
+    memchr(separator, rest).map_or(rest, |end| &rest[..end])
+}
+
 /// From a line's hash to the offsets at which the line may begin.
 struct Index {
     map: CuckooMap,
@@ -88,19 +132,30 @@ impl Index {
         Ok(Self { map, unplaced: HashMap::new() })
     }
 
-    fn insert(&mut self, hash: u64, offset: u64) {
-        if self.map.insert_hash(hash, offset).is_err() {
-            self.unplaced.entry(hash).or_default().push(offset);
+    /// Lines to put in at a time.
+    fn lines_a_round(&self) -> usize {
+        self.map.geometry().segments as usize * LINES_A_SEGMENT
+    }
+
+    /// Puts in the lines that are not in, by pairs of hash and offset.
+    fn insert(
+        &mut self,
+        lines: &[(u64, u64)],
+        threads: usize,
+        is_same: impl Fn(u64, u64) -> bool + Sync,
+    ) -> Result<()> {
+        let refused = match self.map.insert_distinct_hashes(lines, threads, &is_same) {
+            Ok(_) => return Ok(()),
+            Err(MapBatchError::Full(full)) => full.refused,
+            Err(error) => return Err(error.into()),
+        };
+        for (hash, offset) in refused.into_iter().map(|i| lines[i]) {
+            let unplaced = self.unplaced.entry(hash).or_default();
+            if !unplaced.iter().any(|&known| is_same(known, offset)) {
+                unplaced.push(offset);
+            }
         }
-    }
-
-    /// Brings the places of these hashes into the cache, all at once.
-    fn warm_up(&self, hashes: &[u64]) {
-        self.map.get_hashes(hashes, |_, _| ());
-    }
-
-    fn candidates(&self, hash: u64) -> impl Iterator<Item = u64> {
-        self.map.get_hash(hash).chain(self.unplaced_candidates(hash))
+        Ok(())
     }
 
     fn all_candidates(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
@@ -129,21 +184,25 @@ mod tests {
         let is = |offset, line: &str| begins_at(list, b'\n', offset, line.as_bytes());
         assert!(is(0, "ab") && is(3, "abc") && is(7, "") && is(8, "last"));
         assert!(!is(0, "a") && !is(0, "abc") && !is(3, "ab") && !is(0, ""));
+        let line = |offset| line_at(list, b'\n', offset);
+        assert_eq!(
+            [line(0), line(3), line(7), line(8), line(99)],
+            [&b"ab"[..], b"abc", b"", b"last", b""]
+        );
         assert!(!is(8, "lastly") && !is(8, "las") && !is(99, ""));
     }
 
     #[test]
     fn lines_without_a_place_are_found_all_the_same() {
         let mut index = Index::new(1, 1 << 20).unwrap();
-        // Far more than the map has slots.
-        for hash in 0..1000 {
-            index.insert(hash, hash * 7);
-        }
+        // Far more than the map has slots; each twice.
+        let lines: Vec<(u64, u64)> = (0..2000).map(|n| (n / 2, n / 2 * 7)).collect();
+        index.insert(&lines, 2, |a, b| a == b).unwrap();
         assert!(!index.unplaced.is_empty());
         let hashes: Vec<u64> = (0..1000).collect();
         let mut found = [false; 1000];
         index.all_candidates(&hashes, |i, offset| found[i] |= offset == hashes[i] * 7);
         assert!(found.iter().all(|&found| found));
-        assert!((0..1000).all(|hash| index.candidates(hash).any(|offset| offset == hash * 7)));
+        assert!(index.unplaced.values().all(|offsets| offsets.len() == 1));
     }
 }

@@ -39,6 +39,8 @@ impl Selection {
     /// Takes lines, and which of them are in.
     #[cfg(feature = "remote")]
     pub(crate) fn take(&mut self, lines: &[&[u8]], found: &[bool]) -> Result<()> {
+        use crate::pipeline::Sink as _;
+
         let mut page = Page::default();
         self.select.add(&mut page, (lines, found), self.separator);
         self.printer.take(&mut page)

@@ -177,7 +177,7 @@ impl CuckooMap {
         }
     }
 
-    fn full(&self) -> Full {
+    pub(super) fn full(&self) -> Full {
         Full { len: self.parts.len, capacity: self.parts.capacity }
     }
 }

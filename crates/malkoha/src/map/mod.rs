@@ -1,6 +1,7 @@
 //! The cuckoo map: a value beside each fingerprint (paper, section 6, "associating values").
 
 mod change;
+mod distinct;
 
 use crate::addressing::Probe;
 use crate::builder::{Builder, Plan};

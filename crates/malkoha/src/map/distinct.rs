@@ -1,0 +1,167 @@
+//! Filling a map with the first value of each key, segment by segment, on several threads.
+
+use std::ops::Range;
+use std::thread;
+
+use super::CuckooMap;
+use crate::addressing::scale;
+use crate::error::{BatchFull, MapBatchError};
+use crate::layout::{Lanes, Search, copies};
+use crate::spill::{Spill, SpillKey};
+use crate::table::batch;
+
+/// A pair of hash and value, and its position in the batch.
+type Placed = (u64, u64, usize);
+
+impl CuckooMap {
+    /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
+    /// which `is_same(candidate, value)` says so of one of the candidate values of the hash. Answers
+    /// how many were inserted.
+    ///
+    /// Up to `threads` threads fill segments of their own; what comes of it does not depend on their
+    /// number. Takes 32 bytes a pair meanwhile. Large maps are filled fastest by batches of a few
+    /// thousand pairs for each segment of the [`geometry`](Self::geometry).
+    ///
+    /// ```
+    /// use malkoha::CuckooMap;
+    ///
+    /// let words = ["koel", "magpie", "koel"];
+    /// let mut first = CuckooMap::with_capacity(10, 0.01, 2)?;
+    /// let hasher = first.hasher();
+    /// let pairs: Vec<(u64, u64)> =
+    ///     (0..).zip(words).map(|(i, word)| (hasher.hash_bytes(word.as_bytes()), i)).collect();
+    /// let is_same = |a: u64, b: u64| words[a as usize] == words[b as usize];
+    /// assert_eq!(first.insert_distinct_hashes(&pairs, 2, is_same)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_distinct_hashes(
+        &mut self,
+        pairs: &[(u64, u64)],
+        threads: usize,
+        is_same: impl Fn(u64, u64) -> bool + Sync,
+    ) -> Result<u64, MapBatchError> {
+        if let Some(&(_, value)) = pairs.iter().find(|&&(_, value)| !self.fits(value)) {
+            return Err(MapBatchError::Value { value, bits: self.value_bits() });
+        }
+        let segments = self.parts.geometry.segments as usize;
+        let (sorted, ends) = by_segment(pairs, segments);
+        // The table is in memory, so a segment's size fits usize.
+        let segment_bytes =
+            usize::try_from(self.parts.geometry.segment_bytes()).expect("in memory");
+        let a_thread = segments.div_ceil(threads.clamp(1, segments));
+        let (lanes, spill, max_kicks) = (&self.lanes, &self.spill, self.parts.max_kicks);
+        let fill = |number: usize, bytes: &mut [u8]| {
+            let part = number * a_thread..segments.min((number + 1) * a_thread);
+            let run = Run { lanes, spill, max_kicks, segments: part };
+            run.fill(bytes, &sorted, &ends, &is_same)
+        };
+        let mut parts = self.bytes.chunks_mut(a_thread * segment_bytes).enumerate();
+        let first = parts.next();
+        let filled: Vec<Filled> = thread::scope(|scope| {
+            let fill = &fill;
+            let others: Vec<_> =
+                parts.map(|(number, bytes)| scope.spawn(move || fill(number, bytes))).collect();
+            let mine = first.map(|(number, bytes)| fill(number, bytes));
+            // A thread panics only if `is_same` does, and then so does the caller.
+            let others = others.into_iter().map(|other| other.join().expect("is_same"));
+            mine.into_iter().chain(others).collect()
+        });
+        let mut refused = Vec::new();
+        let mut inserted = 0;
+        for part in filled {
+            inserted += part.inserted;
+            refused.extend(part.refused);
+            self.spill.extend(part.spill.iter());
+        }
+        self.parts.len += inserted;
+        if refused.is_empty() {
+            return Ok(inserted);
+        }
+        refused.sort_unstable();
+        Err(MapBatchError::Full(BatchFull { refused, full: self.full() }))
+    }
+}
+
+/// The pairs sorted by segment, in their order within each, and where each segment's end.
+fn by_segment(pairs: &[(u64, u64)], segments: usize) -> (Vec<Placed>, Vec<usize>) {
+    // As in `Addressing::probe`. Below `segments`, which fits.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let of = |hash: u64| scale(hash >> 32, segments as u64) as usize;
+    let mut ends = vec![0; segments];
+    for &(hash, _) in pairs {
+        ends[of(hash)] += 1;
+    }
+    let mut start = 0;
+    for end in &mut ends {
+        (start, *end) = (start + *end, start);
+    }
+    let mut sorted = vec![(0, 0, 0); pairs.len()];
+    for (i, &(hash, value)) in pairs.iter().enumerate() {
+        let end = &mut ends[of(hash)];
+        sorted[*end] = (hash, value, i);
+        *end += 1;
+    }
+    (sorted, ends)
+}
+
+/// Successive segments, which one thread fills.
+struct Run<'a> {
+    lanes: &'a Lanes,
+    /// What was spilled before.
+    spill: &'a Spill,
+    max_kicks: u32,
+    segments: Range<usize>,
+}
+
+/// What came of it.
+struct Filled {
+    inserted: u64,
+    refused: Vec<usize>,
+    spill: Spill,
+}
+
+impl Run<'_> {
+    /// `bytes` are those of the run's segments.
+    fn fill(
+        self,
+        bytes: &mut [u8],
+        sorted: &[Placed],
+        ends: &[usize],
+        is_same: &impl Fn(u64, u64) -> bool,
+    ) -> Filled {
+        let Self { lanes, spill, max_kicks, segments } = self;
+        let first_segment = segments.start as u64;
+        let start = segments.start.checked_sub(1).map_or(0, |before| ends[before]);
+        let pairs = &sorted[start..segments.end.checked_sub(1).map_or(0, |last| ends[last])];
+        let hashes: Vec<u64> = pairs.iter().map(|&(hash, ..)| hash).collect();
+        let (mut search, mut fresh) = (Search::default(), Spill::default());
+        let (mut inserted, mut refused) = (0, Vec::new());
+        batch::pipelined(lanes, bytes, &hashes, first_segment, |bytes, i, probe| {
+            let (_, value, position) = pairs[i];
+            let in_table = lanes.found(bytes, probe).any(|(_, slot)| is_same(slot.value, value));
+            // The probe counts segments from the first of the run; what was spilled before, from 0.
+            let here = SpillKey::of(probe, 0);
+            let there = SpillKey { segment: here.segment + narrow(first_segment), ..here };
+            let mut spilled = spill.values(there).chain(fresh.values(here));
+            if in_table || spilled.any(|candidate| is_same(candidate, value)) {
+                return;
+            }
+            drop(spilled);
+            let room = (&mut search, &mut fresh);
+            if copies::insert(lanes, bytes, room, (probe, value), max_kicks) {
+                inserted += 1;
+            } else {
+                refused.push(position);
+            }
+        });
+        Filled { inserted, refused, spill: fresh.shifted(first_segment) }
+    }
+}
+
+fn narrow(segment: u64) -> u32 {
+    u32::try_from(segment).expect("a segment's number")
+}
