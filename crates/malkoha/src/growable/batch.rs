@@ -99,7 +99,7 @@ impl Aims {
         }
         for (i, &index) in index.iter().enumerate() {
             entries[i] = table.directory.entry(index);
-            self.segments[i] = table.bytes(entries[i].number()).as_ptr();
+            self.segments[i] = table.segments.from(entries[i].address()).as_ptr();
         }
         for (i, &hash) in hashes.iter().enumerate() {
             let (key, form) = (table.shape.key(hash), entries[i].form());

@@ -98,7 +98,7 @@ impl GrowTable {
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
-        let (bytes, search) = (&mut self.segments[number], &mut self.search);
+        let (bytes, search) = (self.segments.bytes_mut(number), &mut self.search);
         let [first, second] = target.places;
         let inserted = with_codec!(&self.kernel, codec => {
             let segment = Segment::new(codec, form, home);
@@ -138,7 +138,7 @@ impl GrowTable {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
         let other = self.spill.pop(target.spill_key(found.fingerprint, 0));
-        let bytes = &mut self.segments[number];
+        let bytes = self.segments.bytes_mut(number);
         with_codec!(&self.kernel, codec => {
             let segment = Segment::new(codec, form, home);
             match other {
@@ -173,7 +173,7 @@ impl GrowTable {
             let Record { home, form, .. } = self.records[number];
             with_codec!(&self.kernel, codec => {
                 let segment = Segment::new(codec, form, home);
-                segment.set_value(&mut self.segments[number], found.at, new);
+                segment.set_value(self.segments.bytes_mut(number), found.at, new);
             });
         } else if self.spill.take(&key(found)) {
             self.spill.add(target.spill_key(found.fingerprint, new), 1);
@@ -183,7 +183,7 @@ impl GrowTable {
 
     /// Removes all keys. Keeps the segments.
     pub(super) fn clear(&mut self) {
-        self.segments.iter_mut().for_each(|bytes| bytes.fill(0));
+        self.segments.clear();
         self.records.iter_mut().for_each(|record| record.len = 0);
         self.len = 0;
         self.occupied = 0;

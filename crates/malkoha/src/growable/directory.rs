@@ -4,12 +4,14 @@ use std::mem;
 use std::ops::Range;
 
 use super::grid::Grid;
+use super::pool::{Address, Pool};
 use super::table::Record;
 
 /// Segments at most.
 pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
 
-/// What a lookup must know about a segment, in one word, so that vector units can take it apart.
+/// What a lookup must know about a segment: where it is, and a word that vector units can take
+/// apart.
 ///
 /// | bits from | bits | what |
 /// | ---: | ---: | --- |
@@ -19,7 +21,10 @@ pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
 /// | 16 | 16 | buckets |
 /// | 32 | 32 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry(u64);
+pub(super) struct Entry {
+    word: u64,
+    address: Address,
+}
 
 /// How a segment is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +44,7 @@ pub(crate) struct Home {
 
 /// 2^depth entries for each root. A segment that is less deep has several in a row.
 ///
-/// 8 bytes for some 25,000 keys. Doubling it copies that: 64 KiB at 100 million keys, a small part
+/// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small part
 /// of what a segment's split moves.
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
@@ -48,16 +53,22 @@ pub(super) struct Directory {
 }
 
 impl Entry {
-    pub(super) fn new(number: usize, form: Form, home: Home) -> Self {
+    fn new(number: usize, record: &Record, address: Address) -> Self {
+        let Record { home, form, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
         let low = form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
-        Self((number as u64) << 32 | low | u64::from(form.value_bits))
+        Self { word: (number as u64) << 32 | low | u64::from(form.value_bits), address }
+    }
+
+    #[inline(always)]
+    pub(super) fn address(self) -> Address {
+        self.address
     }
 
     #[inline(always)]
     pub(super) fn number(self) -> usize {
-        (self.0 >> 32) as usize
+        (self.word >> 32) as usize
     }
 
     #[inline(always)]
@@ -75,7 +86,7 @@ impl Entry {
     fn field(self, from: u32, bits: u32) -> u32 {
         // Fewer than 32 bits.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let field = ((self.0 >> from) & ((1 << bits) - 1)) as u32;
+        let field = ((self.word >> from) & ((1 << bits) - 1)) as u32;
         field
     }
 }
@@ -93,15 +104,8 @@ impl Home {
 }
 
 impl Directory {
-    /// One segment for each root, numbered as they are.
-    pub(super) fn new(roots: u32, form: Form) -> Self {
-        let home = |root| Home { root, depth: 0, path: 0 };
-        let entries = (0..roots).map(|root| Entry::new(root as usize, form, home(root)));
-        Self { entries: entries.collect(), depth: 0 }
-    }
-
     /// The directory of these segments; `None` if they do not cover everything once.
-    pub(super) fn of(records: &[Record], roots: u32) -> Option<Self> {
+    pub(super) fn of(records: &[Record], pool: &Pool, roots: u32) -> Option<Self> {
         let depth = records.iter().map(|record| record.home.depth).max()?;
         let len = u64::from(roots) << depth;
         // Segments differ little in depth; only a hostile file has few and one very deep.
@@ -109,11 +113,12 @@ impl Directory {
             return None;
         }
         // No segment has this number.
-        let vacant = Entry(u64::MAX);
+        let vacant = Entry { word: u64::MAX, address: Address::default() };
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
-        for (number, &Record { home, form, .. }) in records.iter().enumerate() {
-            for entry in directory.entries_of(home) {
-                if mem::replace(entry, Entry::new(number, form, home)) != vacant {
+        for (number, record) in records.iter().enumerate() {
+            let segment = Entry::new(number, record, pool.address(number));
+            for entry in directory.entries_of(record.home) {
+                if mem::replace(entry, segment) != vacant {
                     return None;
                 }
             }
@@ -141,13 +146,14 @@ impl Directory {
         self.entries[index]
     }
 
-    /// Lets the entries of `home` name this segment.
-    pub(super) fn point(&mut self, home: Home, number: usize, form: Form) {
+    /// Lets the entries of a segment's home name it.
+    pub(super) fn point(&mut self, number: usize, record: &Record, address: Address) {
+        let home = record.home;
         if home.depth > self.depth {
             self.entries = self.entries.iter().flat_map(|&entry| [entry; 2]).collect();
             self.depth += 1;
         }
-        self.entries_of(home).fill(Entry::new(number, form, home));
+        self.entries_of(home).fill(Entry::new(number, record, address));
     }
 
     /// The number of the segment of the first strings of `home`.

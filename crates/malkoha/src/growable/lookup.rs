@@ -17,7 +17,7 @@ impl GrowTable {
     /// Whether a slot's fingerprint matches; in a narrowed table its place may be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
-        let bytes = self.bytes(target.number());
+        let bytes = self.segments.from(target.entry.address());
         with_codec!(&self.kernel, codec => {
             let bits = self.bits_of(codec.width, target);
             let [first, second] = bits.map(|bit| codec.load(bytes, bit));
@@ -29,7 +29,7 @@ impl GrowTable {
     #[inline]
     pub(super) fn find(&self, target: &Target) -> Matches {
         let number = target.number();
-        let bytes = &*self.segments[number];
+        let bytes = self.bytes(number);
         let mut found = Matches::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
@@ -85,10 +85,9 @@ impl GrowTable {
             return self.get(hash).for_each(each);
         }
         let target = self.target(hash);
-        let number = target.number();
-        let bytes = &*self.segments[number];
+        let bytes = self.segments.from(target.entry.address());
         with_codec!(&self.kernel, codec => {
-            let segment = self.segment(codec, number);
+            let segment = self.segment(codec, target.number());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 each(segment.value(bytes, at));
             });
@@ -99,7 +98,7 @@ impl GrowTable {
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
         let target = self.target(hash);
-        let bytes = &*self.segments[target.number()];
+        let bytes = self.segments.from(target.entry.address());
         for bit in self.bits_of(self.kernel.width(), &target) {
             prefetch(bytes, bit >> 3);
         }

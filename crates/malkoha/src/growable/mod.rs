@@ -16,6 +16,7 @@ mod grid;
 mod lookup;
 mod map;
 mod matches;
+mod pool;
 mod rebuild;
 mod reserve;
 mod segment;
@@ -32,5 +33,6 @@ pub use set::GrowableCuckooFilter;
 
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};
+pub(crate) use pool::Pool;
 pub(crate) use shape::{MAX_BITS, Shape};
 pub(crate) use table::{GrowParts, GrowTable, Record};

@@ -99,18 +99,16 @@ impl GrowTable {
 
     /// Builds a segment in another form; `false` and no change if its keys do not fit.
     pub(super) fn rebuild(&mut self, number: usize, form: Form) -> bool {
-        let Record { home, form: old, .. } = self.records[number];
-        let (bytes, search) = (&self.segments[number], &mut self.search);
+        let Record { home, form: old, len } = self.records[number];
+        let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
             let mut into = [to.zeroed()];
-            let fitted = pour([(from, &**bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
+            let fitted = pour([(from, bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
-        self.segments[number] = bytes;
-        self.records[number].form = form;
-        self.directory.point(home, number, form);
+        self.install(number, Record { home, form, len }, bytes);
         true
     }
 
@@ -121,7 +119,7 @@ impl GrowTable {
         }
         let Record { home, form, len } = self.records[number];
         let homes = [home.child(0), home.child(1)];
-        let (bytes, search) = (&self.segments[number], &mut self.search);
+        let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let bits = self.shape.bits;
         let built = with_codec!(&self.kernel, codec => {
             let from = Segment::new(codec, form, home);
@@ -134,20 +132,16 @@ impl GrowTable {
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let mut into = to.each_ref().map(Segment::zeroed);
-            let fitted = pour([(from, &**bytes)], &to, &mut into, search, |_, fingerprint| {
+            let fitted = pour([(from, bytes)], &to, &mut into, search, |_, fingerprint| {
                 (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
             });
             fitted.then_some((into, forms, lens))
         });
         let Some((into, forms, lens)) = built else { return false };
         let numbers = [number, self.segments.len()];
-        self.segments.push(Box::default());
-        self.records.push(self.records[number]);
         for (child, bytes) in into.into_iter().enumerate() {
-            let (number, home, form) = (numbers[child], homes[child], forms[child]);
-            self.segments[number] = bytes;
-            self.records[number] = Record { home, form, len: lens[child] };
-            self.directory.point(home, number, form);
+            let record = Record { home: homes[child], form: forms[child], len: lens[child] };
+            self.install(numbers[child], record, bytes);
         }
         self.split_spill(numbers);
         true

@@ -47,6 +47,7 @@ impl GrowTable {
                 self.resize(number, wanted);
             }
         }
+        self.segments.compact();
         let parts = GrowParts {
             shape: self.shape,
             capacity: self.capacity,
@@ -69,7 +70,7 @@ impl GrowTable {
         let form = Form { grid: Grid::new(narrow(wanted)), value_bits };
         let home = records[0].home.parent();
         let bits = self.shape.bits;
-        let sources = [&self.segments[lower][..], &self.segments[upper][..]];
+        let sources = [lower, upper].map(|number| self.segments.bytes(number));
         let search = &mut self.search;
         let built = with_codec!(&self.kernel, codec => {
             let [a, b] = records.map(|record| Segment::new(codec, record.form, record.home));
@@ -82,9 +83,7 @@ impl GrowTable {
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return };
-        self.segments[lower] = bytes;
-        self.records[lower] = Record { home, form, len };
-        self.directory.point(home, lower, form);
+        self.install(lower, Record { home, form, len }, bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = narrow(whole(key.fingerprint.into(), half, bits));
@@ -103,8 +102,7 @@ impl GrowTable {
         if number == last {
             return;
         }
-        let Record { home, form, .. } = self.records[number];
-        self.directory.point(home, number, form);
+        self.point(number);
         for (key, copies) in self.spill.drain(narrow(last as u64)) {
             self.spill.add(SpillKey { segment: narrow(number as u64), ..key }, copies);
         }

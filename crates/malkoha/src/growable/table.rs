@@ -3,6 +3,7 @@
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, Mix, PLACES};
+use super::pool::Pool;
 use super::segment::{Segment, bucket_bits, segment_bytes};
 use super::shape::{LANES, Shape};
 use crate::layout::Search;
@@ -56,7 +57,7 @@ pub(crate) struct GrowParts {
     pub(crate) shape: Shape,
     pub(crate) capacity: u64,
     pub(crate) records: Vec<Record>,
-    pub(crate) segments: Vec<Box<[u8]>>,
+    pub(crate) segments: Pool,
     pub(crate) spill: Spill,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct GrowTable {
     pub(super) shape: Shape,
     pub(super) kernel: Kernel,
     pub(super) directory: Directory,
-    pub(super) segments: Vec<Box<[u8]>>,
+    pub(super) segments: Pool,
     pub(super) records: Vec<Record>,
     /// Keys, copies included.
     pub(super) len: u64,
@@ -112,14 +113,16 @@ impl GrowTable {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let home = |root| Home { root, depth: 0, path: 0 };
         let kernel = Kernel::new(&shape);
-        let bytes = segment_bytes(kernel.width(), form);
         let records = (0..shape.roots).map(|root| Record { home: home(root), form, len: 0 });
+        let records: Vec<Record> = records.collect();
+        let segments = Pool::zeroed(records.len(), segment_bytes(kernel.width(), form));
+        let directory = Directory::of(&records, &segments, shape.roots);
         Self {
             shape,
             kernel,
-            directory: Directory::new(shape.roots, form),
-            segments: (0..shape.roots).map(|_| vec![0; bytes].into_boxed_slice()).collect(),
-            records: records.collect(),
+            directory: directory.expect("each root has a segment"),
+            segments,
+            records,
             len: 0,
             occupied: 0,
             capacity,
@@ -134,9 +137,10 @@ impl GrowTable {
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(mut parts: GrowParts) -> Option<Self> {
         let kernel = Kernel::new(&parts.shape);
-        let directory = Directory::of(&parts.records, parts.shape.roots)?;
+        let directory = Directory::of(&parts.records, &parts.segments, parts.shape.roots)?;
         let (mut born, mut occupied) = ([0; 32], 0);
-        for (record, bytes) in parts.records.iter_mut().zip(&parts.segments) {
+        for (number, record) in parts.records.iter_mut().enumerate() {
+            let bytes = parts.segments.bytes(number);
             assert_eq!(bytes.len(), segment_bytes(kernel.width(), record.form), "segment length");
             record.len = 0;
             with_codec!(&kernel, codec => {
@@ -200,9 +204,11 @@ impl GrowTable {
     }
 
     pub(super) fn size_in_bytes(&self) -> u64 {
-        let about = (size_of::<Box<[u8]>>() + size_of::<Record>()) as u64;
-        let segments: u64 = self.segments.iter().map(|bytes| bytes.len() as u64 + about).sum();
-        segments + self.directory.size_in_bytes() + self.spill.size_in_bytes()
+        let records = (self.records.len() * size_of::<Record>()) as u64;
+        self.segments.size_in_bytes()
+            + records
+            + self.directory.size_in_bytes()
+            + self.spill.size_in_bytes()
     }
 
     /// The expected number of fingerprints that match a key that is not in: one that knows n bits
@@ -218,7 +224,27 @@ impl GrowTable {
     }
 
     pub(crate) fn bytes(&self, number: usize) -> &[u8] {
-        &self.segments[number]
+        self.segments.bytes(number)
+    }
+
+    /// Gives a segment these bytes, which its record tells how to read.
+    pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
+        let moved = if number == self.records.len() {
+            self.records.push(record);
+            self.segments.push(bytes)
+        } else {
+            self.records[number] = record;
+            self.segments.replace(number, bytes)
+        };
+        // The segment itself comes last: while halves are put together, both homes are in use.
+        for number in moved {
+            self.point(number);
+        }
+    }
+
+    /// Lets the directory name a segment.
+    pub(super) fn point(&mut self, number: usize) {
+        self.directory.point(number, &self.records[number], self.segments.address(number));
     }
 
     pub(crate) fn record(&self, number: usize) -> &Record {

@@ -85,7 +85,8 @@ impl GrowTable {
     }
 
     fn for_each_slot(&self, mut each: impl FnMut(Partial)) {
-        for (record, bytes) in self.records.iter().zip(&self.segments) {
+        for (number, record) in self.records.iter().enumerate() {
+            let bytes = self.bytes(number);
             with_codec!(&self.kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
                 let grid = record.form.grid;
@@ -160,7 +161,7 @@ impl GrowTable {
     /// The slots at the key's places whose fingerprints begin its own or continue it.
     fn related(&self, target: &Target) -> Matches {
         let number = target.number();
-        let bytes = &*self.segments[number];
+        let bytes = self.bytes(number);
         let mut found = Matches::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
@@ -175,7 +176,7 @@ impl GrowTable {
     fn cut(&mut self, target: &Target, found: &Match, fingerprint: u64) {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
-        let bytes = &mut self.segments[number];
+        let bytes = self.segments.bytes_mut(number);
         with_codec!(&self.kernel, codec => {
             Segment::new(codec, form, home).set_fingerprint(bytes, found.at, fingerprint);
         });

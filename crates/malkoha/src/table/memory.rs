@@ -30,6 +30,16 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     Some(Memory(Inner::Heap(vec.into_boxed_slice())))
 }
 
+/// `bytes` zero bytes that take memory only as they are used, or `None` if the system does not give
+/// them.
+pub(crate) fn lazy(bytes: usize) -> Option<Memory> {
+    #[cfg(feature = "mmap")]
+    return mapped(bytes).map(|map| Memory(Inner::Mapped(map)));
+    // The allocator has large zeroed memory from the system as it is.
+    #[cfg(not(feature = "mmap"))]
+    return Some(Memory(Inner::Heap(vec![0; bytes].into_boxed_slice())));
+}
+
 /// `bytes` zero bytes of pages of their own.
 #[cfg(feature = "mmap")]
 pub(crate) fn mapped(bytes: usize) -> Option<memmap2::MmapMut> {

@@ -1,7 +1,7 @@
 //! A table: bytes, and the layout that makes sense of them. Knows hashes, but no keys.
 
 pub(crate) mod batch;
-mod memory;
+pub(crate) mod memory;
 mod partition;
 
 pub use memory::Memory;

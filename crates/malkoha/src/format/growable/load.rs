@@ -10,7 +10,7 @@ use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::growable::{
     Form, Grid, GrowParts, GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Home, MAX_BUCKETS,
-    PLACES, Record, Shape,
+    PLACES, Pool, Record, Shape,
 };
 use crate::key::KeyHasher;
 use crate::spill::{Spill, SpillKey};
@@ -40,7 +40,7 @@ pub struct GrowableLoader {
     /// Bytes of all parts that are.
     taken: u64,
     records: Vec<Record>,
-    segments: Vec<Box<[u8]>>,
+    segments: Pool,
     spill: Spill,
     /// Entries of the spill list so far, and the last of them.
     spilled: u64,
@@ -92,7 +92,7 @@ impl GrowableLoader {
             rest: Vec::new(),
             taken: 0,
             records: Vec::new(),
-            segments: Vec::new(),
+            segments: Pool::default(),
             spill: Spill::default(),
             spilled: 0,
             last: None,

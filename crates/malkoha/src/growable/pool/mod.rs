@@ -1,0 +1,295 @@
+//! The memory of all segments: blocks in a few large chunks.
+//!
+//! Lookups in thousands of separate allocations wait for the translation of their addresses, since
+//! these lie on ordinary pages. A chunk has huge pages where the system gives them. What a segment
+//! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
+//! blocks together. Pools of less than a huge page, about, have an allocation for each segment, so
+//! that they take no more memory than they need.
+
+mod chunk;
+
+use chunk::{Chunk, Span};
+
+/// Bytes of all segments from which on new ones share chunks.
+const SHARED_FROM: u64 = 2 << 20;
+/// Bytes of a chunk that segments share. It takes memory as it is used.
+#[cfg(not(any(test, miri)))]
+const CHUNK: usize = 32 << 20;
+/// Small, so that tests have several.
+#[cfg(any(test, miri))]
+const CHUNK: usize = 1 << 20;
+/// Bytes that are moved to make a gap, at most: less time than a rebuild takes. A gap for a segment
+/// of 64 KiB is found unless less than a sixteenth of the used memory is free.
+const MOST_MOVED: usize = 1 << 20;
+
+/// Where a segment begins: a chunk's number and a byte of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Address(u64);
+
+/// The bytes of all segments, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pool {
+    /// By the numbers in addresses; those that are vacant have no memory.
+    chunks: Vec<Chunk>,
+    blocks: Vec<Block>,
+    /// Bytes of all blocks.
+    used: u64,
+}
+
+/// Where a segment's bytes are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    address: Address,
+    len: u32,
+}
+
+/// Bytes of the chunks that a new pool has, at most: offsets in them have 32 bits.
+const FIRST_CHUNK: usize = 1 << 30;
+
+impl Address {
+    fn new(chunk: usize, start: usize) -> Self {
+        debug_assert!(chunk >> 32 == 0 && start >> 32 == 0);
+        Self((chunk as u64) << 32 | start as u64)
+    }
+
+    #[inline(always)]
+    fn chunk(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn start(self) -> usize {
+        // The low half: chunks are in memory, so it fits usize.
+        (self.0 & 0xffff_ffff) as usize
+    }
+}
+
+impl Block {
+    fn new(address: Address, len: usize) -> Self {
+        Self { address, len: u32::try_from(len).expect("at most 2^13 buckets of 53 bytes") }
+    }
+
+    fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
+impl Pool {
+    /// So many segments of zeros, of `len` bytes each.
+    pub(super) fn zeroed(segments: usize, len: usize) -> Self {
+        let mut pool = Self::default();
+        while pool.len() < segments {
+            let count = (segments - pool.len()).min(FIRST_CHUNK / len);
+            let share = (segments * len) as u64 >= SHARED_FROM;
+            let chunk = if share { Chunk::zeroed(count * len) } else { None };
+            let Some(mut chunk) = chunk else {
+                // The allocator says what becomes of a program that has no memory left.
+                pool.push(vec![0; len].into());
+                continue;
+            };
+            for position in 0..count {
+                let start = chunk.insert(position, pool.len(), len);
+                let address = Address::new(pool.chunks.len(), start);
+                pool.blocks.push(Block::new(address, len));
+            }
+            pool.used += (count * len) as u64;
+            pool.chunks.push(chunk);
+        }
+        pool
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The bytes of a segment.
+    #[inline(always)]
+    pub(crate) fn bytes(&self, number: usize) -> &[u8] {
+        let block = self.blocks[number];
+        &self.from(block.address)[..block.len()]
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_mut(&mut self, number: usize) -> &mut [u8] {
+        let block = self.blocks[number];
+        let bytes = self.chunks[block.address.chunk()].bytes_mut();
+        &mut bytes[block.address.start()..][..block.len()]
+    }
+
+    pub(super) fn address(&self, number: usize) -> Address {
+        self.blocks[number].address
+    }
+
+    /// The bytes from there on, to the end of the chunk.
+    #[inline(always)]
+    pub(super) fn from(&self, address: Address) -> &[u8] {
+        &self.chunks[address.chunk()].bytes()[address.start()..]
+    }
+
+    /// Adds a segment. Answers the segments that have got a new address, itself the last.
+    pub(crate) fn push(&mut self, bytes: Box<[u8]>) -> Vec<usize> {
+        self.blocks.push(Block::default());
+        self.put(self.blocks.len() - 1, bytes)
+    }
+
+    /// Gives a segment other bytes. Answers as [`push`](Self::push).
+    pub(super) fn replace(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
+        // Its own memory is part of the room that is looked for.
+        self.free(number);
+        self.put(number, bytes)
+    }
+
+    /// Removes a segment; the last one gets its number.
+    pub(super) fn swap_remove(&mut self, number: usize) {
+        self.free(number);
+        let last = self.blocks.len() - 1;
+        self.blocks.swap_remove(number);
+        if let Some(Block { address, .. }) = self.blocks.get(number) {
+            self.chunks[address.chunk()].renumber(last, number);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for number in 0..self.len() {
+            self.bytes_mut(number).fill(0);
+        }
+    }
+
+    /// Gives back the memory of gaps, if that is much.
+    pub(super) fn compact(&mut self) {
+        let kept: u64 = self.chunks.iter().map(Chunk::kept).sum();
+        if kept - self.used <= kept / 8 {
+            return;
+        }
+        let mut pool = Self::default();
+        for number in 0..self.len() {
+            let bytes = self.bytes(number).into();
+            self.free(number);
+            pool.push(bytes);
+        }
+        *self = pool;
+    }
+
+    /// Of the segments, and of gaps that were in use before.
+    pub(super) fn size_in_bytes(&self) -> u64 {
+        let beside =
+            self.blocks.len() * size_of::<Block>() + self.chunks.len() * size_of::<Chunk>();
+        beside as u64 + self.chunks.iter().map(Chunk::size_in_bytes).sum::<u64>()
+    }
+
+    fn put(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
+        let len = bytes.len();
+        self.used += len as u64;
+        let mut moved = Vec::new();
+        if let Some(address) = self.room(number, len, &mut moved) {
+            self.blocks[number] = Block::new(address, len);
+            self.bytes_mut(number).copy_from_slice(&bytes);
+        } else {
+            let chunk = self.add(Chunk::own(bytes));
+            self.blocks[number] = Block::new(Address::new(chunk, 0), len);
+        }
+        moved.push(number);
+        moved
+    }
+
+    /// A block in a chunk of several; `None` if it should be, or must be, alone.
+    fn room(&mut self, number: usize, len: usize, moved: &mut Vec<usize>) -> Option<Address> {
+        let numbered = || self.chunks.iter().enumerate();
+        let emptiest = numbered().filter_map(|(at, chunk)| Some((chunk.gaps()?, at))).max();
+        let gap = emptiest.and_then(|(_, at)| Some((at, self.chunks[at].window(len, MOST_MOVED)?)));
+        let at_end = || numbered().find_map(|(at, chunk)| Some((at, chunk.room_at_end(len)?)));
+        let (chunk, position) = if let Some((chunk, window)) = gap {
+            for &Span { number, start, .. } in self.chunks[chunk].join(window.clone()) {
+                self.blocks[number as usize].address = Address::new(chunk, start as usize);
+                moved.push(number as usize);
+            }
+            (chunk, window.end)
+        } else if let Some(end) = at_end() {
+            end
+        } else if self.used >= SHARED_FROM && len <= CHUNK {
+            (self.add(Chunk::lazy(CHUNK)?), 0)
+        } else {
+            return None;
+        };
+        Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
+    }
+
+    /// Gives a chunk a number.
+    fn add(&mut self, chunk: Chunk) -> usize {
+        let vacant = self.chunks.iter().position(Chunk::is_empty);
+        let number = vacant.unwrap_or(self.chunks.len());
+        if number == self.chunks.len() {
+            self.chunks.push(chunk);
+        } else {
+            self.chunks[number] = chunk;
+        }
+        number
+    }
+
+    fn free(&mut self, number: usize) {
+        let block = std::mem::take(&mut self.blocks[number]);
+        self.used -= u64::from(block.len);
+        self.chunks[block.address.chunk()].remove(number);
+        while self.chunks.pop_if(|chunk| chunk.is_empty()).is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of many lengths come, change and go; bytes and addresses are those of a model.
+    #[test]
+    fn keeps_the_bytes_of_every_segment() {
+        let mut pool = Pool::zeroed(3, 100_000);
+        let mut model = vec![vec![0_u8; 100_000]; 3];
+        let mut addresses: Vec<Address> = (0..3).map(|number| pool.address(number)).collect();
+        let mut random = 7_u64;
+        for step in 0..1_500_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step);
+            let any = (random >> 33) as usize;
+            let bytes = vec![step.to_le_bytes()[0]; 30_000 + any % 40_000];
+            let number = any % model.len();
+            if step > 1_000 && model.len() > 1 {
+                pool.swap_remove(number);
+                model.swap_remove(number);
+                addresses.swap_remove(number);
+            } else {
+                let moved = if step % 4 == 0 {
+                    model.push(bytes.clone());
+                    addresses.push(Address::default());
+                    pool.push(bytes.into())
+                } else {
+                    model[number].clone_from(&bytes);
+                    pool.replace(number, bytes.into())
+                };
+                for number in moved {
+                    addresses[number] = pool.address(number);
+                }
+            }
+            for (number, bytes) in model.iter().enumerate().filter(|_| step % 16 == 0) {
+                assert!(pool.bytes(number) == bytes, "segment {number} at step {step}");
+                assert_eq!(pool.address(number), addresses[number], "at step {step}");
+            }
+            assert_eq!(pool.used, model.iter().map(|bytes| bytes.len() as u64).sum::<u64>());
+        }
+        pool.compact();
+        let copy = pool.clone();
+        assert!(pool.size_in_bytes() < pool.used + pool.used / 4 + (1 << 16));
+        assert!((0..model.len()).all(|number| copy.bytes(number) == model[number]));
+    }
+
+    /// With a gap for every segment that fits, little more is kept than is used.
+    #[test]
+    fn gaps_are_few() {
+        let most = 65_536;
+        let (mut pool, mut peak) = (Pool::zeroed(200, most / 2), 0);
+        for number in (0..200).cycle().take(2_000) {
+            let len = pool.bytes(number).len() * 6 / 5;
+            pool.replace(number, vec![1; if len > most { most / 2 } else { len }].into());
+            let kept: u64 = pool.chunks.iter().map(Chunk::kept).sum();
+            peak = peak.max(pool.used);
+            assert!(kept * 10 <= peak * 11 + CHUNK as u64, "{kept} of {peak}");
+        }
+    }
+}
