@@ -2,7 +2,7 @@
 //! on their way long before they are looked at.
 
 use super::codec::Codec;
-use super::directory::Entry;
+use super::directory::EntryWord;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::table::GrowTable;
@@ -92,26 +92,31 @@ impl Aims {
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
     fn take(&mut self, table: &GrowTable, width: u32, hashes: &[u64; GROUP]) {
-        let (mut index, mut entries) = ([0; GROUP], [Entry::default(); GROUP]);
+        let last = u64::from(LANES * width) - 1;
+        let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
             let key = table.shape.key(hash);
             *index = table.directory.index(key.root, key.string);
         }
         for (i, &index) in index.iter().enumerate() {
-            entries[i] = table.directory.entry(index);
-            self.segments[i] = table.segments.from(entries[i].address()).as_ptr();
+            let entry = table.directory.entry(index);
+            words[i] = entry.word();
+            self.segments[i] = table.segments.from(entry.address()).as_ptr();
         }
         for (i, &hash) in hashes.iter().enumerate() {
-            let (key, form) = (table.shape.key(hash), entries[i].form());
-            self.wanted[i] = table.shape.fingerprint(key.string, entries[i].depth());
+            let (key, form) = (table.shape.key(hash), words[i].form());
+            self.wanted[i] = table.shape.fingerprint(key.string, words[i].depth());
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
                 bits[i] = form.grid.bucket(place, key.mix) * bucket_bits;
             }
         }
+        // A bucket that ends in another line than it begins is one in eight.
         for i in 0..GROUP {
-            prefetch_from(self.segments[i], self.bits[0][i] >> 3);
-            prefetch_from(self.segments[i], self.bits[1][i] >> 3);
+            for bits in [self.bits[0][i], self.bits[1][i]] {
+                prefetch_from(self.segments[i], bits >> 3);
+                prefetch_from(self.segments[i], (bits + last) >> 3);
+            }
         }
     }
 }

@@ -10,8 +10,14 @@ use super::table::Record;
 /// Segments at most.
 pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
 
-/// What a lookup must know about a segment: where it is, and a word that vector units can take
-/// apart.
+/// What a lookup must know about a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    word: EntryWord,
+    address: Address,
+}
+
+/// What is known of a segment beside its address, in a word that vector units can take apart.
 ///
 /// | bits from | bits | what |
 /// | ---: | ---: | --- |
@@ -21,10 +27,7 @@ pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
 /// | 16 | 16 | buckets |
 /// | 32 | 32 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
-    word: u64,
-    address: Address,
-}
+pub(super) struct EntryWord(u64);
 
 /// How a segment is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl Entry {
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
         let low = form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
-        Self { word: (number as u64) << 32 | low | u64::from(form.value_bits), address }
+        Self { word: EntryWord((number as u64) << 32 | low | u64::from(form.value_bits)), address }
     }
 
     #[inline(always)]
@@ -67,10 +70,27 @@ impl Entry {
     }
 
     #[inline(always)]
-    pub(super) fn number(self) -> usize {
-        (self.word >> 32) as usize
+    pub(super) fn word(self) -> EntryWord {
+        self.word
     }
 
+    #[inline(always)]
+    pub(super) fn number(self) -> usize {
+        (self.word.0 >> 32) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn depth(self) -> u32 {
+        self.word.depth()
+    }
+
+    #[inline(always)]
+    pub(super) fn form(self) -> Form {
+        self.word.form()
+    }
+}
+
+impl EntryWord {
     #[inline(always)]
     pub(super) fn depth(self) -> u32 {
         self.field(11, 5)
@@ -86,7 +106,7 @@ impl Entry {
     fn field(self, from: u32, bits: u32) -> u32 {
         // Fewer than 32 bits.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let field = ((self.word >> from) & ((1 << bits) - 1)) as u32;
+        let field = ((self.0 >> from) & ((1 << bits) - 1)) as u32;
         field
     }
 }
@@ -113,7 +133,7 @@ impl Directory {
             return None;
         }
         // No segment has this number.
-        let vacant = Entry { word: u64::MAX, address: Address::default() };
+        let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
         for (number, record) in records.iter().enumerate() {
             let segment = Entry::new(number, record, pool.address(number));
