@@ -16,7 +16,7 @@ use crate::spill::SpillKey;
 
 /// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
-const FIRST_ROOM: u64 = 103;
+const FIRST_ROOM: u64 = 100;
 
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
 /// and a fingerprint, which one, and what becomes of the fingerprint. `false` if one finds no place.
@@ -64,7 +64,8 @@ impl GrowTable {
         let room = if self.is_first() { FIRST_ROOM } else { ROOM };
         let wanted = buckets_for(u64::from(len) * room / 100);
         // More in any case, also where a search failed early.
-        let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / 32 + 1);
+        let step = if self.is_first() { 64 } else { 32 };
+        let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
         // A few keys can be unlucky, in a small table or with few bits: then more still.
         let wanted = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
         let mut wanted = wanted.take_while(|&buckets| buckets <= MAX_BUCKETS);

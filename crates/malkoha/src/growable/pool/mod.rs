@@ -3,8 +3,8 @@
 //! Lookups in thousands of separate allocations wait for the translation of their addresses, since
 //! these lie on ordinary pages. A chunk has huge pages where the system gives them. What a segment
 //! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
-//! blocks together. Pools of less than a huge page, about, have an allocation for each segment, so
-//! that they take no more memory than they need.
+//! blocks together. Small pools have an allocation for each segment, so that they take no more memory
+//! than they need.
 
 mod chunk;
 
