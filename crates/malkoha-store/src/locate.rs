@@ -21,18 +21,18 @@ pub(crate) fn locate<'t>(
     hash: u64,
     key: &[u8],
 ) -> Result<Option<Located<'t>>> {
-    let (candidates, ()) = index.find(hash, || ());
-    locate_among(&candidates, table, key)
+    let Some((candidates, ())) = index.find(hash, || ()) else { return Ok(None) };
+    locate_among(candidates.iter(), table, key)
 }
 
 /// The candidate that has the key.
 #[inline]
 pub(crate) fn locate_among<'t>(
-    candidates: &[u64],
+    candidates: impl IntoIterator<Item = u64>,
     table: &'t FileTable,
     key: &[u8],
 ) -> Result<Option<Located<'t>>> {
-    for &location in candidates {
+    for location in candidates {
         let file = table.file(location).ok_or_else(lost_file)?;
         let record = file.record(location)?;
         if record.key == key {

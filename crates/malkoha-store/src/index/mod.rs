@@ -4,6 +4,7 @@
 //! segment at a time, so no write waits for long. A snapshot shares the shards with the store until
 //! the store changes them: taking one costs nothing, and changing a shared shard copies it once.
 
+mod candidates;
 mod checkpoint;
 
 use std::mem;
@@ -12,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use malkoha::GrowableCuckooMap;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 
+pub(crate) use candidates::Candidates;
 pub(crate) use checkpoint::{Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, write};
 
 /// Shards: a power of two.
@@ -31,9 +32,6 @@ const SPARSE: f64 = 0.7;
 /// Keys that a shard begins with, and the growth until which it keeps the rate.
 const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 4096.0;
-
-/// Where a key may be: one or two locations as a rule.
-pub(crate) type Candidates = SmallVec<[u64; 4]>;
 
 type Shard = Arc<GrowableCuckooMap>;
 
@@ -91,13 +89,14 @@ impl Index {
         self.shards.iter().map(|shard| shard.read().size_in_bytes()).sum()
     }
 
-    /// The locations of a hash, and what `with` sees while they are certain: no location of the
-    /// hash changes before it returns.
+    /// The locations of a hash, if it has any, and what `with` sees while they are certain: no
+    /// location of the hash changes before it returns.
     #[inline]
-    pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> (Candidates, T) {
+    pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> Option<(Candidates, T)> {
         let (shard, hash) = place(hash);
         let shard = self.shards[shard].read();
-        (candidates(&shard, hash), with())
+        let candidates = candidates(&shard, hash);
+        if candidates.is_empty() { None } else { Some((candidates, with())) }
     }
 
     /// Whether a record at this location is the one that its key has now.
@@ -233,7 +232,7 @@ impl Drop for ShardMut<'_> {
 
 #[inline]
 fn candidates(shard: &GrowableCuckooMap, hash: u64) -> Candidates {
-    let mut found = Candidates::new();
+    let mut found = Candidates::default();
     shard.for_each_candidate(hash, |location| found.push(location));
     found
 }

@@ -34,6 +34,7 @@ impl Mapping {
         let options = MmapOptions::new();
         let map =
             if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
+        advise(&map);
         Ok(Self { map: Arc::new(map), bytes })
     }
 
@@ -110,4 +111,17 @@ impl Mapping {
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (offset, lines);
     }
+}
+
+/// Two MiB at a time where the system can: one entry of the processor's address tables then serves
+/// as many records as 512 else, and the first write there waits for no more than these two MiB,
+/// where reading ahead would make it wait for all that the device reads at a time.
+fn advise(map: &MmapRaw) {
+    #[cfg(target_os = "linux")]
+    for advice in [memmap2::Advice::HugePage, memmap2::Advice::Random] {
+        // Only speed depends on it; systems differ in what they know.
+        let _ = map.advise(advice);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = map;
 }

@@ -7,7 +7,6 @@ use arc_swap::Guard;
 use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
-use crate::index::Candidates;
 use crate::locate::{Located, locate_among};
 use crate::log::FileTable;
 
@@ -99,13 +98,12 @@ impl Found {
         if self.first[i] == NONE {
             return Ok(None);
         }
-        let first = locate_among(&self.first[i..=i], table, key)?;
+        let first = locate_among([self.first[i]], table, key)?;
         if first.is_some() || self.further.is_empty() {
             return Ok(first);
         }
         let further = self.further.iter().filter(|(of, _)| *of == i);
-        let further: Candidates = further.map(|(_, location)| *location).collect();
-        locate_among(&further, table, key)
+        locate_among(further.map(|(_, location)| *location), table, key)
     }
 }
 

@@ -61,11 +61,10 @@ impl Inner {
     fn find<T>(&self, key: &[u8], with: impl FnOnce(&Record<'_>) -> T) -> Result<Option<T>> {
         let hash = self.hasher.hash_bytes(key);
         // The table is taken while the locations are certain, so it has their files.
-        let (candidates, table) = self.index.find(hash, || self.files.load());
-        if candidates.is_empty() {
+        let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
-        }
-        let found = locate_among(&candidates, &table, key)?;
+        };
+        let found = locate_among(candidates.iter(), &table, key)?;
         Ok(found.filter(|found| is_alive(&found.record)).map(|found| with(&found.record)))
     }
 }

@@ -112,6 +112,9 @@ impl EntryWord {
 }
 
 impl Home {
+    /// The first root's.
+    pub(super) const ROOT: Self = Self { root: 0, depth: 0, path: 0 };
+
     /// The half of this home that the next bit of the string leads to.
     pub(super) fn child(self, bit: u64) -> Self {
         Self { depth: self.depth + 1, path: self.path << 1 | bit, ..self }

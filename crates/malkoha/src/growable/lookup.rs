@@ -1,7 +1,9 @@
 //! Looking up: one key, or many with the lines of the next ones on their way.
 
 use super::batch::{self, Halves};
+use super::directory::Home;
 use super::matches::{Match, Matches};
+use super::segment::Segment;
 use super::table::{GrowTable, Kernel, Target, with_codec};
 use crate::arch::prefetch;
 
@@ -87,7 +89,8 @@ impl GrowTable {
         let target = self.target(hash);
         let bytes = self.segments.from(target.entry.address());
         with_codec!(&self.kernel, codec => {
-            let segment = self.segment(codec, target.number());
+            // What a match needs of a segment, its entry says: its record need not be read.
+            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 each(segment.value(bytes, at));
             });

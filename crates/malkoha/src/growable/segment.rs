@@ -270,23 +270,22 @@ impl<'a, W: Word> Segment<'a, W> {
         choose: impl Fn(W) -> W,
         mut each: impl FnMut(Position),
     ) {
-        let found = buckets.map(|bucket| choose(self.load(bytes, bucket)));
-        if found[0] | found[1] == W::ZERO {
-            return;
+        let mut left = buckets.map(|bucket| choose(self.load(bytes, bucket)));
+        if buckets[0] == buckets[1] {
+            left[1] = W::ZERO;
         }
-        let distinct = if buckets[0] == buckets[1] { 1 } else { 2 };
         let low = (1 << self.form.grid.narrowing()) - 1;
-        for number in 0..distinct {
+        while left[0] | left[1] != W::ZERO {
+            // No branch: a key's own slot is in either bucket as often as in the other.
+            let number = usize::from(left[0] == W::ZERO);
+            let (bucket, found) = (buckets[number], left[number]);
+            left[number] = found & found.wrapping_sub(W::from_u64(1));
+            let at = Position { bucket, lane: self.codec.lane_of(found) };
             // Which of the places that this bucket stands for.
-            let of_bucket = |i: usize| buckets[i] == buckets[number];
-            let mut left = found[number];
-            while left != W::ZERO {
-                let at = Position { bucket: buckets[number], lane: self.codec.lane_of(left) };
-                left = left & left.wrapping_sub(W::from_u64(1));
-                let meant = |i: usize| of_bucket(i) && places[i] & low == self.low_place(bytes, at);
-                if low == 0 || meant(0) || meant(1) {
-                    each(at);
-                }
+            let meant =
+                |i: usize| buckets[i] == bucket && places[i] & low == self.low_place(bytes, at);
+            if low == 0 || meant(0) || meant(1) {
+                each(at);
             }
         }
     }
