@@ -26,7 +26,7 @@ pub(crate) fn locate<'t>(
 }
 
 /// The candidate that has the key.
-#[inline]
+#[inline(always)]
 pub(crate) fn locate_among<'t>(
     candidates: impl IntoIterator<Item = u64>,
     table: &'t FileTable,

@@ -6,10 +6,11 @@
 
 mod candidates;
 mod checkpoint;
+mod widening;
 
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use malkoha::GrowableCuckooMap;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -39,6 +40,8 @@ type Shard = Arc<GrowableCuckooMap>;
 pub(crate) struct Index {
     shards: Box<[RwLock<Shard>]>,
     keys: AtomicU64,
+    /// How far the shards have been widened, see `widening`.
+    widened: AtomicUsize,
 }
 
 /// An [`Index`] that does not change.
@@ -76,7 +79,11 @@ impl Index {
     fn from_shards(shards: Vec<Shard>) -> Self {
         assert_eq!(shards.len(), SHARDS, "shards of an index");
         let keys = shards.iter().map(|shard| shard.len()).sum();
-        Self { shards: shards.into_iter().map(RwLock::new).collect(), keys: AtomicU64::new(keys) }
+        Self {
+            shards: shards.into_iter().map(RwLock::new).collect(),
+            keys: AtomicU64::new(keys),
+            widened: AtomicUsize::new(0),
+        }
     }
 
     /// Keys.

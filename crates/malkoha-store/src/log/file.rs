@@ -160,7 +160,7 @@ impl LogFile {
     }
 
     /// The head at `offset`, if there is one and its record ends inside the mapping.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn head(&self, offset: u64) -> Option<Head> {
         if offset + super::record::HEAD as u64 > self.capacity() {
             return None;
@@ -170,7 +170,7 @@ impl LogFile {
     }
 
     /// The record at `offset`, if there is an undamaged one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn try_record(&self, offset: u64) -> Option<Record<'_>> {
         let head = self.head(offset)?;
         let bytes = self.mapping.get(offset, to_usize(head.shape.bytes()))?;
@@ -178,13 +178,13 @@ impl LogFile {
     }
 
     /// The record at a location that the index has.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
         self.try_record(offset).ok_or_else(|| self.damaged(offset, super::NO_RECORD))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch(&self, location: u64, lines: usize) {
         self.mapping.prefetch(self.offset(location), lines);
     }
@@ -211,6 +211,7 @@ impl LogFile {
         Ok(())
     }
 
+    #[cold]
     pub(crate) fn damaged(&self, offset: u64, what: &'static str) -> Error {
         Error::Damaged { file: self.name(), offset, what }
     }

@@ -68,12 +68,13 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    #[inline]
+    #[inline(always)]
     fn unpadded(self) -> usize {
         HEAD + self.prefix + self.key + self.value
     }
 
     /// Bytes of the whole record.
+    #[inline(always)]
     pub(crate) fn bytes(self) -> u64 {
         (self.unpadded() as u64).next_multiple_of(UNIT)
     }
@@ -92,7 +93,7 @@ pub(crate) struct Head {
 
 impl Head {
     /// `None` if no record begins so.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let head = bytes.first_chunk::<HEAD>()?;
         let checksum = u32::from_le_bytes(*head.first_chunk()?);
@@ -142,7 +143,7 @@ pub(crate) struct Record<'a> {
 
 impl<'a> Record<'a> {
     /// The record of this head in `bytes`, which are all of it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn checked(head: Head, bytes: &'a [u8], seed: u32) -> Option<Self> {
         if checksum(seed, &bytes[4..]) != head.checksum {
             return None;
@@ -155,7 +156,7 @@ impl<'a> Record<'a> {
     }
 
     /// When a put ends, in milliseconds since 1970.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expires(&self) -> Option<u64> {
         self.prefix.filter(|_| self.head.kind == Kind::Put)
     }

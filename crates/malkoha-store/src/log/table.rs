@@ -24,7 +24,7 @@ pub(crate) struct FileTable {
 
 impl FileTable {
     /// The file of a location that the index has.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn file(&self, location: u64) -> Option<&Arc<LogFile>> {
         self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
     }

@@ -61,7 +61,7 @@ impl Mapping {
     }
 
     /// `len` bytes at `offset`, if it has so many.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let offset = usize::try_from(offset).ok()?;
@@ -94,7 +94,7 @@ impl Mapping {
     }
 
     /// Asks for the lines of the record at `offset`. A hint, no more.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, offset: u64, lines: usize) {
         #[cfg(target_arch = "x86_64")]
         if let Ok(offset) = usize::try_from(offset)

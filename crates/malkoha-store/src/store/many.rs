@@ -88,7 +88,7 @@ impl Found {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn locate<'t>(
         &self,
         i: usize,
@@ -123,7 +123,7 @@ impl Inner {
 }
 
 /// Asks for the first lines of a record.
-#[inline]
+#[inline(always)]
 fn prefetch(table: &FileTable, location: u64) {
     if location != NONE
         && let Some(file) = table.file(location)

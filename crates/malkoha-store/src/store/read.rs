@@ -70,7 +70,7 @@ impl Inner {
 }
 
 /// Whether the time of a record is not over.
-#[inline]
+#[inline(always)]
 pub(super) fn is_alive(record: &Record<'_>) -> bool {
     record.expires().is_none_or(|end| end > now())
 }

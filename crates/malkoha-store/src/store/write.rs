@@ -141,6 +141,9 @@ impl Inner {
         writer: &mut Writer,
         contents: &[Content<'_>],
     ) -> Result<(Arc<LogFile>, u64)> {
+        if let Some(tail) = writer.tail() {
+            self.index.widen_ahead(tail.location(tail.end()))?;
+        }
         let appended = writer.append(&self.files.load(), contents)?;
         if appended.created {
             let mut table = self.files.load().as_ref().clone();

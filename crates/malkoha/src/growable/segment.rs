@@ -282,8 +282,8 @@ impl<'a, W: Word> Segment<'a, W> {
             left[number] = found & found.wrapping_sub(W::from_u64(1));
             let at = Position { bucket, lane: self.codec.lane_of(found) };
             // Which of the places that this bucket stands for.
-            let meant =
-                |i: usize| buckets[i] == bucket && places[i] & low == self.low_place(bytes, at);
+            let low_place = self.low_place(bytes, at);
+            let meant = |i: usize| buckets[i] == bucket && places[i] & low == low_place;
             if low == 0 || meant(0) || meant(1) {
                 each(at);
             }

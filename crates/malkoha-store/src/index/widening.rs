@@ -1,0 +1,68 @@
+//! Room for longer locations, shard by shard, before they come.
+//!
+//! A segment keeps locations in as many bits as its longest one needs. As hashes are spread evenly,
+//! the first thousand records behind a power of two would make nearly every segment be rebuilt at
+//! once: 20 ms of pause in one transaction with a million keys, and in proportion with more.
+
+use std::sync::atomic::Ordering;
+
+use super::{Index, LOCATION_BITS, SHARDS};
+use crate::error::Result;
+
+/// The share of a power of two before its end in which shards are widened.
+const AHEAD: u64 = 8;
+
+impl Index {
+    /// To be called before each write, with the location that it begins at: widens a shard, if
+    /// there is one left to be widened. One thread at a time.
+    pub(crate) fn widen_ahead(&self, location: u64) -> Result<()> {
+        let bits = u64::BITS - location.leading_zeros();
+        let next = 1_u64 << bits;
+        if bits >= LOCATION_BITS || location < next - next / AHEAD {
+            return Ok(());
+        }
+        // Shards are counted through all widths; those that writing itself has widened are passed
+        // over.
+        let first = bits as usize * SHARDS;
+        let shard = self.widened.load(Ordering::Relaxed).max(first);
+        if shard < first + SHARDS {
+            self.shard_mut(shard - first).reserve(0, next)?;
+            self.widened.store(shard + 1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hash for each number: SplitMix64's first step is enough here.
+    fn hash(n: u64) -> u64 {
+        let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (n ^ (n >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    #[test]
+    fn the_first_location_behind_a_power_of_two_rebuilds_nothing() {
+        let index = Index::new().unwrap();
+        for n in 0..10_000 {
+            index.shard_mut_of(hash(n)).insert(hash(n), n).unwrap();
+        }
+        let before = index.size_in_bytes();
+        index.widen_ahead(12_000).unwrap();
+        assert_eq!(index.size_in_bytes(), before, "too early");
+        for _ in 0..2 * SHARDS {
+            index.widen_ahead((1 << 14) - 1).unwrap();
+        }
+        let widened = index.size_in_bytes();
+        assert!(widened > before);
+        for n in 10_000..10_010 {
+            index.shard_mut_of(hash(n)).insert(hash(n), 1 << 14).unwrap();
+        }
+        assert_eq!(index.size_in_bytes(), widened);
+        for n in 0..10_000 {
+            assert!(index.has(hash(n), n));
+        }
+    }
+}
