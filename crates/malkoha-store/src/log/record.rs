@@ -187,7 +187,7 @@ pub(crate) struct Placing {
     pub(crate) seed: u32,
 }
 
-/// Writes a record into `bytes`, but for a value that is `apart`: that goes between them and the
+/// Appends a record to `bytes`, but for a value that is `apart`: that goes between them and the
 /// zeros that are returned.
 pub(crate) fn encode(
     content: &Content<'_>,
@@ -210,7 +210,7 @@ pub(crate) fn encode(
         | synced << SYNCED;
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is kept")]
     let sequence = placing.sequence as u32;
-    bytes.clear();
+    let begin = bytes.len();
     bytes.extend_from_slice(&[0; 4]);
     bytes.extend_from_slice(&sequence.to_le_bytes());
     bytes.extend_from_slice(&word.to_le_bytes());
@@ -220,14 +220,14 @@ pub(crate) fn encode(
     bytes.extend_from_slice(content.key);
     let padding = &PADDING[..super::to_usize(shape.bytes()) - shape.unpadded()];
     let sum = if apart {
-        let sum = checksum(placing.seed, &bytes[4..]);
+        let sum = checksum(placing.seed, &bytes[begin + 4..]);
         checksum(checksum(sum, content.value), padding)
     } else {
         bytes.extend_from_slice(content.value);
         bytes.extend_from_slice(padding);
-        checksum(placing.seed, &bytes[4..])
+        checksum(placing.seed, &bytes[begin + 4..])
     };
-    bytes[..4].copy_from_slice(&sum.to_le_bytes());
+    bytes[begin..begin + 4].copy_from_slice(&sum.to_le_bytes());
     padding
 }
 

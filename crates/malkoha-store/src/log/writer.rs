@@ -13,6 +13,9 @@ use crate::storage::Storage;
 
 /// Values from this size on are not copied before they are written.
 const LARGE: usize = 1 << 12;
+/// Short records of a batch are written together, so many bytes at a time: a system call for each
+/// would take as long as all else that a synced batch does.
+const GATHERED: usize = 1 << 15;
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
 
@@ -104,38 +107,42 @@ impl Writer {
             Arc::clone(self.tail.as_ref().expect("a tail with room"))
         };
         let offset = tail.end();
-        let mut end = offset;
-        for (i, content) in batch.iter().enumerate() {
-            let more = i + 1 < batch.len();
-            end = self.write(&tail, end, self.sequence + i as u64, more, content)?;
-        }
-        tail.set_end(end);
-        self.sequence += batch.len() as u64;
-        self.position += end - offset;
+        self.write(&tail, batch)?;
         Ok(Appended { file: tail, offset, created })
     }
 
-    fn write(
-        &mut self,
-        file: &LogFile,
-        offset: u64,
-        sequence: u64,
-        more: bool,
-        content: &Content<'_>,
-    ) -> Result<u64> {
-        let durable = file.durable();
-        let unsynced = (durable > 0).then(|| offset.saturating_sub(durable));
-        let placing = Placing { sequence, more, unsynced, seed: file.checksum_seed() };
-        let apart = content.value.len() >= LARGE;
-        let padding = encode(content, placing, apart, &mut self.scratch);
-        if apart {
-            // The head last: whoever reads along sees no record before it is whole.
-            let value_at = offset + self.scratch.len() as u64;
-            file.write_at(value_at, content.value)?;
-            file.write_at(value_at + content.value.len() as u64, padding)?;
+    /// Writes a batch at the end of a file that has room for it.
+    fn write(&mut self, file: &LogFile, batch: &[Content<'_>]) -> Result<()> {
+        let (begin, durable) = (file.end(), file.durable());
+        let mut offset = begin;
+        // After a failed write it may hold something still.
+        self.scratch.clear();
+        for (i, content) in batch.iter().enumerate() {
+            let placing = Placing {
+                sequence: self.sequence + i as u64,
+                more: i + 1 < batch.len(),
+                unsynced: (durable > 0).then(|| offset.saturating_sub(durable)),
+                seed: file.checksum_seed(),
+            };
+            let apart = content.value.len() >= LARGE;
+            let gathered_at = offset - self.scratch.len() as u64;
+            let padding = encode(content, placing, apart, &mut self.scratch);
+            if apart {
+                // The head last: whoever reads along sees no record before it is whole.
+                let value_at = gathered_at + self.scratch.len() as u64;
+                file.write_at(value_at, content.value)?;
+                file.write_at(value_at + content.value.len() as u64, padding)?;
+            }
+            if apart || !placing.more || self.scratch.len() >= GATHERED {
+                file.write_at(gathered_at, &self.scratch)?;
+                self.scratch.clear();
+            }
+            offset += content.shape().bytes();
         }
-        file.write_at(offset, &self.scratch)?;
-        Ok(offset + content.shape().bytes())
+        file.set_end(offset);
+        self.sequence += batch.len() as u64;
+        self.position += offset - begin;
+        Ok(())
     }
 
     /// Seals the tail and makes a new one with room for `bytes`.
@@ -179,10 +186,7 @@ impl Writer {
     /// Ends the tail, for which it has room at all times. Then it can be compacted like any file.
     pub(crate) fn seal(&mut self) -> Result<()> {
         if let Some(tail) = self.tail.clone() {
-            let end = self.write(&tail, tail.end(), self.sequence, false, &Content::SEAL)?;
-            tail.set_end(end);
-            self.position += Content::SEAL.shape().bytes();
-            self.sequence += 1;
+            self.write(&tail, &[Content::SEAL])?;
             tail.trim()?;
             self.sealed.push(tail);
             self.tail = None;
