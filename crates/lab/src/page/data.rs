@@ -20,6 +20,8 @@ pub(super) struct Data {
     experiments: BTreeMap<Experiment, Vec<Value>>,
     /// Table 3 at the paper's size, if that was measured.
     pub(super) full_table3: Vec<Value>,
+    /// The filter that threads share, if that was measured.
+    pub(super) threads: Vec<Row>,
     /// The classic filters beside other people's, if that was measured.
     pub(super) peers: Vec<Row>,
 }
@@ -46,10 +48,11 @@ impl Data {
                 machine = comments.filter_map(property).collect();
             }
         }
-        // Not measured by everybody: one takes long, the other is another program's.
+        // Not measured by everybody: some take long, and peers are another program's.
         let full_table3 = optional(&folder.join("table3-192MB.csv"), values::read)?;
         let peers = optional(&folder.join("peers.csv"), read_csv)?;
-        Ok(Self { machine, experiments, full_table3, peers })
+        let threads = optional(&folder.join("threads.csv"), read_csv)?;
+        Ok(Self { machine, experiments, full_table3, threads, peers })
     }
 
     /// The values of an experiment.

@@ -12,7 +12,7 @@ const LEGEND_ROW: u32 = 24;
 const LEGEND_COLUMNS: usize = 2;
 
 /// Light colours and the dark ones that stand for them: paper, ink, grid, then lines.
-const COLOURS: [(RGBColor, &str); 12] = [
+const COLOURS: [(RGBColor, &str); 13] = [
     (RGBColor(0xff, 0xff, 0xff), "#0d1117"),
     (RGBColor(0x24, 0x29, 0x2f), "#e6edf3"),
     (RGBColor(0xd8, 0xde, 0xe4), "#30363d"),
@@ -25,6 +25,7 @@ const COLOURS: [(RGBColor, &str); 12] = [
     (RGBColor(0xb0, 0x35, 0x8a), "#f778ba"),
     (RGBColor(0x57, 0x60, 0x6a), "#adbac7"),
     (RGBColor(0x7a, 0x4a, 0x12), "#d9a066"),
+    (RGBColor(0x4d, 0x5b, 0xc4), "#9aa7ff"),
 ];
 const PAPER: RGBColor = COLOURS[0].0;
 const INK: RGBColor = COLOURS[1].0;
@@ -181,8 +182,9 @@ mod tests {
     #[test]
     fn every_colour_of_a_plot_has_its_dark_one() {
         let axis = Axis { label: "x", from: 0.0, to: 10.0, logarithmic: false };
-        let lines: Vec<Line> =
-            (0..9).map(|n| (format!("line {n}"), vec![(1.0, f64::from(n)), (2.0, 3.0)])).collect();
+        let lines: Vec<Line> = (0..u8::try_from(LINES).unwrap())
+            .map(|n| (format!("line {n}"), vec![(1.0, f64::from(n)), (2.0, 3.0)]))
+            .collect();
         let plot = Plot::new("a.svg", "Title", axis, axis, &lines).unwrap();
         let style = dark_style();
         for part in plot.svg.split("=\"#").skip(1) {

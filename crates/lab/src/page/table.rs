@@ -1,7 +1,6 @@
 //! Tables of the report.
 
-use super::data::Data;
-use crate::paper::Experiment;
+use super::plot::Line;
 use crate::paper::values::Value;
 use crate::report::number;
 
@@ -41,12 +40,10 @@ impl Table {
         }
     }
 
-    /// The points of a panel: rows are places on the horizontal axis, columns are lines.
-    pub(super) fn of_points(data: &Data, experiment: Experiment, panel: &str, x: &str) -> Self {
-        let names = data.lines(experiment, panel);
-        let lines: Vec<Vec<(f64, f64)>> =
-            names.iter().map(|name| data.line(experiment, panel, name)).collect();
-        let mut places: Vec<f64> = lines.iter().flatten().map(|point| point.0).collect();
+    /// The points of a plot: rows are places on the horizontal axis, columns are lines.
+    pub(super) fn of_lines(plot: &str, x: &str, lines: &[Line]) -> Self {
+        let points = || lines.iter().map(|(_, points)| points);
+        let mut places: Vec<f64> = points().flatten().map(|point| point.0).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
         let row = |&place: &f64| {
@@ -54,11 +51,11 @@ impl Table {
                 let point = line.iter().find(|point| point.0.total_cmp(&place).is_eq());
                 point.map_or_else(|| "–".to_owned(), |point| number(Some(point.1)))
             };
-            std::iter::once(short(place)).chain(lines.iter().map(at)).collect()
+            std::iter::once(short(place)).chain(points().map(at)).collect()
         };
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
         Self {
-            caption: format!("The points of the plot: {panel}"),
+            caption: format!("The points of the plot: {plot}"),
             head: head(x, &names),
             rows: places.iter().map(row).collect(),
             folded: true,

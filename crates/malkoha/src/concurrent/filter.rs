@@ -58,7 +58,7 @@ pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>, S: Space = 
 /// A filter that any number of threads share, and that grows: where there is no room, one part of it
 /// (some 100 KB) is split in two, without the keys, while lookups go on. They take no lock here either.
 ///
-/// It is built by [`GrowableBuilder::build_concurrent`], for a capacity to begin with, a rate, and the
+/// It is built by [`GrowableBuilder::build_concurrent`](crate::GrowableBuilder::build_concurrent), for a capacity to begin with, a rate, and the
 /// growth until which that rate holds, 65,536 at most. Beyond it inserts answer [`Full`].
 ///
 /// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer from

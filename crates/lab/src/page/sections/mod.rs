@@ -4,6 +4,7 @@ mod others;
 mod space;
 mod speed;
 mod tables;
+mod threads;
 
 use anyhow::Result;
 
@@ -22,6 +23,7 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
         vec![speed::figure5(data)?, speed::figure6(data)?],
         vec![speed::figure7(data)?, speed::figure8(data)?],
         others::all(data),
+        threads::all(data)?,
     ];
     Ok(sections.concat())
 }

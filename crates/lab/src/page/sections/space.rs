@@ -24,7 +24,7 @@ pub(super) fn figure2(data: &Data) -> Result<Section> {
         let lines = lines(data, E::Figure2, panel);
         let y = Axis { label, ..LOAD };
         plots.push(Plot::new(file, "Figure 2", BITS, y, &lines)?);
-        tables.push(Table::of_points(data, E::Figure2, panel, "f"));
+        tables.push(Table::of_lines(panel, "f", &super::lines(data, E::Figure2, panel)));
     }
     let caption = "The first refusal of the paper's walk: shares of the runs by its cause, and \
                    loads. Foreseen: runs with 2b + 1 keys in one pair of buckets, by equation 3";
@@ -68,7 +68,7 @@ pub(super) fn figure3(data: &Data) -> Result<Section> {
                   refusal: below eight bits many keys then share a fingerprint by chance, and \
                   counting these beside the table costs more than it saves.",
         plots: vec![Plot::new("figure3.svg", "Figure 3", RATE, y, &lines)?],
-        tables: vec![Table::of_points(data, E::Figure3, "space", "rate")],
+        tables: vec![Table::of_lines("space", "rate", &super::lines(data, E::Figure3, "space"))],
     })
 }
 
@@ -84,6 +84,10 @@ pub(super) fn figure4(data: &Data) -> Result<Section> {
                   marks are what the library's builder plans for 127.78 million keys. It cannot \
                   divide bits, so its marks stand where whole fingerprints lead.",
         plots: vec![Plot::new("figure4.svg", "Figure 4", RATE, y, &lines)?],
-        tables: vec![Table::of_points(data, E::Figure4, "formulas", "rate")],
+        tables: vec![Table::of_lines(
+            "formulas",
+            "rate",
+            &super::lines(data, E::Figure4, "formulas"),
+        )],
     })
 }

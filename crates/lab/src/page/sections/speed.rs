@@ -14,7 +14,7 @@ const PRESENT: Axis =
 const OCCUPANCY: Axis = Axis { label: "occupancy, %", from: 0.0, to: 101.0, logarithmic: false };
 
 /// From zero to a little above the highest point.
-fn speed(label: &'static str, lines: &[Line]) -> Axis {
+pub(super) fn speed(label: &'static str, lines: &[Line]) -> Axis {
     let highest = lines.iter().flat_map(|line| &line.1).map(|point| point.1).fold(1.0, f64::max);
     Axis { label, from: 0.0, to: highest * 1.05, logarithmic: false }
 }
@@ -27,7 +27,7 @@ fn one_panel(
 ) -> Result<(Plot, Table)> {
     let lines = lines(data, experiment, panel);
     let plot = Plot::new(file, title, x, speed(label, &lines), &lines)?;
-    Ok((plot, Table::of_points(data, experiment, panel, x.label)))
+    Ok((plot, Table::of_lines(panel, x.label, &super::lines(data, experiment, panel))))
 }
 
 const SIZE: &str = "These tables of 3 MB lie in the caches of a newer processor; the paper's took \

@@ -1,0 +1,59 @@
+//! The evaluation that the thesis left open: throughput by threads, for each kind of lock.
+
+use anyhow::Result;
+
+use super::speed::speed;
+use crate::page::Section;
+use crate::page::data::Data;
+use crate::page::plot::{Axis, Line, Plot};
+use crate::page::table::Table;
+use crate::threads::{Mix, Way};
+
+/// The section, or none if threads were not measured.
+pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
+    if data.threads.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut plots, mut tables) = (Vec::new(), Vec::new());
+    for mix in Mix::ALL {
+        let lines = lines(data, mix);
+        let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
+        let threads = Axis { label: "threads", from: 0.0, to: most * 1.02, logarithmic: false };
+        let file = format!("threads-{}.svg", mix.to_string().replace(" % ", "-"));
+        let title = format!("Threads: {mix}, one by one");
+        let y = speed("million operations a second", &lines);
+        plots.push(Plot::new(&file, &title, threads, y, &lines)?);
+        tables.push(Table::of_lines(&title, threads.label, &lines));
+    }
+    Ok(vec![Section {
+        id: "threads",
+        title: "Threads: one filter and several locks",
+        paper: "Nothing on threads. The thesis on a concurrent cuckoo filter builds it on a global MCS queue lock with \
+                elision by hardware transactions, and stops before its evaluation. This is that \
+                evaluation, from lookups alone to inserts alone. \"One lock\" guards every \
+                operation, as in the thesis; with striped locks lookups take none, and inserts \
+                only where keys must move. Made by `lab threads`.",
+        differs: "There is no figure in the thesis to compare with. Measured on a processor of two \
+                  cores that has transactions (RTM): four and eight threads share the two. A \
+                  global lock gives no more with a second thread, and less if threads hand it to \
+                  each other; elision mends part of that. A queue lock collapses where more \
+                  threads wait than there are cores, since the next in the queue may be asleep.",
+        plots,
+        tables,
+    }])
+}
+
+/// A line for each filter, in the order of the file.
+fn lines(data: &Data, mix: Mix) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let (begin, end) = (format!("{mix}, {}, ", Way::Single.name()), " threads");
+    for row in &data.threads {
+        let threads = row.measure.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(end));
+        let Some(threads) = threads.and_then(|number| number.parse().ok()) else { continue };
+        if lines.last().is_none_or(|(name, _)| *name != row.contender) {
+            lines.push((row.contender.clone(), Vec::new()));
+        }
+        lines.last_mut().expect("just pushed").1.push((threads, row.median));
+    }
+    lines
+}
