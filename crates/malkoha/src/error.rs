@@ -25,9 +25,15 @@ pub enum BuildError {
         /// The least that can be had.
         reachable: f64,
     },
-    /// The growth factor of a growable filter is not between 1 and 10^9.
-    #[error("growth by a factor of {0} is out of range: ask for 1 to 1e9")]
-    Growth(f64),
+    /// The growth factor is not between 1 and the most that such a filter can be asked for: 10^9, or
+    /// 65,536 if threads share it.
+    #[error("growth by a factor of {asked} is out of range: ask for 1 to {most}")]
+    Growth {
+        /// The factor asked for.
+        asked: f64,
+        /// The greatest.
+        most: f64,
+    },
     /// The fingerprint size is outside 4 to 32 bits.
     #[error("fingerprints of {0} bits are not supported: choose 4 to 32")]
     FingerprintBits(u32),

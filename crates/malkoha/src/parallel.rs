@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use rayon::prelude::*;
 
-use crate::concurrent::{ConcurrentCuckooFilter, Locking};
+use crate::concurrent::{ConcurrentCuckooFilter, Locking, Space};
 use crate::filter::{CuckooFilter, hash_chunks};
 use crate::growable::{GrowableCuckooFilter, GrowableCuckooMap};
 use crate::key::{Key, KeyHasher};
@@ -77,7 +77,7 @@ macro_rules! lookup {
 }
 
 lookup!([B: Deref<Target = [u8]>] CuckooFilter<B>);
-lookup!([P: Locking] ConcurrentCuckooFilter<P>);
+lookup!([P: Locking, S: Space] ConcurrentCuckooFilter<P, S>);
 lookup!([] GrowableCuckooFilter);
 lookup!([] GrowableCuckooMap);
 lookup!([] CuckooMap);

@@ -226,7 +226,10 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     let new = GrowableCuckooFilter::builder;
     assert_eq!(new().capacity(0).build().unwrap_err(), BuildError::Capacity(0));
     assert_eq!(new().fpr(1.0).build().unwrap_err(), BuildError::Fpr(1.0));
-    assert_eq!(new().growth(0.5).build().unwrap_err(), BuildError::Growth(0.5));
+    assert_eq!(
+        new().growth(0.5).build().unwrap_err(),
+        BuildError::Growth { asked: 0.5, most: 1e9 }
+    );
     let error = new().fpr(1e-12).build().unwrap_err();
     assert!(error.to_string().contains("at least"), "{error}");
 }
@@ -256,4 +259,26 @@ fn keys_left_out_as_known_stay_known() {
     assert!((0..50_000_u32).all(|key| filter.contains(&key)));
     filter.shrink_to_fit();
     assert!((0..50_000_u32).all(|key| filter.contains(&key)));
+}
+
+/// Keys that somebody chose so that all belong to the same few segments make a filter refuse them in
+/// the end; until then it can be saved and shrunk.
+#[test]
+fn a_lopsided_filter_can_be_saved() {
+    // The inverse of the constant that makes a string of a hash: odd numbers have one.
+    let mix = 0x9e37_79b9_7f4a_7c15_u64;
+    let inverse =
+        (0..6).fold(1_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(mix.wrapping_mul(x))));
+    let mut filter =
+        GrowableCuckooFilter::builder().capacity(1).fpr(1e-6).growth(1e4).build().unwrap();
+    let hash = |key: u64| (key.wrapping_mul(mix) >> 22).wrapping_mul(inverse);
+    let inserted = (1..400_000).find(|&key| filter.insert_hash(hash(key)).is_err());
+    let inserted = inserted.unwrap_or(400_000) - 1;
+    assert!(inserted > 1_000);
+    for _ in 0..2 {
+        let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+        assert_eq!(read.len(), inserted);
+        assert!((1..=inserted).all(|key| read.contains_hash(hash(key))));
+        filter.shrink_to_fit();
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::Shared;
 use crate::keys::{Keys, Present};
@@ -94,22 +94,24 @@ impl Mix {
                 Ok((new, queries))
             })
             .collect::<Result<_>>()?;
-        let (begin, mut start) = (Barrier::new(threads + 1), Instant::now());
+        let begin = Barrier::new(threads);
         let answers: Vec<_> = std::thread::scope(|scope| {
             let workers = work.iter().map(|(inserts, lookups)| {
                 let begin = &begin;
                 scope.spawn(move || {
                     begin.wait();
-                    filter.work(inserts, lookups, way)
+                    let start = Instant::now();
+                    (start, filter.work(inserts, lookups, way), Instant::now())
                 })
             });
             let workers: Vec<_> = workers.collect();
-            begin.wait();
-            start = Instant::now();
             workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
         });
-        let time = start.elapsed();
-        let refused: usize = answers.iter().map(|(refused, _)| refused).sum();
+        // By the workers' own clocks: whoever starts them may be late.
+        let first = answers.iter().map(|(start, ..)| *start).min().context("no threads")?;
+        let last = answers.iter().map(|(.., end)| *end).max().context("no threads")?;
+        let time = last - first;
+        let refused: usize = answers.iter().map(|(_, (refused, _), _)| refused).sum();
         ensure!(refused == 0, "refused {refused} keys below capacity");
         let mut last = vec![0; usize::try_from(inserts.min(100_000))?];
         names.members(to - last.len() as u64, &mut last);

@@ -39,15 +39,16 @@ pub trait Shared: Sync {
     /// One thread's part of the work: inserts, with `lookups / inserts` lookups between them.
     /// Answers (inserts refused, lookups that found something).
     fn work(&self, inserts: &[u64], lookups: &[u64], way: Way) -> (usize, usize) {
-        let chunk = if way == Way::Single { 1 } else { Way::BATCH };
-        let rounds = inserts.len().max(lookups.len()).div_ceil(chunk).max(1);
-        let (inserts_a_round, lookups_a_round) =
-            (inserts.len().div_ceil(rounds).max(1), lookups.len().div_ceil(rounds).max(1));
-        let mut inserts = inserts.chunks(inserts_a_round);
-        let mut lookups = lookups.chunks(lookups_a_round);
+        // A round has at least one of the rarer kind, so that the mix is the same throughout.
+        let (more, fewer) =
+            (inserts.len().max(lookups.len()), inserts.len().min(lookups.len()).max(1));
+        let chunk = if way == Way::Single { more.div_ceil(fewer) } else { Way::BATCH };
+        let rounds = more.div_ceil(chunk.min(Way::BATCH)).max(1);
+        let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
         let (mut refused, mut found) = (0, 0);
-        for _ in 0..rounds {
-            let (some, others) = (inserts.next().unwrap_or(&[]), lookups.next().unwrap_or(&[]));
+        for round in 0..rounds {
+            let some = &inserts[part(inserts.len(), round)];
+            let others = &lookups[part(lookups.len(), round)];
             if way == Way::Single {
                 refused += some.iter().filter(|&&key| !self.insert(key)).count();
                 found += others.iter().filter(|&&key| self.contains(key)).count();

@@ -101,6 +101,13 @@ fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
     [&[CHUNK, digest.id()], hash].concat()
 }
 
+/// Whether a pair is a chunk, and not another user's: its key says so, and is the hash of its value.
+fn is_chunk(key: &[u8], value: &[u8]) -> bool {
+    let [CHUNK, id, hash @ ..] = key else { return false };
+    let digest = Digest::from_id(*id).filter(|digest| digest.len() == hash.len());
+    digest.is_some_and(|digest| digest.of(value) == hash)
+}
+
 impl<'s> Library<'s> {
     /// The files of a store.
     #[must_use]
@@ -207,7 +214,10 @@ impl<'s> Library<'s> {
             if let Some(name) = entry.key.strip_prefix(&[FILE])
                 && let Ok(name) = std::str::from_utf8(name)
             {
-                each(name, Manifest::from_bytes(name, entry.value)?);
+                // Records are checked by the store: what is no manifest is somebody else's.
+                if let Ok(manifest) = Manifest::from_bytes(name, entry.value) {
+                    each(name, manifest);
+                }
             }
         }
         Ok(())
@@ -239,7 +249,7 @@ impl<'s> Library<'s> {
         let snapshot = self.store.snapshot();
         for entry in snapshot.iter() {
             let entry = entry?;
-            if entry.key.first() == Some(&CHUNK) && !used.contains(entry.key) {
+            if !used.contains(entry.key) && is_chunk(entry.key, entry.value) {
                 collected.chunks += 1;
                 collected.bytes += entry.value.len() as u64;
                 batch.delete(entry.key)?;

@@ -96,6 +96,7 @@ impl LogFile {
         }
         let new = Self::new(file, self.header, self.base)?;
         new.set_end(end);
+        new.set_durable(self.durable());
         new.add_dead(self.dead());
         new.add_tombstones(self.tombstones());
         Ok(new)

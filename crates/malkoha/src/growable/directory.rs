@@ -45,6 +45,9 @@ pub(crate) struct Home {
     pub(crate) path: u64,
 }
 
+/// Entries of a directory that few segments may have: 16 MiB.
+const MOST_ENTRIES: u64 = 1 << 20;
+
 /// 2^depth entries for each root. A segment that is less deep has several in a row.
 ///
 /// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small part
@@ -130,11 +133,10 @@ impl Directory {
     /// The directory of these segments; `None` if they do not cover everything once.
     pub(super) fn of(records: &[Record], pool: &Pool, roots: u32) -> Option<Self> {
         let depth = records.iter().map(|record| record.home.depth).max()?;
-        let len = u64::from(roots) << depth;
-        // Segments differ little in depth; only a hostile file has few and one very deep.
-        if len > 1024 + 64 * records.len() as u64 || records.len() > MAX_SEGMENTS {
+        if !Self::admits(roots, depth, records.len()) {
             return None;
         }
+        let len = u64::from(roots) << depth;
         // No segment has this number.
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
@@ -147,6 +149,13 @@ impl Directory {
             }
         }
         directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
+    }
+
+    /// Whether so many segments may be so deep. They differ little in depth, unless somebody chooses
+    /// the keys or makes up the file: neither must fill the memory with a directory.
+    pub(super) fn admits(roots: u32, depth: u32, segments: usize) -> bool {
+        let most = MOST_ENTRIES.max(64 * segments as u64);
+        segments <= MAX_SEGMENTS && depth < 32 && u64::from(roots) << depth <= most
     }
 
     /// The segment of a key.

@@ -4,7 +4,7 @@
 
 use std::iter;
 
-use super::directory::{Form, MAX_SEGMENTS};
+use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, ROOM, buckets_for};
@@ -84,7 +84,7 @@ impl GrowTable {
         // At least one bit stays in each slot.
         form.grid.narrowing() == 0
             && home.depth + 2 <= self.shape.bits
-            && self.segments.len() < MAX_SEGMENTS
+            && Directory::admits(self.shape.roots, home.depth + 1, self.segments.len() + 1)
     }
 
     pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {

@@ -29,6 +29,8 @@ const FIRST_FULL_64THS: u64 = 62;
 pub(super) const ROOM: u64 = 120;
 /// Slots beside `capacity / START_LOAD`, which keep small tables from growing too early.
 const SPARE_SLOTS: u64 = 8;
+/// The greatest growth that can be asked for.
+const MAX_GROWTH: f64 = 1e9;
 /// Four slots of one bit more fit 128 bits at any half byte.
 pub(crate) const MAX_BITS: u32 = 30;
 /// Bits that distinguish alternate places at the growth that was asked for: as many as fill
@@ -84,8 +86,8 @@ impl Shape {
         if !(fpr > 0.0 && fpr < 1.0) {
             return Err(BuildError::Fpr(fpr));
         }
-        if !(1.0..=1e9).contains(&growth) {
-            return Err(BuildError::Growth(growth));
+        if !(1.0..=MAX_GROWTH).contains(&growth) {
+            return Err(BuildError::Growth { asked: growth, most: MAX_GROWTH });
         }
         if value_bits > 64 {
             return Err(BuildError::ValueBits(value_bits));

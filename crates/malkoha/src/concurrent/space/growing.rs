@@ -34,6 +34,8 @@ const MAX_PLACES: f64 = 16_384.0;
 const SIGMAS: f64 = 5.0;
 /// Slots of a part beyond that, since few places even out badly.
 const SPARE: f64 = 32.0;
+/// Names of parts in all: some 0.9 GB of directory.
+const MOST_NAMES: f64 = 16_777_216.0;
 /// The most doublings: each segment has that many names for parts.
 const MAX_DOUBLINGS: u32 = 16;
 
@@ -74,8 +76,9 @@ pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u3
     if !(fpr > 0.0 && fpr < 1.0) {
         return Err(BuildError::Fpr(fpr));
     }
-    if !(growth >= 1.0 && growth <= f64::from(1 << MAX_DOUBLINGS)) {
-        return Err(BuildError::Growth(growth));
+    let most = f64::from(1 << MAX_DOUBLINGS);
+    if !(growth >= 1.0 && growth <= most) {
+        return Err(BuildError::Growth { asked: growth, most });
     }
     // At most 16.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
@@ -98,6 +101,10 @@ pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u3
     // Segments of a capacity of 2^36 keys, and places of a part.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
     let narrow = |number: f64| number as u32;
+    // The whole directory is made at once.
+    if segments * f64::from(1 << doublings) > MOST_NAMES {
+        return Err(BuildError::Growth { asked: growth, most: (MOST_NAMES / segments).max(1.0) });
+    }
     let geometry = Geometry {
         layout: Layout::Words,
         fingerprint_bits: bits,
