@@ -20,8 +20,7 @@ use crate::params;
 /// * Inserts take an empty lane by one compare-and-swap. Those that have to move others, removals and
 ///   [`count`](Self::count) lock one stripe at a time.
 ///
-/// Every operation takes effect at one moment between its call and its return. So a key is in for all
-/// threads as soon as its insert has returned.
+/// A key is in for all threads that know, by whatever way, that its insert has returned.
 ///
 /// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
 /// slot of 12: some 5 % more than the smallest layout of the single-owner filter. It counts copies
@@ -63,8 +62,10 @@ pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>, S: Space = 
 ///
 /// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer from
 /// the start: 16 for 1 % and a growth of 64, and 32 at most. Parts are between half full
-/// and full, and small filters also pay 48 bytes for each growth and part that they begin with. Who
+/// and full, and small filters also pay 56 bytes for each growth and part that they begin with. Who
 /// needs less memory and has one owner takes [`GrowableCuckooFilter`](crate::GrowableCuckooFilter).
+/// Where somebody else chooses the keys, choose a [random seed](crate::GrowableBuilder::random_seed), or
+/// they can choose keys that split one part again and again.
 ///
 /// ```
 /// use malkoha::{GrowableConcurrentCuckooFilter, GrowableBuilder};

@@ -33,11 +33,10 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
                 evaluation, from lookups alone to inserts alone. \"One lock\" guards every \
                 operation, as in the thesis; with striped locks lookups take none, and inserts \
                 only where keys must move. Made by `lab threads`.",
-        differs: "There is no figure in the thesis to compare with. Measured on a processor of two \
-                  cores that has transactions (RTM): four and eight threads share the two. A \
-                  global lock gives no more with a second thread, and less if threads hand it to \
-                  each other; elision mends part of that. A queue lock collapses where more \
-                  threads wait than there are cores, since the next in the queue may be asleep.",
+        differs: "There is no figure in the thesis to compare with. Where there are \
+                  more threads than processors they share these, and a queue lock then depends on \
+                  whether the next in the queue is awake. Elision needs a processor with \
+                  transactions (RTM); elsewhere it is the plain queue lock.",
         plots,
         tables,
     }])
