@@ -96,7 +96,7 @@ fn values_out_of_range() {
     dir.run("build -o f --fingerprint-bits 99 a")
         .complains("fingerprints of 99 bits are not supported: choose 4 to 32");
     dir.run("build -o f --growable --growth 0 a")
-        .complains("growth by a factor of 0 is out of range: ask for 1 to 1e9");
+        .complains("growth by a factor of 0 is out of range: ask for 1 to 1000000000");
     dir.run("build -o f --bucket-size 3 a")
         .complains("buckets of 3 slots are not supported: choose 1, 2, 4 or 8");
     dir.run("build -o f --capacity 1 a")
