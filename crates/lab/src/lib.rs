@@ -6,11 +6,10 @@
 
 pub mod args;
 pub mod classic;
-mod concurrent;
 pub mod copies;
 pub mod fill;
+mod filters;
 pub mod grow;
-mod growable;
 pub mod keys;
 pub mod limit;
 pub mod machine;

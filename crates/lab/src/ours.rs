@@ -1,9 +1,9 @@
 //! The library's own filters as contenders.
 
 use anyhow::{Context, Result, bail};
-use malkoha::{Builder, CuckooFilter, Key, Layout};
+use malkoha::{Builder, CuckooFilter, Layout};
 
-use crate::subject::{Contender, How, Operation, Subject, count};
+use crate::subject::Contender;
 
 /// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
 /// positives (more where so few would not let it fill). A new layout is one line more.
@@ -80,66 +80,6 @@ impl Ours {
             }),
             make: Box::new(move |keys| Ok(Box::new(self.builder(keys).build()?))),
         }
-    }
-}
-
-#[inline(never)]
-fn contains_call(filter: &CuckooFilter, key: u64) -> bool {
-    filter.contains(&key)
-}
-
-impl Subject for CuckooFilter {
-    fn can(&self, operation: Operation, how: How) -> bool {
-        match operation {
-            Operation::Insert | Operation::Remove => matches!(how, How::Single | How::Many),
-            Operation::Find => true,
-        }
-    }
-
-    fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
-        if how == How::Single {
-            refused.extend(keys.iter().filter(|key| CuckooFilter::insert(self, *key).is_err()));
-        } else if let Err(error) = self.insert_many(keys) {
-            refused.extend(error.refused.iter().map(|&position| keys[position]));
-        }
-    }
-
-    fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
-        match how {
-            How::Single => keys.iter().map(|key| u64::from(self.contains(key))).sum(),
-            How::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
-            How::Many => count(&self.contains_many(keys)),
-            How::Hashes => {
-                self.contains_hashes(keys, found);
-                count(found)
-            }
-        }
-    }
-
-    fn remove(&mut self, how: How, keys: &[u64], _: &mut [bool]) -> u64 {
-        if how == How::Single {
-            return keys.iter().map(|key| u64::from(CuckooFilter::remove(self, key))).sum();
-        }
-        count(&self.remove_many(keys))
-    }
-
-    fn hash(&self, keys: &mut [u64]) {
-        let hasher = self.hasher();
-        for key in keys {
-            *key = key.hash_with(hasher);
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.size_in_bytes()
-    }
-
-    fn load(&self) -> Option<f64> {
-        Some(self.load_factor())
-    }
-
-    fn expected_fpr(&self) -> Option<f64> {
-        Some(CuckooFilter::expected_fpr(self))
     }
 }
 

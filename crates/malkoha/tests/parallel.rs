@@ -2,8 +2,8 @@
 #![cfg(feature = "rayon")]
 
 use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, CuckooMap, FilterView, GrowableCuckooFilter,
-    GrowableCuckooMap, Key, KeyHasher, Layout, ParallelLookups,
+    ConcurrentCuckooFilter, CuckooFilter, CuckooMap, FilterView, GrowableConcurrentCuckooFilter,
+    GrowableCuckooFilter, GrowableCuckooMap, Key, KeyHasher, Layout, ParallelLookups,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -86,6 +86,11 @@ fn filters_that_grow_and_filters_of_threads() {
     let shared: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
     shared.insert_many(&present).unwrap();
     agrees(&shared, |key| shared.contains(key), shared.hasher());
+
+    let builder = GrowableCuckooFilter::builder().capacity(100).fpr(0.001);
+    let both: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    both.insert_many(&present).unwrap();
+    agrees(&both, |key| both.contains(key), both.hasher());
 }
 
 #[test]

@@ -146,7 +146,7 @@ impl<P: Locking> GrowableConcurrentCuckooFilter<P> {
         seed: u64,
     ) -> Result<Self, BuildError> {
         let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
-        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        let bytes = Growing::bytes_of(&geometry, doublings);
         let space = Growing::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
         let (table, hasher) = (Table::new(geometry, space), KeyHasher::new(seed));
         Ok(Self { table, hasher, max_kicks: KICKS, capacity, len: Counter::new(0) })

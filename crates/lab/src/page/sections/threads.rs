@@ -7,6 +7,7 @@ use crate::page::Section;
 use crate::page::data::Data;
 use crate::page::plot::{Axis, Line, Plot};
 use crate::page::table::Table;
+use crate::results::Row;
 use crate::threads::{Mix, Way};
 
 /// The section, or none if threads were not measured.
@@ -16,7 +17,7 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
     }
     let (mut plots, mut tables) = (Vec::new(), Vec::new());
     for mix in Mix::ALL {
-        let lines = lines(data, mix);
+        let lines = lines(&data.threads, mix);
         let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
         let threads = Axis { label: "threads", from: 0.0, to: most * 1.02, logarithmic: false };
         let file = format!("threads-{}.svg", mix.to_string().replace(" % ", "-"));
@@ -43,10 +44,10 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
 }
 
 /// A line for each filter, in the order of the file.
-fn lines(data: &Data, mix: Mix) -> Vec<Line> {
+fn lines(rows: &[Row], mix: Mix) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let (begin, end) = (format!("{mix}, {}, ", Way::Single.name()), " threads");
-    for row in &data.threads {
+    for row in rows {
         let threads = row.measure.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(end));
         let Some(threads) = threads.and_then(|number| number.parse().ok()) else { continue };
         if lines.last().is_none_or(|(name, _)| *name != row.contender) {
@@ -55,4 +56,30 @@ fn lines(data: &Data, mix: Mix) -> Vec<Line> {
         lines.last_mut().expect("just pushed").1.push((threads, row.median));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_lines_of_their_mix() {
+        let row = |contender: &str, measure: &str, median| Row {
+            contender: contender.to_owned(),
+            measure: measure.to_owned(),
+            median,
+            ..Row::default()
+        };
+        let rows = [
+            row("a", "lookups, one by one, 1 threads", 2.0),
+            row("a", "lookups, one by one, 8 threads", 9.0),
+            row("b", "lookups, one by one, 1 threads", 3.0),
+            row("a", "lookups, in batches, 1 threads", 5.0),
+            row("a", "10 % inserts, one by one, 1 threads", 4.0),
+        ];
+        let expected =
+            [("a".to_owned(), vec![(1.0, 2.0), (8.0, 9.0)]), ("b".to_owned(), vec![(1.0, 3.0)])];
+        assert_eq!(lines(&rows, Mix::ALL[0]), expected);
+        assert_eq!(lines(&rows, Mix::ALL[1]), [("a".to_owned(), vec![(1.0, 4.0)])]);
+    }
 }

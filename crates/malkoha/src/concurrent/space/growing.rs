@@ -27,7 +27,7 @@ use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, word_lanes};
 use crate::params;
 
-/// Buckets of a part, nearly at most: it is split in some 100 microseconds.
+/// Buckets of a part, nearly at most: 128 KiB, which a split reads and writes from a core's own cache.
 const MAX_PLACES: f64 = 16_384.0;
 /// Room of a part for more keys than the expected, in standard deviations of their number: less than one
 /// part in a million needs more.
@@ -116,6 +116,13 @@ pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u3
 }
 
 impl Growing {
+    /// Bytes that an empty one takes.
+    pub(crate) fn bytes_of(geometry: &Geometry, doublings: u32) -> u64 {
+        let name = (size_of::<OnceLock<Part>>() + size_of::<AtomicU64>()) as u64;
+        let names = u64::from(geometry.segments) << doublings;
+        geometry.table_bytes().unwrap_or(u64::MAX).saturating_add(names.saturating_mul(name))
+    }
+
     /// `None` if the system does not give the memory.
     pub(crate) fn new(geometry: &Geometry, doublings: u32) -> Option<Self> {
         let names = usize::try_from(u64::from(geometry.segments) << doublings).ok()?;
@@ -126,9 +133,12 @@ impl Growing {
             let is_first = name % (1 << doublings) == 0;
             parts.push(if is_first { Part::new(places)?.into() } else { OnceLock::new() });
         }
+        let mut spans = Vec::new();
+        spans.try_reserve_exact(names).ok()?;
+        spans.extend((0..names).map(|_| AtomicU64::new(doublings.into())));
         Some(Self {
             parts: parts.into(),
-            spans: (0..names).map(|_| AtomicU64::new(doublings.into())).collect(),
+            spans: spans.into(),
             doublings,
             low_bits: geometry.fingerprint_bits - doublings,
             places,

@@ -19,7 +19,7 @@ const CHUNK: usize = 32 << 20;
 #[cfg(any(test, miri))]
 const CHUNK: usize = 1 << 20;
 /// Bytes that are moved to make a gap, at most: less time than a rebuild takes. A gap for a segment
-/// of 64 KiB is found unless less than a sixteenth of the used memory is free.
+/// of 64 KiB is found in the emptiest chunk unless less than a sixteenth of it is free.
 const MOST_MOVED: usize = 1 << 20;
 
 /// Where a segment begins: a chunk's number and a byte of it.
@@ -195,7 +195,11 @@ impl Pool {
     /// A block in a chunk of several; `None` if it should be, or must be, alone.
     fn room(&mut self, number: usize, len: usize, moved: &mut Vec<usize>) -> Option<Address> {
         let numbered = || self.chunks.iter().enumerate();
-        let emptiest = numbered().filter_map(|(at, chunk)| Some((chunk.gaps()?, at))).max();
+        // The share of gaps decides how much must be moved for one, not their bytes.
+        let with_gaps =
+            numbered().filter(|(_, chunk)| chunk.gaps().is_some_and(|gaps| gaps >= len));
+        let share = |chunk: &Chunk| chunk.gaps().unwrap_or(0) as u64 * 4096 / chunk.kept().max(1);
+        let emptiest = with_gaps.map(|(at, chunk)| (share(chunk), at)).max();
         let gap = emptiest.and_then(|(_, at)| Some((at, self.chunks[at].window(len, MOST_MOVED)?)));
         let at_end = || numbered().find_map(|(at, chunk)| Some((at, chunk.room_at_end(len)?)));
         let (chunk, position) = if let Some((chunk, window)) = gap {
