@@ -203,6 +203,9 @@ pub struct ThreadsArgs {
     /// Numbers of threads
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,8")]
     pub threads: Vec<usize>,
+    /// Measure these filters alone, named as in the tables and parted by semicolons
+    #[arg(long, value_delimiter = ';')]
+    pub only: Vec<String>,
     /// Repetitions, of which the median is taken
     #[arg(long, default_value_t = 3)]
     pub runs: u32,

@@ -54,4 +54,5 @@ pub use error::{Error, Result};
 pub use library::{Chunking, Collected, Digest, FileInfo, Import, Library};
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Durability, Options};
+pub use recovery::{Cut, Recovery};
 pub use store::{Batch, Entry, Repair, Snapshot, Stats, Store, Verification};

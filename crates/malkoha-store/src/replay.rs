@@ -27,6 +27,8 @@ pub(crate) struct Changes {
     begin: Option<(u64, u64)>,
     /// Bytes of tombstones.
     pub(crate) tombstones: u64,
+    /// Bytes of marks.
+    pub(crate) marks: u64,
     /// Bytes of all records.
     bytes: u64,
 }
@@ -46,6 +48,7 @@ impl Changes {
             batch: Vec::new(),
             begin: None,
             tombstones: 0,
+            marks: 0,
             bytes: 0,
         }
     }
@@ -53,6 +56,10 @@ impl Changes {
     /// Takes the next record.
     #[inline]
     pub(crate) fn push(&mut self, record: &Record<'_>, offset: u64, sequence: u64) {
+        if record.head.kind == Kind::Mark {
+            self.marks += record.bytes();
+            return;
+        }
         let is_put = record.head.kind == Kind::Put;
         let change = Change { hash: self.hasher.hash_bytes(record.key), offset, is_put };
         if !record.more() && self.begin.is_none() {
@@ -61,10 +68,7 @@ impl Changes {
         self.begin.get_or_insert((offset, sequence));
         self.batch.push((change, record.bytes()));
         if !record.more() {
-            self.begin = None;
-            for (change, bytes) in std::mem::take(&mut self.batch) {
-                self.take(change, bytes);
-            }
+            self.finish();
         }
     }
 
@@ -80,6 +84,14 @@ impl Changes {
     /// Offset and sequence number of a batch whose end is missing.
     pub(crate) fn unfinished(&self) -> Option<(u64, u64)> {
         self.begin
+    }
+
+    /// Takes in a batch as far as it is there.
+    pub(crate) fn finish(&mut self) {
+        self.begin = None;
+        for (change, bytes) in std::mem::take(&mut self.batch) {
+            self.take(change, bytes);
+        }
     }
 
     /// Leaves out a batch whose end is missing.
@@ -138,7 +150,7 @@ pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u
     let bytes: u64 = read.iter().map(|(_, changes)| changes.bytes).sum();
     let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
     let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
-    let last = read.iter().map(|(file, _)| file.location(file.capacity())).max().unwrap_or(0);
+    let last = read.iter().map(|(file, _)| file.location(file.end())).max().unwrap_or(0);
     side_by_side(SHARDS, threads_for(keys), |number| {
         index.shard_mut(number).reserve(keys / SHARDS as u64, last + unread / UNIT)
     })?;

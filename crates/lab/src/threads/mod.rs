@@ -6,7 +6,7 @@ mod ours;
 pub use mix::{Mix, Way};
 pub use ours::{locks, sharded};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::ThreadsArgs;
 use crate::machine::Machine;
@@ -39,26 +39,37 @@ pub trait Shared: Sync {
     /// One thread's part of the work: inserts, with `lookups / inserts` lookups between them.
     /// Answers (inserts refused, lookups that found something).
     fn work(&self, inserts: &[u64], lookups: &[u64], way: Way) -> (usize, usize) {
-        // A round has at least one of the rarer kind, so that the mix is the same throughout.
-        let (more, fewer) =
-            (inserts.len().max(lookups.len()), inserts.len().min(lookups.len()).max(1));
-        let chunk = if way == Way::Single { more.div_ceil(fewer) } else { Way::BATCH };
-        let rounds = more.div_ceil(chunk.min(Way::BATCH)).max(1);
-        let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
-        let (mut refused, mut found) = (0, 0);
-        for round in 0..rounds {
-            let some = &inserts[part(inserts.len(), round)];
-            let others = &lookups[part(lookups.len(), round)];
+        rounds(inserts, lookups, way, |some, others| {
             if way == Way::Single {
-                refused += some.iter().filter(|&&key| !self.insert(key)).count();
-                found += others.iter().filter(|&&key| self.contains(key)).count();
+                let refused = some.iter().filter(|&&key| !self.insert(key)).count();
+                (refused, others.iter().filter(|&&key| self.contains(key)).count())
             } else {
-                refused += self.insert_many(some);
-                found += self.contains_many(others);
+                (self.insert_many(some), self.contains_many(others))
             }
-        }
-        (refused, found)
+        })
     }
+}
+
+/// Hands out inserts and lookups in even parts, as they are mixed; answers the sums of both numbers.
+fn rounds(
+    inserts: &[u64],
+    lookups: &[u64],
+    way: Way,
+    mut round: impl FnMut(&[u64], &[u64]) -> (usize, usize),
+) -> (usize, usize) {
+    // A round has at least one of the rarer kind, so that the mix is the same throughout.
+    let (more, fewer) = (inserts.len().max(lookups.len()), inserts.len().min(lookups.len()).max(1));
+    let chunk = if way == Way::Single { more.div_ceil(fewer) } else { Way::BATCH };
+    let rounds = more.div_ceil(chunk.min(Way::BATCH)).max(1);
+    let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
+    let (mut refused, mut found) = (0, 0);
+    for number in 0..rounds {
+        let answer =
+            round(&inserts[part(inserts.len(), number)], &lookups[part(lookups.len(), number)]);
+        refused += answer.0;
+        found += answer.1;
+    }
+    (refused, found)
 }
 
 /// A filter by name, and how an empty one is made for so many keys.
@@ -77,11 +88,12 @@ pub struct SharedContender {
 /// If a filter cannot be built, refuses a key, or misses one; or a file cannot be written.
 pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<Vec<Row>> {
     ensure!(args.runs > 0 && args.threads.iter().all(|&n| n > 0), "at least one run and thread");
+    let contenders = chosen(&args.only, contenders)?;
     let mut report = Report::new(Machine::describe(args.output.date.clone()));
     print!("{}", report.head());
     for mix in Mix::ALL {
         for way in [Way::Single, Way::Batch] {
-            let rows = measure(args, contenders, mix, way)?;
+            let rows = measure(args, &contenders, mix, way)?;
             print!("{}", grid(args, mix, way, &rows));
             report.rows.extend(rows.into_iter().flatten());
             report.write(&args.output)?;
@@ -90,17 +102,28 @@ pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<Vec<
     Ok(report.rows)
 }
 
+/// Those that were asked for by name; all, if none was.
+fn chosen<'a>(only: &[String], all: &'a [SharedContender]) -> Result<Vec<&'a SharedContender>> {
+    let known = |name: &String| all.iter().any(|contender| contender.name == *name);
+    if let Some(name) = only.iter().find(|name| !known(name)) {
+        let names: Vec<_> = all.iter().map(|contender| contender.name.as_str()).collect();
+        bail!("--only {name:?}: no such filter; there are: {}", names.join("; "));
+    }
+    let wanted = |contender: &&SharedContender| only.is_empty() || only.contains(&contender.name);
+    Ok(all.iter().filter(wanted).collect())
+}
+
 /// A row for each number of threads of each contender that has such a way.
 fn measure(
     args: &ThreadsArgs,
-    contenders: &[SharedContender],
+    contenders: &[&SharedContender],
     mix: Mix,
     way: Way,
 ) -> Result<Vec<Vec<Row>>> {
     let mut rates = vec![vec![Vec::new(); args.threads.len()]; contenders.len()];
     for run in 0..args.runs {
         for index in alternating(contenders.len(), run) {
-            let SharedContender { name, build } = &contenders[index];
+            let SharedContender { name, build } = contenders[index];
             for turn in alternating(args.threads.len(), run) {
                 let filter = build(args.keys)?;
                 if way == Way::Single || filter.has_batches() {

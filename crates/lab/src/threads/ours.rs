@@ -93,13 +93,15 @@ impl Shared for Unshared {
     /// The lock is taken once, so that a thread that is alone works at the filter's own speed.
     fn work(&self, inserts: &[u64], lookups: &[u64], way: super::Way) -> (usize, usize) {
         let mut filter = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if way == super::Way::Batch {
-            let refused = filter.insert_many(inserts).err().map_or(0, |r| r.refused.len());
-            let found = filter.contains_many(lookups).into_iter().filter(|&found| found).count();
-            return (refused, found);
-        }
-        let refused = inserts.iter().filter(|&key| filter.insert(key).is_err()).count();
-        (refused, lookups.iter().filter(|&key| filter.contains(key)).count())
+        super::rounds(inserts, lookups, way, |some, others| {
+            if way == super::Way::Single {
+                let refused = some.iter().filter(|&key| filter.insert(key).is_err()).count();
+                (refused, others.iter().filter(|&key| filter.contains(key)).count())
+            } else {
+                let refused = filter.insert_many(some).err().map_or(0, |r| r.refused.len());
+                (refused, filter.contains_many(others).into_iter().filter(|&found| found).count())
+            }
+        })
     }
     fn has_batches(&self) -> bool {
         true

@@ -55,7 +55,7 @@ pub(crate) fn write(
     index: &IndexSnapshot,
 ) -> Result<()> {
     let failed = || Error::io("write", NAME);
-    remove_temporary(storage)?;
+    remove_file(storage, TEMPORARY)?;
     let estimate: u64 = index.shards.iter().map(|shard| shard.size_in_bytes() + 4096).sum();
     let file = storage.create(TEMPORARY, HEAD as u64 + estimate).map_err(failed())?;
     let mut out = Out { file: &*file, offset: 0, room: HEAD as u64 + estimate, buffer: Vec::new() };
@@ -71,10 +71,16 @@ pub(crate) fn write(
     })
 }
 
-fn remove_temporary(storage: &dyn Storage) -> Result<()> {
-    match storage.remove(TEMPORARY) {
+/// Removes the checkpoint, if there is one. Durable when it returns.
+pub(crate) fn remove(storage: &dyn Storage) -> Result<()> {
+    remove_file(storage, NAME)?;
+    storage.sync_directory().map_err(Error::io("sync", "."))
+}
+
+fn remove_file(storage: &dyn Storage, name: &str) -> Result<()> {
+    match storage.remove(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", TEMPORARY)(error))
+            Err(Error::io("remove", name)(error))
         }
         _ => Ok(()),
     }

@@ -18,7 +18,9 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::error::{Error, Result};
 
 pub(crate) use candidates::Candidates;
-pub(crate) use checkpoint::{Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, write};
+pub(crate) use checkpoint::{
+    Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, write,
+};
 
 /// Shards: a power of two.
 pub(crate) const SHARDS: usize = 64;
@@ -160,6 +162,8 @@ impl Index {
                 shard.shrink();
             }
         }
+        // Shards that were widened need it again.
+        self.widened.store(0, Ordering::Relaxed);
     }
 
     /// All shards as they are. Nobody may write meanwhile, or the shards are of different times.

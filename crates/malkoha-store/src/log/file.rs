@@ -1,6 +1,7 @@
 //! One log file, mapped.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{Head, Record};
@@ -9,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::storage::{Mapping, Storage, StorageFile};
 
 const EXTENSION: &str = ".log";
+/// What is added to the name of a file while a copy of it is made.
+const COPY: &str = ".new";
 
 /// The name of a log file.
 pub(crate) fn file_name(id: u64) -> String {
@@ -29,13 +32,15 @@ pub(crate) struct LogFile {
     seed: u32,
     mapping: Mapping,
     file: Box<dyn StorageFile>,
-    /// What of the mapping has a file behind it.
+    /// What of the file there is room for on the device.
     capacity: AtomicU64,
     end: AtomicU64,
     /// What is durable, all earlier files included.
     durable: AtomicU64,
     dead: AtomicU64,
     tombstones: AtomicU64,
+    /// Whether something in it could not be read when it was to be rewritten.
+    unreadable: AtomicBool,
 }
 
 impl LogFile {
@@ -53,6 +58,7 @@ impl LogFile {
             durable: AtomicU64::new(0),
             dead: AtomicU64::new(0),
             tombstones: AtomicU64::new(0),
+            unreadable: AtomicBool::new(false),
         })
     }
 
@@ -73,33 +79,112 @@ impl LogFile {
         Self::new(file, header, base)
     }
 
+    /// Opens a file whose header is lost with what the header must have been.
+    pub(crate) fn headless(storage: &dyn Storage, header: FileHeader) -> Result<Self> {
+        let name = file_name(header.id);
+        let file = storage.open(&name, false).map_err(Error::io("open", name))?;
+        Self::new(file, header, 0)
+    }
+
     /// The same file for writing at its end, with room again. What a crash left behind the end is
-    /// gone before anything is written there.
+    /// gone before anything is written there. The file gets no shorter: other processes read it.
     pub(crate) fn reopen(&self, storage: &dyn Storage, file_bytes: u64) -> Result<Self> {
         let name = self.name();
-        let file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
+        let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
         let end = self.end();
-        let behind = self.mapping.get(end, to_usize(self.capacity() - end)).unwrap_or_default();
-        let garbage = behind.iter().any(|&byte| byte != 0);
+        if file.is_shared().map_err(Error::io("look at", &*name))? {
+            file = self.copy(storage)?;
+        } else {
+            self.clear(&*file)?;
+        }
         // Not beyond its slots, which others may have taken the next of.
-        let most = self.capacity().next_multiple_of(super::table::SLOT_BYTES);
+        let most = self.length().next_multiple_of(super::table::SLOT_BYTES);
         let room = file_bytes.min(most).max(end + SEAL_ROOM);
-        file.set_len(end).map_err(Error::io("shorten", &*name))?;
-        if garbage {
-            file.sync().map_err(Error::io("sync", &*name))?;
-        }
         let failed = || Error::io("extend", &*name);
-        match file.set_len(room).map_err(failed()) {
+        let capacity = match file.reserve(end..room).map_err(failed()) {
             // A full device can still be opened: the first write that needs room is refused.
-            Err(Error::NoSpace { .. }) => file.set_len(end + SEAL_ROOM).map_err(failed())?,
-            other => other?,
-        }
+            Err(Error::NoSpace { .. }) => {
+                file.reserve(end..end + SEAL_ROOM).map_err(failed())?;
+                end + SEAL_ROOM
+            }
+            other => other.map(|()| room)?,
+        };
         let new = Self::new(file, self.header, self.base)?;
+        new.capacity.store(capacity, Ordering::Release);
         new.set_end(end);
         new.set_durable(self.durable());
         new.add_dead(self.dead());
         new.add_tombstones(self.tombstones());
         Ok(new)
+    }
+
+    /// Makes zero what lies behind the end.
+    fn clear(&self, file: &dyn StorageFile) -> Result<()> {
+        let leftovers = self.leftovers();
+        for bytes in &leftovers {
+            let zeros = vec![0; to_usize(bytes.end - bytes.start)];
+            file.write_at(bytes.start, &zeros).map_err(Error::io("write", self.name()))?;
+        }
+        if leftovers.is_empty() {
+            return Ok(());
+        }
+        file.sync().map_err(Error::io("sync", self.name()))
+    }
+
+    /// Puts a copy in the place of a file that another store has too, as backups do: what is written
+    /// from now on must not show there.
+    fn copy(&self, storage: &dyn Storage) -> Result<Box<dyn StorageFile>> {
+        let (name, copy) = (self.name(), format!("{}{COPY}", self.name()));
+        let failed = || Error::io("copy", &*name);
+        let end = self.end();
+        let file = storage.create(&copy, end + SEAL_ROOM).map_err(failed())?;
+        let bytes = self.mapping.get(0, to_usize(end)).unwrap_or_default();
+        let written = file.write_at(0, bytes).and_then(|()| file.sync());
+        let renamed = written.and_then(|()| storage.rename(&copy, &name));
+        renamed.and_then(|()| storage.sync_directory()).map_err(|error| {
+            // The first error is the one to tell; opening removes what stays.
+            let _ = storage.remove(&copy);
+            failed()(error)
+        })?;
+        Ok(file)
+    }
+
+    /// Whether a file of this name is a copy that was not finished.
+    pub(crate) fn is_copy(name: &str) -> bool {
+        name.strip_suffix(COPY).and_then(parse_name).is_some()
+    }
+
+    /// The first bytes at an offset or behind it that may not be zero.
+    pub(crate) fn written(&self, from: u64) -> Option<Range<u64>> {
+        let capacity = self.capacity();
+        // Where the system cannot tell, all of it.
+        let found = self.file.written(from).unwrap_or(Some(from..capacity))?;
+        let found = found.start..found.end.min(capacity);
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// How many bytes at an offset or behind it may not be zero.
+    pub(crate) fn written_bytes(&self, from: u64) -> u64 {
+        let next = |after: &Range<u64>| self.written(after.end);
+        let ranges = std::iter::successors(self.written(from), next);
+        ranges.map(|range| range.end - range.start).sum()
+    }
+
+    /// Pieces behind the end, a page at most, that are not zero: what a crash left.
+    pub(crate) fn leftovers(&self) -> Vec<Range<u64>> {
+        let (mut at, mut found) = (self.end(), Vec::new());
+        while let Some(written) = self.written(at) {
+            at = written.start;
+            while at < written.end {
+                let next = (at + 1).next_multiple_of(PAGE).min(written.end);
+                let bytes = self.mapping.get(at, to_usize(next - at)).unwrap_or_default();
+                if bytes.iter().any(|&byte| byte != 0) {
+                    found.push(at..next);
+                }
+                at = next;
+            }
+        }
+        found
     }
 
     pub(crate) fn name(&self) -> String {
@@ -117,6 +202,11 @@ impl LogFile {
 
     pub(crate) fn set_end(&self, end: u64) {
         self.end.store(end, Ordering::Release);
+    }
+
+    /// Bytes of the file, with and without room on the device.
+    pub(crate) fn length(&self) -> u64 {
+        self.mapping.len() as u64
     }
 
     /// Bytes that there is room for.
@@ -204,12 +294,25 @@ impl LogFile {
 
     /// Gives back what is reserved beyond the end. One blank head stays, which ends a scan.
     pub(crate) fn trim(&self) -> Result<()> {
-        let bytes = (self.end() + super::record::HEAD as u64).next_multiple_of(PAGE);
+        let bytes = self.least();
         if bytes < self.capacity() {
             self.capacity.store(bytes, Ordering::Release);
-            self.file.set_len(bytes).map_err(Error::io("shorten", self.name()))?;
+            self.file.release(bytes).map_err(Error::io("shorten", self.name()))?;
         }
         Ok(())
+    }
+
+    /// Bytes on the device, if nothing is reserved.
+    pub(crate) fn least(&self) -> u64 {
+        (self.end() + super::record::HEAD as u64).next_multiple_of(PAGE)
+    }
+
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_unreadable(&self) {
+        self.unreadable.store(true, Ordering::Relaxed);
     }
 
     #[cold]

@@ -17,14 +17,22 @@ pub(crate) struct FileHeader {
     pub(crate) first_sequence: u64,
     /// The seed of the hash of keys; the same in all files of a store.
     pub(crate) seed: u64,
-    /// A random number that goes into the checksums of all records, so that bytes of another file
-    /// are no records here.
+    /// A number that goes into the checksums of all records, so that bytes of another file are no
+    /// records here.
     pub(crate) salt: u64,
     /// Bytes of the file before it that were known to be durable when it was made.
     pub(crate) durable_before: u64,
 }
 
 impl FileHeader {
+    /// The header of a new file. Its salt can be told without it: records whose header is lost are
+    /// known again.
+    pub(crate) fn new(id: u64, first_sequence: u64, seed: u64, durable_before: u64) -> Self {
+        let place = [id.to_le_bytes(), first_sequence.to_le_bytes()].concat();
+        let salt = malkoha::KeyHasher::new(seed).hash_bytes(&place);
+        Self { id, first_sequence, seed, salt, durable_before }
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&SIGNATURE);

@@ -15,7 +15,7 @@ const KEY_BITS: u32 = 17;
 const FLAGS: u32 = VALUE_BITS + KEY_BITS;
 const SYNCED: u32 = FLAGS + 8;
 
-const KIND: u8 = 0b11;
+const KIND: u8 = 0b1_0011;
 const MORE: u8 = 1 << 2;
 const PREFIXED: u8 = 1 << 3;
 const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED;
@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Delete = 2,
     /// Ends a file that is full.
     Seal = 3,
+    /// Does nothing but say what is durable: the last record of a log that was closed.
+    Mark = 16,
 }
 
 /// What is to be written.
@@ -52,6 +54,7 @@ impl<'a> Content<'a> {
     }
 
     pub(crate) const SEAL: Self = Self { kind: Kind::Seal, key: &[], value: &[], prefix: None };
+    pub(crate) const MARK: Self = Self { kind: Kind::Mark, ..Self::SEAL };
 
     pub(crate) fn shape(&self) -> Shape {
         let prefix = if self.prefix.is_some() { PREFIX } else { 0 };
@@ -104,6 +107,7 @@ impl Head {
             1 => Kind::Put,
             2 => Kind::Delete,
             3 => Kind::Seal,
+            16 => Kind::Mark,
             _ => return None,
         };
         let value = super::to_usize(word & ((1 << VALUE_BITS) - 1));

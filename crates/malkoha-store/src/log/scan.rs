@@ -88,17 +88,20 @@ pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<
     /// Records that damage can have hidden.
     const WINDOW: u32 = 1 << 28;
     let mut at = offset;
-    while at < file.capacity() {
-        // Cheap tests first: most places begin no record.
-        let likely = file.head(at).filter(|head| follows(head.sequence, sequence, WINDOW));
-        if let Some(head) = likely
-            && file.try_record(at).is_some()
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
-            let ahead = head.sequence.wrapping_sub(sequence as u32);
-            return Some((at, sequence + u64::from(ahead)));
+    while let Some(written) = file.written(at) {
+        at = at.max(written.start.next_multiple_of(super::UNIT));
+        while at < written.end {
+            // Cheap tests first: most places begin no record.
+            let likely = file.head(at).filter(|head| follows(head.sequence, sequence, WINDOW));
+            if let Some(head) = likely
+                && file.try_record(at).is_some()
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
+                let ahead = head.sequence.wrapping_sub(sequence as u32);
+                return Some((at, sequence + u64::from(ahead)));
+            }
+            at += super::UNIT;
         }
-        at += super::UNIT;
     }
     None
 }

@@ -63,7 +63,7 @@ impl FileTable {
     /// Takes a file in, at its base.
     pub(crate) fn insert(&mut self, file: Arc<LogFile>) {
         let first = to_usize(file.base >> SLOT_BITS);
-        let end = first + Self::slots_for(file.capacity());
+        let end = first + Self::slots_for(file.length());
         if self.slots.len() < end {
             self.slots.resize(end, None);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::commit::Unsynced;
 use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
-use super::record::{Content, Placing, encode};
+use super::record::{Content, Kind, Placing, encode};
 use super::table::FileTable;
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
@@ -18,6 +18,8 @@ const LARGE: usize = 1 << 12;
 const GATHERED: usize = 1 << 15;
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
+/// Room that is left to tombstones, so that a full store can be emptied.
+const SPARE: u64 = 1 << 16;
 
 /// Writes records at the end of the log. One thread at a time has it.
 pub(crate) struct Writer {
@@ -56,7 +58,10 @@ impl Writer {
         tail: Option<Arc<LogFile>>,
         unsynced: Vec<Arc<LogFile>>,
     ) -> Self {
-        let (sealed, scratch, position) = (unsynced, Vec::new(), 0);
+        let (sealed, scratch) = (unsynced, Vec::new());
+        // What a crash left is synced with what comes.
+        let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
+        let position = u64::from(!sealed.is_empty() || !tail.as_ref().is_none_or(is_synced));
         Self {
             storage,
             file_bytes,
@@ -95,20 +100,42 @@ impl Writer {
         Unsynced { files, directory: std::mem::take(&mut self.created), position: self.position }
     }
 
+    /// Lets go of files that are removed: while one is open, it takes space.
+    pub(crate) fn forget(&mut self, ids: &[u64]) {
+        self.sealed.retain(|file| !ids.contains(&file.id()));
+    }
+
     /// Writes a batch, which is whole or not there after a crash. It must not be empty.
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
         let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
         let seal = Content::SEAL.shape().bytes();
-        let room = |file: &&Arc<LogFile>| file.end() + bytes + seal <= file.capacity();
-        let created = self.tail.as_ref().filter(room).is_none();
-        let tail = if created {
-            self.rotate(table, bytes)?
-        } else {
-            Arc::clone(self.tail.as_ref().expect("a tail with room"))
+        let room = |file: &Arc<LogFile>, spare: u64| {
+            file.end() + bytes + seal + spare.min(file.capacity() / 16) <= file.capacity()
+        };
+        let deletes = batch.iter().all(|content| content.kind == Kind::Delete);
+        let (tail, created) = match self.tail.clone().filter(|tail| room(tail, SPARE)) {
+            Some(tail) => (tail, false),
+            None => match (self.rotate(table, bytes), self.tail.clone()) {
+                (Err(Error::NoSpace { .. }), Some(tail)) if deletes && room(&tail, 0) => {
+                    (tail, false)
+                }
+                (new, _) => (new?, true),
+            },
         };
         let offset = tail.end();
         self.write(&tail, batch)?;
         Ok(Appended { file: tail, offset, created })
+    }
+
+    /// Writes down, behind the last record, how much of the log is durable.
+    pub(crate) fn mark(&mut self) -> Result<()> {
+        let bytes = Content::MARK.shape().bytes();
+        let room = |tail: &Arc<LogFile>| tail.end() + 2 * bytes <= tail.capacity();
+        if let Some(tail) = self.tail.clone().filter(room) {
+            self.write(&tail, &[Content::MARK])?;
+            tail.add_dead(bytes);
+        }
+        Ok(())
     }
 
     /// Writes a batch at the end of a file that has room for it.
@@ -171,12 +198,14 @@ impl Writer {
         let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
         // The seal of the tail takes a number of its own.
         let first_sequence = self.sequence + u64::from(self.tail.is_some());
-        let salt = malkoha::KeyHasher::random().seed();
         let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
-        let (id, seed) = (self.next_id, self.seed);
-        let header = FileHeader { id, first_sequence, seed, salt, durable_before };
-        let made = LogFile::new(file, header, table.free_base(bytes))
-            .and_then(|file| file.write_at(0, &header.to_bytes()).map(|()| file));
+        let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
+        let made = LogFile::new(file, header, table.free_base(bytes)).and_then(|file| {
+            file.write_at(0, &header.to_bytes())?;
+            // Without the seed, which is nowhere else yet, nothing behind the header can be read.
+            if table.files().is_empty() { file.sync() } else { Ok(()) }?;
+            Ok(file)
+        });
         made.map(Arc::new).inspect_err(|_| {
             // The first error is the one to tell; opening removes what stays.
             let _ = self.storage.remove(&name);

@@ -1,9 +1,11 @@
 //! Opening: the checkpoint, then what the log has beyond it.
 
+mod found;
 mod read;
+mod unknown;
 
 use std::io;
-use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
@@ -11,10 +13,12 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
-use crate::log::{FileTable, HEADER_BYTES, LogFile, file_name, parse_name};
+use crate::log::{FileTable, LogFile, file_name, parse_name};
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
-use crate::storage::{Mapping, Storage};
+use crate::storage::Storage;
+pub use found::{Cut, Recovery};
 use read::{Ended, Read};
+use unknown::Unknown;
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -29,6 +33,9 @@ pub(crate) struct Recovered {
     pub(crate) skipped: Vec<Error>,
     /// Files without use: left by a compaction, or behind the end of the log.
     pub(crate) useless: Vec<String>,
+    /// Whether the checkpoint has everything.
+    pub(crate) checkpointed: bool,
+    pub(crate) recovery: Recovery,
 }
 
 /// What to do about damage.
@@ -52,13 +59,18 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         Err(error) if error.is_damage() => (None, Some(error)),
         Err(error) => return Err(error),
     };
+    let mut skipped = Vec::new();
     if ids.is_empty() && checkpoint.is_none() {
-        return checkpoint_damage.map_or(Ok(None), Err);
+        // To a repair, which reads no checkpoint, a checkpoint still says that there is a store.
+        if on_damage == OnDamage::Refuse || !names.iter().any(|name| name == index::CHECKPOINT) {
+            return checkpoint_damage.map_or(Ok(None), Err);
+        }
+        let (file, what) =
+            (index::CHECKPOINT.to_owned(), "the log files that it names are missing");
+        skipped.push(Error::Damaged { file, offset: 0, what });
     }
-    let mut useless = Vec::new();
-    if names.iter().any(|name| name == index::TEMPORARY) {
-        useless.push(index::TEMPORARY.to_owned());
-    }
+    let unfinished = |name: &&String| **name == index::TEMPORARY || LogFile::is_copy(name);
+    let useless = names.iter().filter(unfinished).cloned().collect();
     let (checkpoint, index) = match checkpoint {
         Some((checkpoint, index)) => (Some(checkpoint), index),
         None => (None, Index::new()?),
@@ -70,16 +82,20 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         seed,
         table: FileTable::default(),
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
-        skipped: Vec::new(),
+        skipped,
         useless,
         reserved: None,
+        replayed: false,
     };
     let start = match &checkpoint {
         Some(checkpoint) => opening.known_files(checkpoint, &ids)?,
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
-    let Opening { table, sequence, seed, skipped, useless, reserved, .. } = opening;
+    let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
+    let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
+    let cut = tail.as_deref().and_then(Cut::behind);
+    let recovery = Recovery { checkpoint: checkpoint_damage, cut };
     // Where much was overwritten or deleted, there was room for too many.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
         side_by_side(SHARDS, threads_for(index.len()), |number| {
@@ -92,12 +108,19 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
     let next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
     let seed = seed.unwrap_or_else(|| KeyHasher::random().seed());
-    Ok(Some(Recovered { index, table, tail, next_id, sequence, seed, skipped, useless }))
+    Ok(Some(Recovered {
+        index,
+        table,
+        tail,
+        next_id,
+        sequence,
+        seed,
+        skipped,
+        useless,
+        checkpointed,
+        recovery,
+    }))
 }
-
-/// A file that the checkpoint does not know, and its first stretch; `None` if it has no header, not
-/// even a damaged one.
-type Unknown = Option<(LogFile, Read)>;
 
 /// Where replaying begins.
 struct Start {
@@ -118,6 +141,8 @@ struct Opening<'a> {
     useless: Vec<String>,
     /// The keys that the index got room for.
     reserved: Option<u64>,
+    /// Whether the log has something that the checkpoint has not.
+    replayed: bool,
 }
 
 impl Opening<'_> {
@@ -144,10 +169,10 @@ impl Opening<'_> {
         if file.header.seed != self.seed.unwrap_or(file.header.seed) {
             return Err(file.damaged(32, "it belongs to another store"));
         }
-        if entry.end > file.capacity() {
-            return Err(file.damaged(file.capacity(), "the end of the file is missing"));
+        if entry.end > file.length() {
+            return Err(file.damaged(file.length(), "the end of the file is missing"));
         }
-        if !self.table.is_free(entry.base, file.capacity()) {
+        if !self.table.is_free(entry.base, file.length()) {
             return Err(file.damaged(0, "the checkpoint has another file in its place"));
         }
         file.set_end(entry.end);
@@ -167,6 +192,7 @@ impl Opening<'_> {
         let new = &ids[ids.partition_point(|&id| id < start.from_id)..];
         if let Some(file) = start.resumed {
             let read = self.read(&file, file.end(), self.sequence, new)?;
+            self.replayed |= read.end > file.end();
             let mut taken = Vec::new();
             let ended = self.take(index, &mut taken, &file, read, new)?;
             self.apply(index, &mut taken, 0)?;
@@ -176,8 +202,8 @@ impl Opening<'_> {
         }
         // Files are opened and read side by side, and then looked at in their order: what one says
         // counts only if the log goes on until there.
-        let mut unread =
-            new.iter().map(|&id| Ok(self.map(id)?.len() as u64)).sum::<Result<u64>>()?;
+        self.replayed |= !new.is_empty();
+        let mut unread = new.iter().map(|&id| self.written_bytes(id)).sum::<Result<u64>>()?;
         for (group, ids) in new.chunks(threads()).enumerate() {
             let later = |i: usize| &new[group * threads() + i + 1..];
             let opened: Vec<Mutex<Option<Result<Unknown>>>> =
@@ -198,69 +224,11 @@ impl Opening<'_> {
                     }
                 }
             }
-            let read: u64 = taken.iter().map(|(file, _)| file.capacity()).sum();
+            let read: u64 = taken.iter().map(|(file, _)| file.end()).sum();
             unread = unread.saturating_sub(read);
             self.apply(index, &mut taken, unread)?;
         }
         Ok(None)
-    }
-
-    fn map(&self, id: u64) -> Result<Mapping> {
-        let name = file_name(id);
-        let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
-        file.map().map_err(Error::io("map", name))
-    }
-
-    /// Opens a file that the checkpoint does not know, and reads its first stretch.
-    fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Unknown> {
-        let map = self.map(id)?;
-        let header = map.get(0, map.len().min(HEADER_BYTES)).unwrap_or_default();
-        if header.iter().all(|&byte| byte == 0) {
-            return Ok(None);
-        }
-        let file = LogFile::open(self.storage, id, 0, false)?;
-        let read = self.read(&file, HEADER_BYTES as u64, file.header.first_sequence, later)?;
-        Ok(Some((file, read)))
-    }
-
-    /// Takes in what `read_unknown` found. Breaks with the tail where the log ends.
-    fn take_unknown(
-        &mut self,
-        index: &Index,
-        taken: &mut Vec<(Arc<LogFile>, Changes)>,
-        id: u64,
-        opened: Result<Unknown>,
-        later: &[u64],
-    ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
-        let (mut file, mut read) = match opened {
-            Ok(Some((file, read))) => (file, read),
-            Ok(None) if self.is_synced_later(id, 0, later)? => {
-                let blank = Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" };
-                return self.damage(blank).map(Continue);
-            }
-            Ok(None) => {
-                // Made, but not written before a crash: nothing behind it was ever answered for.
-                self.useless.extend([id].iter().chain(later).map(|&id| file_name(id)));
-                return Ok(Break(None));
-            }
-            Err(error) if error.is_damage() => return self.damage(error).map(Continue),
-            Err(error) => return Err(error),
-        };
-        if file.header.seed != *self.seed.get_or_insert(file.header.seed) {
-            return self.damage(file.damaged(32, "it belongs to another store")).map(Continue);
-        }
-        let first = file.header.first_sequence;
-        if first < self.sequence {
-            self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
-            read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
-        }
-        file.base = self.table.free_base(file.capacity());
-        let file = Arc::new(file);
-        self.table.insert(Arc::clone(&file));
-        Ok(match self.take(index, taken, &file, read, later)? {
-            Ended::Log => Break(Some(file)),
-            _ => Continue(()),
-        })
     }
 
     /// Notes damage, or fails.
@@ -287,12 +255,13 @@ impl Opening<'_> {
             }
             file.set_end(read.end);
             file.add_tombstones(read.changes.tombstones);
+            file.add_dead(read.changes.marks);
             self.sequence = read.sequence;
             taken.push((Arc::clone(file), read.changes));
             if read.ended != Ended::Stretch {
                 break;
             }
-            self.apply(index, taken, file.capacity() - read.end)?;
+            self.apply(index, taken, file.written_bytes(read.end))?;
             read = self.read(file, read.end, read.sequence, later)?;
         }
         if read.ended == Ended::Log {

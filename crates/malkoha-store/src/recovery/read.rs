@@ -1,5 +1,6 @@
 //! Reading a stretch of a file, up to the end of the log, and telling that from damage.
 
+use super::unknown::Opened;
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
 use crate::log::{HEADER_BYTES, LogFile, NO_RECORD, Scan, Step, UNIT, find_record};
@@ -50,13 +51,20 @@ impl Opening<'_> {
                 Step::Sealed | Step::End => {
                     let here = (scan.offset(), scan.sequence());
                     let (offset, sequence) = changes.unfinished().unwrap_or(here);
-                    changes.cut();
-                    if !self.is_damage(file, offset, sequence, later)? {
+                    let repairing = self.on_damage == OnDamage::Skip;
+                    // In a repair, what is whole of a batch is kept if it was ever finished.
+                    let from = if repairing { here } else { (offset, sequence) };
+                    if !self.is_damage(file, from.0, from.1, later)? {
+                        changes.cut();
                         scan.back_to(offset, sequence);
                         break Ended::Log;
                     }
-                    damage.push(file.damaged(offset, NO_RECORD));
-                    if self.on_damage == OnDamage::Refuse || !scan.skip() {
+                    damage.push(file.damaged(from.0, NO_RECORD));
+                    if !repairing {
+                        break Ended::File;
+                    }
+                    changes.finish();
+                    if !scan.skip() {
                         break Ended::File;
                     }
                 }
@@ -88,15 +96,23 @@ impl Opening<'_> {
             // A compaction removed what was between, and that synced the log.
             return Ok(true);
         }
+        let repairing = self.on_damage == OnDamage::Skip;
         for &id in later {
-            let Ok(later) = LogFile::open(self.storage, id, 0, false) else { continue };
+            let later = match self.open(id) {
+                // A crash leaves a header that is whole, or none.
+                Err(error) if error.is_damage() => return Ok(true),
+                Ok(Opened::Headless) if repairing => return Ok(true),
+                Ok(Opened::Unwritten | Opened::Headless) => continue,
+                Ok(Opened::File(file)) => file,
+                Err(error) => return Err(error),
+            };
             if id == next && later.header.durable_before > offset {
                 return Ok(true);
             }
             let first = later.header.first_sequence;
             let mut scan = Scan::new(&later, HEADER_BYTES as u64, first, later.capacity());
             while let Step::Record(record, ..) = scan.step() {
-                if record.head.unsynced().is_some() {
+                if repairing || record.head.unsynced().is_some() {
                     return Ok(true);
                 }
             }

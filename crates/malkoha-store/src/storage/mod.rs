@@ -5,6 +5,7 @@ mod mapping;
 mod os;
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 pub use mapping::Mapping;
@@ -48,8 +49,24 @@ pub trait StorageFile: Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Changes its length. New bytes are zero, and there is room for them on the device.
+    /// Changes its length. New bytes are zero, and there is room for them on the device. A file that
+    /// another process may have mapped must not get shorter: reading there would end that process.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
+
+    /// Finds room on the device for these bytes. The file gets longer if it ends before; new bytes
+    /// are zero.
+    fn reserve(&self, bytes: Range<u64>) -> io::Result<()>;
+
+    /// Gives back the room from an offset on, where the system can: the bytes there are zero then,
+    /// and the length stays.
+    fn release(&self, from: u64) -> io::Result<()>;
+
+    /// The first bytes at an offset or behind it that were written; all others there are zero. May
+    /// have more bytes than that.
+    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>>;
+
+    /// Whether the file has another name too, and so another user.
+    fn is_shared(&self) -> io::Result<bool>;
 
     /// All of it, for reading. Later writes show in it.
     fn map(&self) -> io::Result<Mapping>;

@@ -2,8 +2,12 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::io::Errno;
 
 use super::{Mapping, Storage, StorageFile};
 
@@ -142,10 +146,46 @@ impl StorageFile for OsFile {
         if bytes <= old {
             return self.file.set_len(bytes);
         }
-        reserve(&self.file, old, bytes).inspect_err(|_| {
+        reserve(&self.file, old..bytes).inspect_err(|_| {
             // The room that was found goes back; the first error is the one to tell.
             let _ = self.file.set_len(old);
         })
+    }
+
+    fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
+        reserve(&self.file, bytes)
+    }
+
+    fn release(&self, from: u64) -> io::Result<()> {
+        let bytes = self.len()?.saturating_sub(from);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.file, hole, from, bytes) {
+            // Then the room stays with the file.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
+    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let begin = match seek(&self.file, SeekFrom::Data(from)) {
+            Err(Errno::NXIO) => return Ok(None),
+            // The system cannot tell.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => {
+                let end = self.len()?;
+                return Ok((from < end).then_some(from..end));
+            }
+            begin => begin?,
+        };
+        Ok(Some(begin..seek(&self.file, SeekFrom::Hole(begin))?))
+    }
+
+    #[cfg(unix)]
+    fn is_shared(&self) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt;
+        Ok(self.file.metadata()?.nlink() > 1)
     }
 
     fn map(&self) -> io::Result<Mapping> {
@@ -174,23 +214,24 @@ fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all_at(bytes, offset)
 }
 
-/// Room for the bytes from `old` to `new`: without it a write into a mapping would be the first to
-/// find the device full, and would end the process.
-fn reserve(file: &File, old: u64, new: u64) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    use rustix::io::Errno;
-    match fallocate(file, FallocateFlags::empty(), old, new - old) {
+/// Room for zero bytes: without it a write into a mapping would be the first to find the device
+/// full, and would end the process.
+fn reserve(file: &File, bytes: Range<u64>) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::empty(), bytes.start, bytes.end - bytes.start) {
         Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, old, new),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
         Err(error) => Err(error.into()),
     }
 }
 
-fn write_zeros(file: &File, old: u64, new: u64) -> io::Result<()> {
+fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
     let zeros = vec![0; 1 << 16];
-    let mut offset = old;
-    while offset < new {
-        let bytes = zeros.len().min(usize::try_from(new - offset).unwrap_or(usize::MAX));
+    let mut offset = range.start;
+    while offset < range.end {
+        let bytes = zeros.len().min(usize::try_from(range.end - offset).unwrap_or(usize::MAX));
         write_all_at(file, offset, &zeros[..bytes])?;
         offset += bytes as u64;
     }

@@ -35,7 +35,9 @@ impl Store {
             return Err(Error::Option("a backup needs a directory without files"));
         }
         let mut maintained = self.inner.maintenance.lock();
-        // What is sealed is never written again, so both stores may have it.
+        // What is sealed is never written again, so both stores may have it. The seal says what of
+        // the log is durable.
+        self.inner.sync()?;
         let mut writer = self.inner.writer()?;
         writer.seal()?;
         let files = self.inner.write_checkpoint(&mut maintained, writer, &[])?;

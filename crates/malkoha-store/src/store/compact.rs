@@ -9,12 +9,14 @@
 //! that are removed before its own: such a file may still have the key. It remembers how old it
 //! is, so that it goes away one day.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::read::is_alive;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
+use crate::index;
 use crate::locate::{Located, locate};
 use crate::log::{
     Content, HEADER_BYTES, Kind, LogFile, NO_RECORD, Record, Scan, Step, Writer, file_name,
@@ -23,6 +25,8 @@ use crate::recovery::OnDamage;
 
 /// Bytes that are copied while writers wait.
 const STRETCH: u64 = 1 << 16;
+/// Bytes of files that are removed together, at least.
+const TOGETHER: u64 = 256 << 20;
 /// The share of dead bytes from which `compact` rewrites a file.
 const WORTHWHILE: f64 = 0.02;
 
@@ -42,11 +46,17 @@ impl Store {
     /// # Errors
     ///
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
-    /// nothing given back.
+    /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
         let mut maintained = self.inner.maintenance.lock();
-        // The last file too.
-        self.inner.writer()?.seal()?;
+        let mut writer = self.inner.writer()?;
+        // The last file too, if it has something to give.
+        let is_only = self.inner.files.load().files().len() == 1;
+        let gives = |tail: &Arc<LogFile>| tail.dead() > 0 || is_only && tail.tombstones() > 0;
+        if writer.tail().is_some_and(gives) {
+            writer.seal()?;
+        }
+        drop(writer);
         // The index too, before it is written into a checkpoint.
         self.inner.index.shrink();
         let pace = Pace { rate: None, stop: &|| false };
@@ -62,17 +72,32 @@ impl Inner {
         share: f64,
         pace: &Pace<'_>,
     ) -> Result<()> {
-        let victims = self.victims(share)?;
-        let mut done = Vec::new();
-        for file in &victims {
-            if (pace.stop)() {
-                break;
+        let (mut done, mut bytes, mut failed) = (Vec::new(), 0, None);
+        for file in &self.victims(share)? {
+            match self.rewrite(file, &done, pace, OnDamage::Refuse) {
+                Ok(true) => {
+                    done.push(file.id());
+                    bytes += file.end();
+                }
+                Ok(false) => break,
+                // What cannot be read stays for a repair; the others need not wait for that.
+                Err(error) if error.is_damage() => {
+                    file.set_unreadable();
+                    failed.get_or_insert(error);
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    break;
+                }
             }
-            if self.rewrite(file, &done, pace, OnDamage::Refuse)? {
-                done.push(file.id());
+            // Not all at the end, where much must be copied; each time costs a checkpoint.
+            if bytes >= TOGETHER.max(8 * self.index.size_in_bytes()) {
+                self.remove_files(maintained, &mem::take(&mut done))?;
+                bytes = 0;
             }
         }
-        self.remove_files(maintained, &done)
+        self.remove_files(maintained, &done)?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// Files to rewrite, the oldest first.
@@ -86,7 +111,8 @@ impl Inner {
             let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
             #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
             let enough = reclaimable as f64 >= file.end() as f64 * share;
-            if (enough && reclaimable > 0) || file.end() <= EMPTY {
+            let worthwhile = (enough && reclaimable > 0) || file.end() <= EMPTY;
+            if worthwhile && !file.is_unreadable() {
                 victims.push(Arc::clone(file));
             }
         }
@@ -182,7 +208,7 @@ impl Inner {
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
                 return self.publish(&content, hash, &new, offset, None);
             }
-            Kind::Seal => return Ok(()),
+            Kind::Seal | Kind::Mark => return Ok(()),
         };
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
         self.publish(&content, hash, &new, offset, Some(old))
@@ -202,8 +228,20 @@ impl Inner {
 
     /// Makes it durable that files are no part of the store any more.
     pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
-        self.write_checkpoint(maintained, self.writer()?, ids)?;
-        let _writer = self.writer()?;
+        match self.write_checkpoint(maintained, self.writer()?, ids) {
+            // No room beside the old one. The log, which is durable now, has all that it says.
+            Err(Error::NoSpace { .. }) => {
+                index::remove(&*self.storage)?;
+                maintained.checkpoint = None;
+                match self.write_checkpoint(maintained, self.writer()?, ids) {
+                    Err(Error::NoSpace { .. }) => {}
+                    other => drop(other?),
+                }
+            }
+            other => drop(other?),
+        }
+        let mut writer = self.writer()?;
+        writer.forget(ids);
         let mut table = self.files.load().as_ref().clone();
         ids.iter().for_each(|&id| table.remove(id));
         self.files.store(Arc::new(table));

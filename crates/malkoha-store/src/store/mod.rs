@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
 use crate::log::{Commit, FileTable, LogFile, Writer};
 use crate::options::Options;
+use crate::recovery::Recovery;
 use crate::storage::{Lock, Storage};
 
 use background::Background;
@@ -56,6 +57,7 @@ struct Inner {
     maintenance: Mutex<Maintained>,
     /// What went wrong in a thread of the store, until somebody asks.
     background_error: Mutex<Option<Error>>,
+    recovery: Recovery,
     _lock: Option<Lock>,
 }
 
@@ -85,12 +87,16 @@ impl Inner {
         self.commit.wait(&*self.storage, position, || writer.lock().unsynced())
     }
 
-    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns.
+    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns. The log
+    /// says as well that it is durable until there, lest the checkpoint be lost.
     fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
-        let writer = self.writer()?;
-        if maintained.checkpoint == Some(writer.position()) {
+        let position = self.writer()?.position();
+        if maintained.checkpoint == Some(position) {
             return Ok(());
         }
+        self.wait_durable(position)?;
+        let mut writer = self.writer()?;
+        writer.mark()?;
         self.write_checkpoint(maintained, writer, &[]).map(|_| ())
     }
 

@@ -8,12 +8,14 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
-use super::{Background, Inner, Store};
+use super::{Background, Inner, Maintained, Store};
 use crate::error::{Error, Result};
+use crate::index;
 use crate::index::Index;
+use crate::log::parse_name;
 use crate::log::{Commit, FileTable, Writer};
 use crate::options::{Durability, Options};
-use crate::recovery::{OnDamage, Recovered, recover};
+use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage};
 
 impl Store {
@@ -80,9 +82,16 @@ impl Store {
             commit: Commit::default(),
             maintenance: Mutex::default(),
             background_error: Mutex::default(),
+            recovery: recovered.recovery,
             _lock: None,
         };
         Self { inner: Arc::new(inner), background: None }
+    }
+
+    /// What opening found that closing does not leave behind.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.inner.recovery
     }
 
     /// Syncs, writes a checkpoint and gives back what was reserved. Dropping a store does the same
@@ -120,11 +129,17 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     let storage = OsStorage::new(path);
     if create {
         storage.make().map_err(Error::not_writable("make", name()))?;
-    } else if !path.is_dir() {
+    } else if !is_store(&storage) {
         return Err(Error::NoStore(name()));
     }
     let lock = storage.lock().map_err(Error::not_writable("lock", name()))?;
     Ok((storage, lock.ok_or(Error::Locked)?))
+}
+
+/// Whether there is anything of a store: in other people's directories nothing is made.
+fn is_store(storage: &OsStorage) -> bool {
+    let names = storage.list().unwrap_or_default();
+    names.iter().any(|name| name == index::CHECKPOINT || parse_name(name).is_some())
 }
 
 /// Reads a store to which another process may write: begins anew where files changed or went away
@@ -152,6 +167,8 @@ fn empty(options: &Options) -> Result<Recovered> {
         seed,
         skipped: Vec::new(),
         useless: Vec::new(),
+        checkpointed: false,
+        recovery: Recovery::default(),
     })
 }
 
@@ -163,6 +180,7 @@ pub(super) fn writable(
     recovered: Recovered,
 ) -> Result<Inner> {
     let Recovered { index, mut table, mut tail, next_id, sequence, seed, useless, .. } = recovered;
+    let Recovered { checkpointed, recovery, .. } = recovered;
     for name in &useless {
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
@@ -183,6 +201,8 @@ pub(super) fn writable(
         tail,
         unsynced,
     );
+    // The checkpoint that is there needs no other.
+    let maintained = Maintained { checkpoint: checkpointed.then(|| writer.position()) };
     Ok(Inner {
         storage,
         options: options.clone(),
@@ -191,8 +211,9 @@ pub(super) fn writable(
         files: ArcSwap::from_pointee(table),
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
-        maintenance: Mutex::default(),
+        maintenance: Mutex::new(maintained),
         background_error: Mutex::default(),
+        recovery,
         _lock: lock,
     })
 }

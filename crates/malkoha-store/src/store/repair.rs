@@ -63,20 +63,34 @@ impl Inner {
         }
         names.sort_unstable();
         let table = self.files.load_full();
-        let damaged = table.files().iter().filter(|file| names.contains(&file.name()));
+        let is_open = |name: &&String| table.files().iter().any(|file| file.name() == **name);
+        // What nothing could be read of goes first: the new checkpoint has its name perhaps.
+        for name in names.iter().filter(|name| !is_open(name)) {
+            self.set_aside(name, repair)?;
+        }
         self.writer()?.seal()?;
         let mut done = Vec::new();
-        for file in damaged {
+        for file in table.files().iter().filter(|file| names.contains(&file.name())) {
             let pace = Pace { rate: None, stop: &|| false };
             self.rewrite(file, &done, &pace, OnDamage::Skip)?;
             done.push(file.id());
         }
         self.forget_files(&mut self.maintenance.lock(), &done)?;
-        for name in names {
-            let aside = format!("{name}{SET_ASIDE}");
-            self.storage.rename(&name, &aside).map_err(Error::io("rename", name))?;
-            repair.set_aside.push(aside);
+        for name in names.iter().filter(is_open) {
+            self.set_aside(name, repair)?;
         }
         self.storage.sync_directory().map_err(Error::io("sync", "."))
+    }
+
+    /// Gives a damaged file a name that none has.
+    fn set_aside(&self, name: &str, repair: &mut Repair) -> Result<()> {
+        let taken = self.storage.list().map_err(Error::io("list", "."))?;
+        let first = format!("{name}{SET_ASIDE}");
+        let others = (2..).map(|n| format!("{first}.{n}"));
+        let mut free = std::iter::once(first.clone()).chain(others);
+        let aside = free.find(|aside| !taken.contains(aside)).unwrap_or(first);
+        self.storage.rename(name, &aside).map_err(Error::io("rename", name))?;
+        repair.set_aside.push(aside);
+        Ok(())
     }
 }

@@ -39,11 +39,13 @@ impl Inner {
             index_bytes: self.index.size_in_bytes(),
             ..Stats::default()
         };
+        let last = table.files().last().map(|file| file.id());
         for file in table.files() {
             stats.log_bytes += file.end();
             stats.dead_bytes += file.dead();
             stats.tombstone_bytes += file.tombstones();
-            stats.reserved_bytes += file.capacity();
+            let is_last = Some(file.id()) == last;
+            stats.reserved_bytes += if is_last { file.capacity() } else { file.least() };
         }
         stats
     }

@@ -32,6 +32,7 @@ impl Store {
             let mut scan = Scan::new(file, HEADER_BYTES as u64, file.header.first_sequence, end);
             loop {
                 match scan.step() {
+                    Step::Record(record, ..) if record.head.kind == Kind::Mark => {}
                     Step::Record(record, offset, _) => {
                         found.records += 1;
                         let live = record.head.kind == Kind::Put

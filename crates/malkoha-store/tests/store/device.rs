@@ -161,3 +161,31 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     }
     store.put(b"later", b"1").unwrap();
 }
+
+#[test]
+fn a_full_store_can_be_emptied() {
+    let Some(device) = Device::new(2) else { return };
+    let store = Store::open(device.path().join("store"), &options()).unwrap();
+    let mut expected = Contents::new();
+    let error = fill(&store, &mut expected);
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+    let full = expected.len();
+    let mut refusals = 0;
+    for n in 0..u32::try_from(full).unwrap() {
+        let mut deleted = store.delete(&key(n));
+        if matches!(deleted, Err(Error::NoSpace { .. })) {
+            refusals += 1;
+            // What could be given back is, even if the rest must wait for room.
+            let _ = store.compact();
+            deleted = store.delete(&key(n));
+        }
+        assert!(deleted.unwrap(), "{n} of {full}, after {refusals} refusals");
+        expected.remove(&key(n));
+    }
+    assert!(refusals > 0, "the device was not full");
+    assert_holds(&store, &expected);
+    store.compact().unwrap();
+    fill(&store, &mut expected);
+    assert!(expected.len() > full * 9 / 10, "{} of {full}", expected.len());
+    assert_holds(&store, &expected);
+}

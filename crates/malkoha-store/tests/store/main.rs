@@ -1,6 +1,7 @@
 //! The store on real files, and on simulated ones that crash.
 
 mod crash;
+mod damage;
 mod device;
 mod files;
 mod operations;

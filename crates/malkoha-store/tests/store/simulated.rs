@@ -2,10 +2,12 @@
 //! moment could have left of that.
 //!
 //! What was synced is there. Of writes that were not, each sector of 512 bytes is there or not,
-//! whatever the order. Of changes to the directory that were not synced, the first few are there.
+//! whatever the order; a length that was not is the old one or the new one. Of changes to the
+//! directory that were not synced, the first few are there.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -125,15 +127,11 @@ struct Image {
 
 impl Image {
     fn new(bytes: u64) -> Self {
-        let present = vec![0; usize::try_from(bytes).unwrap()];
-        // The file system orders lengths before data, as journaling ones do.
-        Self { durable: present.clone(), present }
+        Self { durable: Vec::new(), present: vec![0; usize::try_from(bytes).unwrap()] }
     }
 
     fn resize(&mut self, bytes: u64) {
-        let bytes = usize::try_from(bytes).unwrap();
-        self.present.resize(bytes, 0);
-        self.durable.resize(bytes, 0);
+        self.present.resize(usize::try_from(bytes).unwrap(), 0);
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) {
@@ -147,10 +145,18 @@ impl Image {
 
     fn crashed(&self, chance: &mut impl FnMut() -> bool) -> Vec<u8> {
         let sector = usize::try_from(SECTOR).unwrap();
-        let sectors = self.durable.chunks(sector).zip(self.present.chunks(sector));
-        let choose =
-            |(old, new): (&[u8], &[u8])| if old == new || chance() { new } else { old }.to_vec();
-        sectors.flat_map(choose).collect()
+        let mut bytes = self.present.clone();
+        let mut old = self.durable.clone();
+        if old.len() != bytes.len() && !chance() {
+            bytes.resize(old.len(), 0);
+        }
+        old.resize(bytes.len(), 0);
+        for (new, old) in bytes.chunks_mut(sector).zip(old.chunks(sector)) {
+            if new != old && !chance() {
+                new.copy_from_slice(old);
+            }
+        }
+        bytes
     }
 }
 
@@ -229,6 +235,24 @@ impl StorageFile for SimulatedFile {
         self.mappings.lock().unwrap().push(new);
         self.note(Event::Resize(self.number, bytes));
         Ok(())
+    }
+
+    fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
+        if bytes.end > self.len()? { self.set_len(bytes.end) } else { Ok(()) }
+    }
+
+    fn release(&self, from: u64) -> io::Result<()> {
+        let bytes = self.len()?.saturating_sub(from);
+        self.write_at(from, &vec![0; usize::try_from(bytes).unwrap()])
+    }
+
+    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let end = self.len()?;
+        Ok((from < end).then_some(from..end))
+    }
+
+    fn is_shared(&self) -> io::Result<bool> {
+        Ok(false)
     }
 
     fn map(&self) -> io::Result<Mapping> {

@@ -1,0 +1,135 @@
+//! Files that the checkpoint does not know: written since, or made and never written.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::sync::Arc;
+
+use super::Opening;
+use super::read::{Ended, Read};
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, to_usize};
+use crate::replay::Changes;
+
+/// What a file that the checkpoint does not know is.
+pub(super) enum Opened {
+    /// Nothing but zeros: made before a crash, and not written.
+    Unwritten,
+    /// Something, but no header, not even a damaged one.
+    Headless,
+    File(LogFile),
+}
+
+/// A file that the checkpoint does not know, and its first stretch.
+pub(super) enum Unknown {
+    Unwritten,
+    Headless,
+    File(Box<LogFile>, Read),
+}
+
+impl Opening<'_> {
+    /// Opens a file that the checkpoint does not know.
+    pub(super) fn open(&self, id: u64) -> Result<Opened> {
+        let name = file_name(id);
+        let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
+        let map = file.map().map_err(Error::io("map", &*name))?;
+        let is_zero = |from: u64, to: u64| {
+            let bytes = map.get(from, to_usize(to - from)).unwrap_or_default();
+            bytes.iter().all(|&byte| byte == 0)
+        };
+        let length = map.len() as u64;
+        if !is_zero(0, length.min(HEADER_BYTES as u64)) {
+            return LogFile::open(self.storage, id, 0, false).map(Opened::File);
+        }
+        let mut at = 0;
+        // Where the system cannot tell what was written, all of it.
+        while let Some(written) = file.written(at).unwrap_or((at < length).then_some(at..length)) {
+            at = written.end;
+            if !is_zero(written.start, written.end.min(length)) {
+                return Ok(Opened::Headless);
+            }
+        }
+        Ok(Opened::Unwritten)
+    }
+
+    pub(super) fn written_bytes(&self, id: u64) -> Result<u64> {
+        Ok(match self.open(id) {
+            Ok(Opened::File(file)) => file.written_bytes(0),
+            Err(error) if !error.is_damage() => return Err(error),
+            _ => 0,
+        })
+    }
+
+    /// Opens a file that the checkpoint does not know, and reads its first stretch.
+    pub(super) fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Unknown> {
+        Ok(match self.open(id)? {
+            Opened::Unwritten => Unknown::Unwritten,
+            Opened::Headless => Unknown::Headless,
+            Opened::File(file) => {
+                let first = file.header.first_sequence;
+                let read = self.read(&file, HEADER_BYTES as u64, first, later)?;
+                Unknown::File(Box::new(file), read)
+            }
+        })
+    }
+
+    /// Reads a file whose header is lost: it can be told, as its records follow those before. `None`
+    /// if nothing in it was ever answered for, as after a crash.
+    fn read_headless(&mut self, id: u64, later: &[u64]) -> Result<Option<(LogFile, Read)>> {
+        let (file, what) = (file_name(id), "its header is blank, but not what follows");
+        let blank = Error::Damaged { file, offset: 0, what };
+        // The first header of a store is durable before anything follows it.
+        let Some(seed) = self.seed else { return Err(blank) };
+        let file = LogFile::headless(self.storage, FileHeader::new(id, self.sequence, seed, 0))?;
+        let read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
+        if read.ended == Ended::Log && read.end == HEADER_BYTES as u64 {
+            return Ok(None);
+        }
+        self.damage(blank)?;
+        Ok(Some((file, read)))
+    }
+
+    /// Takes in what `read_unknown` found. Breaks with the tail where the log ends.
+    pub(super) fn take_unknown(
+        &mut self,
+        index: &Index,
+        taken: &mut Vec<(Arc<LogFile>, Changes)>,
+        id: u64,
+        opened: Result<Unknown>,
+        later: &[u64],
+    ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
+        let found = match opened {
+            Ok(Unknown::File(file, read)) => Ok(Some((*file, read))),
+            Ok(Unknown::Headless) => self.read_headless(id, later),
+            Ok(Unknown::Unwritten) if self.is_synced_later(id, 0, later)? => {
+                Err(Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" })
+            }
+            Ok(Unknown::Unwritten) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let (mut file, mut read) = match found {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                // Made, but not written before a crash: nothing behind it was ever answered for.
+                self.useless.extend([id].iter().chain(later).map(|&id| file_name(id)));
+                return Ok(Break(None));
+            }
+            Err(error) if error.is_damage() => return self.damage(error).map(Continue),
+            Err(error) => return Err(error),
+        };
+        if file.header.seed != *self.seed.get_or_insert(file.header.seed) {
+            return self.damage(file.damaged(32, "it belongs to another store")).map(Continue);
+        }
+        let first = file.header.first_sequence;
+        if first < self.sequence {
+            self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
+            read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
+        }
+        file.base = self.table.free_base(file.length());
+        let file = Arc::new(file);
+        self.table.insert(Arc::clone(&file));
+        Ok(match self.take(index, taken, &file, read, later)? {
+            Ended::Log => Break(Some(file)),
+            _ => Continue(()),
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! What is damaged, missing or shared: told, never lost further, and saved by repair as far as it is
+//! whole.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use malkoha_store::{Batch, Durability, Error, Store};
+
+use crate::support::{Contents, Dir, assert_holds, contents, key, options};
+
+/// Some files, all of whose records were synced, and no checkpoint.
+fn without_checkpoint() -> (Dir, Contents) {
+    let dir = Dir::new();
+    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..600 {
+        store.put(&key(n), &[1; 50]).unwrap();
+        expected.insert(key(n), vec![1; 50]);
+    }
+    store.close().unwrap();
+    dir.remove("CHECKPOINT");
+    (dir, expected)
+}
+
+fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    change(&mut bytes);
+    fs::write(path, bytes).unwrap();
+}
+
+/// The place of a key in a file.
+fn place(bytes: &[u8], key: &[u8]) -> usize {
+    bytes.windows(key.len()).position(|part| part == key).unwrap()
+}
+
+#[track_caller]
+fn refusal(dir: &Dir) -> String {
+    let error = Store::open(dir.path(), &options()).err().expect("damage is told");
+    assert!(error.is_damage(), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn a_file_without_its_header_is_no_file_without_use() {
+    for number in 0..4 {
+        let (dir, expected) = without_checkpoint();
+        let logs = dir.logs();
+        assert_eq!(logs.len(), 4);
+        change(&logs[number], |bytes| bytes[..64].fill(0));
+        let text = refusal(&dir);
+        assert!(text.contains("damaged at byte 0: its header is blank"), "{text}");
+        assert_eq!(dir.logs().len(), 4, "nothing was removed");
+        let repair = Store::repair(dir.path()).unwrap();
+        assert_eq!(repair.set_aside.len(), 1);
+        // The seed is in all headers, so only that of the first is lost with its file.
+        let lost = if number == 0 { expected.len() / 2 } else { 0 };
+        let found = contents(&dir.open());
+        assert!(found.len() >= expected.len() - lost, "{number}: {}", found.len());
+        assert!(found.iter().all(|(key, value)| expected.get(key) == Some(value)));
+    }
+}
+
+#[test]
+fn a_file_that_was_never_written_has_no_use() {
+    let (dir, expected) = without_checkpoint();
+    let empty = dir.path().join("000000000005.log");
+    // Behind a seal only.
+    let last = dir.logs()[3].clone();
+    fs::remove_file(&last).unwrap();
+    fs::write(&last, [0; 4096]).unwrap();
+    fs::write(&empty, []).unwrap();
+    // The file before it says that this one was durable before it: no, it is the last one.
+    let found = contents(&dir.open());
+    assert!(found.len() > 400 && found.iter().all(|(key, value)| expected.get(key) == Some(value)));
+    assert!(!empty.exists());
+}
+
+/// Closing writes down that all is durable: a flipped bit then is no torn tail.
+#[test]
+fn damage_behind_the_last_checkpoint_is_told_after_closing() {
+    for options in [options(), options().durability(Durability::Always)] {
+        let dir = Dir::new();
+        let store = Store::open(dir.path(), &options).unwrap();
+        store.put(b"first", b"1").unwrap();
+        store.put(b"last", b"2").unwrap();
+        store.close().unwrap();
+        let log = dir.logs()[0].clone();
+        change(&log, |bytes| {
+            let at = place(bytes, b"last");
+            bytes[at] ^= 1;
+        });
+        change(&dir.path().join("CHECKPOINT"), |bytes| bytes[20] ^= 1);
+        assert!(refusal(&dir).contains("000000000001.log"));
+        let repair = Store::repair(dir.path()).unwrap();
+        assert_eq!((repair.keys, repair.skipped.len()), (1, 1));
+        assert_eq!(dir.open().get(b"first").unwrap().unwrap(), b"1");
+    }
+}
+
+#[test]
+fn opening_tells_what_it_found() {
+    let (dir, mut expected) = without_checkpoint();
+    let store = dir.open();
+    assert!(store.recovery().checkpoint.is_none() && store.recovery().cut.is_none());
+    store.close().unwrap();
+    change(&dir.path().join("CHECKPOINT"), |bytes| bytes[20] ^= 1);
+    let store = dir.open();
+    let damage = store.recovery().checkpoint.as_ref().unwrap().to_string();
+    assert!(damage.contains("CHECKPOINT"), "{damage}");
+    // What a crash of the machine leaves of a put: its second half.
+    let log = dir.logs().last().unwrap().clone();
+    let before = fs::read(&log).unwrap();
+    store.put(b"torn", &[7; 100]).unwrap();
+    let mut bytes = fs::read(&log).unwrap();
+    let at = place(&bytes, b"torn");
+    bytes[at - 16..at + 50].fill(0);
+    drop(store);
+    fs::write(&log, &bytes).unwrap();
+    dir.remove("CHECKPOINT");
+    let store = dir.open();
+    let cut = store.recovery().cut.clone().unwrap();
+    assert_eq!(cut.file, log.file_name().unwrap().to_str().unwrap());
+    assert!((100..4096).contains(&cut.bytes), "{cut:?}");
+    assert!(before.len() as u64 > cut.offset);
+    assert_holds(&store, &expected);
+    store.put(b"torn", b"whole").unwrap();
+    expected.insert(b"torn".to_vec(), b"whole".to_vec());
+    drop(store);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &expected);
+}
+
+/// Another process that reads has the file mapped: to read where it ended before would end it.
+#[test]
+fn log_files_get_no_shorter() {
+    let dir = Dir::new();
+    let store = Store::open(dir.path(), &options().file_bytes(1 << 20)).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..100 {
+        store.put(&key(n), &[3; 40]).unwrap();
+        expected.insert(key(n), vec![3; 40]);
+    }
+    let log = dir.logs()[0].clone();
+    let (length, blocks) = (log.metadata().unwrap().len(), log.metadata().unwrap().blocks());
+    assert_eq!(length, 1 << 20);
+    let reader = Store::open_read_only(dir.path()).unwrap();
+    store.close().unwrap();
+    assert_eq!(log.metadata().unwrap().len(), length);
+    assert!(log.metadata().unwrap().blocks() < blocks, "its room was given back");
+    let store = Store::open(dir.path(), &options()).unwrap();
+    assert_eq!(log.metadata().unwrap().len(), length);
+    assert!(store.delete(&key(0)).unwrap());
+    store.compact().unwrap();
+    assert_holds(&reader, &expected);
+    assert!(reader.verify().unwrap().damage.is_empty());
+}
+
+#[test]
+fn a_copy_by_links_is_a_store_of_its_own() {
+    let (dir, mut expected) = without_checkpoint();
+    dir.open().close().unwrap();
+    let copy = Dir::new();
+    for path in dir.logs() {
+        fs::hard_link(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let theirs = expected.clone();
+    let store = copy.open();
+    for n in 0..50 {
+        store.put(&key(n), b"changed").unwrap();
+        expected.insert(key(n), b"changed".to_vec());
+    }
+    assert_holds(&store, &expected);
+    drop(store);
+    assert_holds(&copy.open(), &expected);
+    dir.remove("CHECKPOINT");
+    assert_holds(&dir.open(), &theirs);
+}
+
+#[test]
+fn repair_keeps_what_is_whole_of_a_damaged_batch_and_nothing_of_a_torn_one() {
+    let write = || {
+        let dir = Dir::new();
+        let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
+        store.put(b"before", b"1").unwrap();
+        let mut batch = Batch::new();
+        for n in 0..10 {
+            batch.put(format!("member {n}").as_bytes(), &[5; 40]).unwrap();
+        }
+        store.apply(&batch).unwrap();
+        (dir, store)
+    };
+    let (dir, store) = write();
+    store.put(b"behind", b"1").unwrap();
+    store.close().unwrap();
+    dir.remove("CHECKPOINT");
+    let flip = |bytes: &mut Vec<u8>| {
+        let at = place(bytes, b"member 4");
+        bytes[at] ^= 1;
+    };
+    change(&dir.logs()[0], flip);
+    refusal(&dir);
+    assert_eq!(Store::repair(dir.path()).unwrap().keys, 2 + 9);
+    // The same, but a crash came before its end was written.
+    let (dir, store) = write();
+    let log = dir.logs()[0].clone();
+    let bytes = fs::read(&log).unwrap();
+    drop(store);
+    let mut bytes = bytes;
+    let at = place(&bytes, b"member 8");
+    bytes[at - 16..].fill(0);
+    fs::write(&log, bytes).unwrap();
+    dir.remove("CHECKPOINT");
+    let repair = Store::repair(dir.path()).unwrap();
+    assert_eq!((repair.keys, repair.skipped.len()), (1, 0));
+}
+
+#[test]
+fn one_damaged_file_does_not_end_compaction() {
+    let (dir, mut expected) = without_checkpoint();
+    let store = dir.open();
+    for n in 0..300 {
+        store.delete(&key(2 * n)).unwrap();
+        expected.remove(&key(2 * n));
+    }
+    change(&dir.logs()[1], |bytes| {
+        let at = place(bytes, b"key 251");
+        bytes[at] ^= 1;
+    });
+    drop(store);
+    let store = dir.open();
+    let before = store.stats();
+    let error = store.compact().unwrap_err();
+    assert!(error.is_damage() && error.to_string().contains("000000000002.log"), "{error}");
+    let after = store.stats();
+    assert!(after.log_bytes < before.log_bytes * 4 / 5, "{before:?} {after:?}");
+    // What is damaged is not tried again: it would be copied again each time.
+    store.compact().unwrap();
+    assert_eq!(store.stats().log_bytes, after.log_bytes);
+    expected.remove(&key(251));
+    drop(store);
+    assert_eq!(Store::repair(dir.path()).unwrap().skipped.len(), 1);
+    assert_holds(&dir.open(), &expected);
+}
+
+#[test]
+fn what_was_set_aside_before_stays() {
+    let (dir, _) = without_checkpoint();
+    for n in ["key 250", "key 10"] {
+        let name = dir.logs().into_iter().find(|path| {
+            let bytes = fs::read(path).unwrap();
+            bytes.windows(n.len()).any(|part| part == n.as_bytes())
+        });
+        change(&name.unwrap(), |bytes| {
+            let at = place(bytes, n.as_bytes());
+            bytes[at] ^= 1;
+        });
+        fs::write(dir.path().join("000000000002.log.damaged"), "older").unwrap();
+        let repair = Store::repair(dir.path()).unwrap();
+        assert_eq!(repair.set_aside.len(), 1);
+        assert!(dir.path().join(&repair.set_aside[0]).metadata().unwrap().len() > 5);
+    }
+    let older = fs::read(dir.path().join("000000000002.log.damaged")).unwrap();
+    assert_eq!(older, b"older");
+}
+
+#[test]
+fn a_store_whose_log_is_missing_can_be_begun_anew() {
+    let (dir, _) = without_checkpoint();
+    dir.open().close().unwrap();
+    dir.logs().iter().for_each(|path| fs::remove_file(path).unwrap());
+    assert!(refusal(&dir).contains("missing"));
+    let repair = Store::repair(dir.path()).unwrap();
+    assert_eq!((repair.keys, &repair.set_aside[..]), (0, &["CHECKPOINT.damaged".to_owned()][..]));
+    let store = dir.open();
+    store.put(b"key", b"value").unwrap();
+    drop(store);
+    assert_eq!(dir.open().len(), 1);
+}
+
+#[test]
+fn nothing_is_made_where_no_store_is() {
+    let dir = Dir::new();
+    fs::write(dir.path().join("letter.txt"), "Dear cuckoo").unwrap();
+    let refused = [
+        Store::repair(dir.path()).map(drop),
+        Store::open(dir.path(), &options().create(false)).map(drop),
+        Store::open_read_only(dir.path()).map(drop),
+    ];
+    for refused in refused {
+        assert!(matches!(refused, Err(Error::NoStore(_))), "{refused:?}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn closing_a_store_that_did_not_change_writes_nothing() {
+    let (dir, expected) = without_checkpoint();
+    dir.open().close().unwrap();
+    let state = || {
+        let checkpoint = dir.path().join("CHECKPOINT").metadata().unwrap();
+        (
+            checkpoint.ino(),
+            checkpoint.modified().unwrap(),
+            fs::read(dir.logs().pop().unwrap()).unwrap(),
+        )
+    };
+    let before = state();
+    let store = dir.open();
+    assert_holds(&store, &expected);
+    store.close().unwrap();
+    assert_eq!(state(), before);
+}
