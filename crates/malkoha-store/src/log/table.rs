@@ -10,6 +10,8 @@ use super::file::LogFile;
 use super::{UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
+/// Lines of a record that are asked for ahead: those of a hundred bytes or so.
+const LINES: usize = 3;
 /// Bytes of a slot.
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 
@@ -27,6 +29,14 @@ impl FileTable {
     #[inline(always)]
     pub(crate) fn file(&self, location: u64) -> Option<&Arc<LogFile>> {
         self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
+    }
+
+    /// Asks for the first lines of a record.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, location: u64) {
+        if let Some(file) = self.file(location) {
+            file.prefetch(location, LINES);
+        }
     }
 
     /// All files, in the order in which they were written.

@@ -14,8 +14,6 @@ use crate::log::FileTable;
 const CHUNK: usize = 2048;
 /// Records on their way at a time.
 const AHEAD: usize = 32;
-/// Lines of a record that are asked for ahead.
-const LINES: usize = 3;
 /// No location.
 const NONE: u64 = u64::MAX;
 
@@ -49,10 +47,10 @@ impl Store {
             hashes.clear();
             hashes.extend(keys.iter().map(|key| self.inner.hasher.hash_bytes(key.as_ref())));
             let table = self.inner.find_many(&hashes, &mut found);
-            found.first.iter().take(AHEAD).for_each(|&location| prefetch(&table, location));
+            found.first.iter().take(AHEAD).for_each(|&location| table.prefetch(location));
             for (i, key) in keys.iter().enumerate() {
                 if let Some(&location) = found.first.get(i + AHEAD) {
-                    prefetch(&table, location);
+                    table.prefetch(location);
                 }
                 let record = found.locate(i, &table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
@@ -119,15 +117,5 @@ impl Inner {
                 return table;
             }
         }
-    }
-}
-
-/// Asks for the first lines of a record.
-#[inline(always)]
-fn prefetch(table: &FileTable, location: u64) {
-    if location != NONE
-        && let Some(file) = table.file(location)
-    {
-        file.prefetch(location, LINES);
     }
 }

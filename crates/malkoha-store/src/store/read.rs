@@ -64,6 +64,8 @@ impl Inner {
         let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
         };
+        // The lines of a record come together, not one after the other.
+        candidates.iter().for_each(|location| table.prefetch(location));
         let found = locate_among(candidates.iter(), &table, key)?;
         Ok(found.filter(|found| is_alive(&found.record)).map(|found| with(&found.record)))
     }
