@@ -22,7 +22,7 @@ pub(crate) fn locate<'t>(
     key: &[u8],
 ) -> Result<Option<Located<'t>>> {
     let Some((candidates, ())) = index.find(hash, || ()) else { return Ok(None) };
-    locate_among(candidates.iter(), table, key)
+    locate_among(candidates.iter().copied(), table, key)
 }
 
 /// The candidate that has the key.

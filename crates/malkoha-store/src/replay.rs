@@ -188,7 +188,7 @@ fn apply_to(
         let old = if candidates.is_empty() {
             None
         } else {
-            locate_among(candidates.iter(), table, file.record(new)?.key)?
+            locate_among(candidates.iter().copied(), table, file.record(new)?.key)?
         };
         match (&old, change.is_put) {
             (Some(old), true) => shard.update(hash, old.location, new)?,

@@ -4,7 +4,6 @@
 //! segment at a time, so no write waits for long. A snapshot shares the shards with the store until
 //! the store changes them: taking one costs nothing, and changing a shared shard copies it once.
 
-mod candidates;
 mod checkpoint;
 mod widening;
 
@@ -14,10 +13,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use malkoha::GrowableCuckooMap;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 
-pub(crate) use candidates::Candidates;
 pub(crate) use checkpoint::{
     Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, write,
 };
@@ -37,6 +36,9 @@ const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 4096.0;
 
 type Shard = Arc<GrowableCuckooMap>;
+
+/// The locations that the index has for a hash: one or two as a rule.
+pub(crate) type Candidates = SmallVec<[u64; 4]>;
 
 /// Keys, by their hashes.
 pub(crate) struct Index {

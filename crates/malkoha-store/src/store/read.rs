@@ -65,8 +65,8 @@ impl Inner {
             return Ok(None);
         };
         // The lines of a record come together, not one after the other.
-        candidates.iter().for_each(|location| table.prefetch(location));
-        let found = locate_among(candidates.iter(), &table, key)?;
+        candidates.iter().for_each(|&location| table.prefetch(location));
+        let found = locate_among(candidates.iter().copied(), &table, key)?;
         Ok(found.filter(|found| is_alive(&found.record)).map(|found| with(&found.record)))
     }
 }

@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 use valkey_module::raw::{
-    self, RedisModuleCtx, RedisModuleDigest, RedisModuleIO, RedisModuleString,
-    RedisModuleTypeMethods,
+    self, RedisModuleCtx, RedisModuleDefragCtx, RedisModuleDigest, RedisModuleIO,
+    RedisModuleString, RedisModuleTypeMethods,
 };
 
 use super::api::call;
@@ -33,7 +33,7 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
         free_effort: Some(free_effort),
         unlink: None,
         copy: Some(copy),
-        defrag: None,
+        defrag: Some(defrag),
         mem_usage2: None,
         free_effort2: None,
         unlink2: None,
@@ -151,6 +151,24 @@ unsafe extern "C" fn copy(
     // SAFETY: the server hands in a value of this type.
     let value = unsafe { value(pointer) };
     guarded(null_mut(), || Box::into_raw(Box::new(value.clone())).cast())
+}
+
+/// Moves what is small to where it leaves no gap between others; the server moves no segments, which
+/// are larger than what it keeps together. Done at once, so it answers 0.
+unsafe extern "C" fn defrag(
+    context: *mut RedisModuleDefragCtx,
+    _key: *mut RedisModuleString,
+    pointer: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: the server hands in a value of this type, made by its own allocator, and nobody else
+    // knows its address. Like any value of Rust it may be moved byte for byte; the old one is gone.
+    guarded((), || unsafe {
+        let moved = call!(RedisModule_DefragAlloc(context, *pointer));
+        if !moved.is_null() {
+            *pointer = moved;
+        }
+    });
+    0
 }
 
 unsafe extern "C" fn free(pointer: *mut c_void) {
