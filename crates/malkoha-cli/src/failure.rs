@@ -41,8 +41,13 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    tell(&format!("malkoha: {}", one_line(&format!("{error:#}"))));
+    warn(error);
     ExitCode::from(FAILED)
+}
+
+/// Tells of an error, which need not be the end.
+pub(crate) fn warn(error: &anyhow::Error) {
+    tell(&format!("malkoha: {}", one_line(&with_causes(error))));
 }
 
 /// Reports what the argument parser found: help and version as they are, errors in one line.
@@ -76,6 +81,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
+/// The error and what caused it, but for causes that it tells itself.
+fn with_causes(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |text, cause| match cause.to_string() {
+        cause if text.contains(&cause) => text,
+        cause => format!("{text}: {cause}"),
+    })
+}
+
 /// The text without line breaks, and without the error numbers that Rust appends.
 fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -93,7 +106,7 @@ mod tests {
     #[test]
     fn a_message_is_one_line_without_error_numbers() {
         let error = anyhow::Error::new(io::Error::from_raw_os_error(2)).context("cannot open 'x'");
-        assert_eq!(one_line(&format!("{error:#}")), "cannot open 'x': No such file or directory");
+        assert_eq!(one_line(&with_causes(&error)), "cannot open 'x': No such file or directory");
         assert_eq!(one_line("a\n  b\n"), "a b");
     }
 }

@@ -51,7 +51,7 @@ pub mod storage;
 mod store;
 
 pub use error::{Error, Result};
-pub use library::{Chunking, Collected, Digest, FileInfo, Import, Library};
+pub use library::{Chunking, Collected, Digest, FileInfo, FileKind, Import, Library, Metadata};
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Durability, Options};
 pub use recovery::{Cut, Recovery};

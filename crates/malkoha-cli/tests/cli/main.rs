@@ -11,5 +11,6 @@ mod plan;
 mod random;
 mod screen;
 mod store;
+mod store_files;
 mod threads;
 mod uniq;

@@ -3,34 +3,24 @@
 //! A chunk has the key `c`, digest number, digest; a file has the key `f`, name. The record of a
 //! file is specified in `docs/STORE.md`.
 
+mod chunking;
 mod digest;
+mod info;
 mod manifest;
+mod metadata;
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
 
-use fastcdc::v2020::{self, StreamCDC};
-
 use crate::error::{Error, Result};
+use crate::log::MAX_VALUE;
 use crate::store::{Batch, Store};
+pub use chunking::Chunking;
+use chunking::each_chunk;
 pub use digest::Digest;
-use manifest::Manifest;
-
-/// Where files are cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chunking {
-    /// Where the content says so (FastCDC, 2020), into chunks of about this many bytes, 1 KiB to
-    /// 1 MiB: what is inserted or removed changes the chunks around it only.
-    Content(u32),
-    /// After every so many bytes, 1 to 1 GiB.
-    Fixed(u32),
-}
-
-impl Default for Chunking {
-    fn default() -> Self {
-        Self::Content(16 << 10)
-    }
-}
+pub use info::{FileInfo, FileKind};
+use manifest::{Chunks, Content, Manifest};
+pub use metadata::Metadata;
 
 /// What an import found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,20 +34,6 @@ pub struct Import {
     pub new_bytes: u64,
 }
 
-/// A file in a library.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FileInfo {
-    /// Its name.
-    pub name: String,
-    /// Its bytes.
-    pub bytes: u64,
-    /// Its chunks; a number.
-    pub chunks: u64,
-    /// The hash of all of it.
-    pub digest: Vec<u8>,
-}
-
 /// What [`Library::collect`] removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -68,19 +44,22 @@ pub struct Collected {
     pub bytes: u64,
 }
 
-/// Files in a store.
+/// Files in a store. Names are bytes, and no two spellings of a path are the same name: who stores
+/// trees chooses one.
 ///
 /// ```
-/// use malkoha_store::{Chunking, Digest, Library, Options, Store};
+/// use malkoha_store::{Chunking, Digest, Library, Metadata, Options, Store};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// let store = Store::open(directory.path(), &Options::new())?;
 /// let library = Library::new(&store);
 /// let text = b"a cuckoo in a clock";
-/// library.import("clock.txt", &text[..], Chunking::default(), Digest::Sha1)?;
+/// let metadata = Metadata { mode: Some(0o644), ..Metadata::default() };
+/// library.import("clock.txt", &text[..], metadata, Chunking::default(), Digest::Sha1)?;
 /// let mut restored = Vec::new();
 /// library.export("clock.txt", &mut restored)?;
 /// assert_eq!(restored, text);
+/// assert_eq!(library.files()?[0].metadata, metadata);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -92,9 +71,15 @@ pub struct Library<'s> {
 const TOGETHER: usize = 1 << 20;
 const FILE: u8 = b'f';
 const CHUNK: u8 = b'c';
+/// Bytes of a record beside the hashes of chunks are fewer.
+const RECORD_HEAD: usize = 256;
 
-fn file_key(name: &str) -> Vec<u8> {
-    [&[FILE], name.as_bytes()].concat()
+fn file_key(name: &[u8]) -> Vec<u8> {
+    [&[FILE], name].concat()
+}
+
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
 }
 
 fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
@@ -115,47 +100,83 @@ impl<'s> Library<'s> {
         Self { store }
     }
 
-    /// Stores what `input` has under a name, in place of a file that has it. The file is recorded
-    /// after all of its chunks are, so it is there whole or as it was before.
+    /// Stores what `input` has under a name, in place of what has it. The file is recorded after
+    /// all of its chunks are, so it is there whole or as it was before.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, the sizes of chunks are out of range, or a write fails.
+    /// If the input cannot be read, the sizes of chunks are out of range or too small for so long
+    /// a file, or a write fails.
     pub fn import(
         &self,
-        name: &str,
+        name: impl AsRef<[u8]>,
         input: impl Read,
+        metadata: Metadata,
         chunking: Chunking,
         digest: Digest,
     ) -> Result<Import> {
+        let name = name.as_ref();
         let mut import = Import::default();
         let mut whole = digest.hasher();
         let mut hashes = Vec::new();
         let mut batch = Batch::new();
         let mut fresh = HashSet::new();
-        each_chunk(input, chunking, name, |chunk| {
-            whole.update(chunk);
-            import.bytes += chunk.len() as u64;
-            import.chunks += 1;
-            let hash = digest.of(chunk);
-            let key = chunk_key(digest, &hash);
-            if !fresh.contains(&key) && !self.store.contains(&key)? {
-                import.new_bytes += chunk.len() as u64;
-                batch.put(&key, chunk)?;
-                fresh.insert(key);
-            }
-            hashes.extend_from_slice(&hash);
-            if batch.bytes() >= TOGETHER {
-                self.store.apply(&batch)?;
-                batch.clear();
-                fresh.clear();
-            }
-            Ok(())
-        })?;
-        let manifest = Manifest { digest, bytes: import.bytes, whole: whole.finish(), hashes };
+        each_chunk(
+            input,
+            chunking,
+            || text(name),
+            |chunk| {
+                whole.update(chunk);
+                import.bytes += chunk.len() as u64;
+                import.chunks += 1;
+                let hash = digest.of(chunk);
+                if hashes.len() + hash.len() > MAX_VALUE - RECORD_HEAD {
+                    return Err(Error::Option("the file has too many chunks: make them longer"));
+                }
+                let key = chunk_key(digest, &hash);
+                if !fresh.contains(&key) && !self.store.contains(&key)? {
+                    import.new_bytes += chunk.len() as u64;
+                    batch.put(&key, chunk)?;
+                    fresh.insert(key);
+                }
+                hashes.extend_from_slice(&hash);
+                if batch.bytes() >= TOGETHER {
+                    self.store.apply(&batch)?;
+                    batch.clear();
+                    fresh.clear();
+                }
+                Ok(())
+            },
+        )?;
+        let chunks = Chunks { digest, bytes: import.bytes, whole: whole.finish(), hashes };
+        let manifest = Manifest { metadata, content: Content::File(chunks) };
         batch.put(&file_key(name), &manifest.to_bytes())?;
         self.store.apply(&batch)?;
         Ok(import)
+    }
+
+    /// Stores a directory under a name, in place of what has it; not what lies in it.
+    ///
+    /// # Errors
+    ///
+    /// If a write fails.
+    pub fn import_directory(&self, name: impl AsRef<[u8]>, metadata: Metadata) -> Result<()> {
+        let manifest = Manifest { metadata, content: Content::Directory };
+        self.store.put(&file_key(name.as_ref()), &manifest.to_bytes())
+    }
+
+    /// Stores a symbolic link under a name, in place of what has it; not what it leads to.
+    ///
+    /// # Errors
+    ///
+    /// If no link can lead there, as the target is empty or has a NUL byte, or a write fails.
+    pub fn import_link(&self, name: impl AsRef<[u8]>, target: &[u8]) -> Result<()> {
+        if !manifest::is_target(target) {
+            return Err(Error::Option("a link leads to a path, not empty and without NUL bytes"));
+        }
+        let content = Content::Link(target.to_vec());
+        let manifest = Manifest { metadata: Metadata::default(), content };
+        self.store.put(&file_key(name.as_ref()), &manifest.to_bytes())
     }
 
     /// Writes a file byte for byte. Each chunk and the whole are compared with their hashes.
@@ -163,74 +184,85 @@ impl<'s> Library<'s> {
     /// # Errors
     ///
     /// If there is no such file, a chunk is missing or not what it was, or `output` fails.
-    pub fn export(&self, name: &str, mut output: impl Write) -> Result<u64> {
-        let manifest = self.manifest(name)?;
-        let broken = |what| Error::Broken { name: name.to_owned(), what };
-        let mut whole = manifest.digest.hasher();
-        for hash in manifest.chunks() {
-            let key = chunk_key(manifest.digest, hash);
+    pub fn export(&self, name: impl AsRef<[u8]>, mut output: impl Write) -> Result<u64> {
+        let name = name.as_ref();
+        let manifest = self.manifest(name)?.ok_or_else(|| Error::NoFile(text(name)))?;
+        let broken = |what| Error::Broken { name: text(name), what };
+        let Content::File(chunks) = manifest.content else {
+            return Err(broken("it is no file, so it has no bytes"));
+        };
+        let mut whole = chunks.digest.hasher();
+        for hash in chunks.iter() {
+            let key = chunk_key(chunks.digest, hash);
             let written = self.store.get_with(&key, |chunk| {
-                if manifest.digest.of(chunk) != hash {
+                if chunks.digest.of(chunk) != hash {
                     return Err(broken("a chunk does not have its hash"));
                 }
                 whole.update(chunk);
-                output.write_all(chunk).map_err(Error::io("write", name))
+                output.write_all(chunk).map_err(Error::io("write", text(name)))
             })?;
             written.ok_or_else(|| broken("a chunk is missing"))??;
         }
-        if whole.finish() != manifest.whole {
+        if whole.finish() != chunks.whole {
             return Err(broken("it does not have its hash"));
         }
-        output.flush().map_err(Error::io("write", name))?;
-        Ok(manifest.bytes)
+        output.flush().map_err(Error::io("write", text(name)))?;
+        Ok(chunks.bytes)
     }
 
-    fn manifest(&self, name: &str) -> Result<Manifest> {
-        let bytes = self.store.get(&file_key(name))?;
-        let bytes = bytes.ok_or_else(|| Error::NoFile(name.to_owned()))?;
-        Manifest::from_bytes(name, &bytes)
+    /// What is stored under a name, if something is.
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged, or of another version.
+    pub fn info(&self, name: impl AsRef<[u8]>) -> Result<Option<FileInfo>> {
+        let name = name.as_ref();
+        Ok(self.manifest(name)?.map(|manifest| FileInfo::new(name, manifest)))
+    }
+
+    fn manifest(&self, name: &[u8]) -> Result<Option<Manifest>> {
+        let record = self.store.get(&file_key(name))?;
+        record.map_or(Ok(None), |record| manifest_in(name, &record))
     }
 
     /// All files, by name.
     ///
     /// # Errors
     ///
-    /// If a record is damaged.
+    /// If a record is damaged, or of another version.
     pub fn files(&self) -> Result<Vec<FileInfo>> {
         let mut files = Vec::new();
-        self.each_manifest(|name, manifest| {
-            let chunks = manifest.chunks().count() as u64;
-            let (name, bytes) = (name.to_owned(), manifest.bytes);
-            files.push(FileInfo { name, bytes, chunks, digest: manifest.whole });
-        })?;
+        self.each_manifest(|name, manifest| files.push(FileInfo::new(name, manifest)))?;
         files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(files)
     }
 
-    fn each_manifest(&self, mut each: impl FnMut(&str, Manifest)) -> Result<()> {
+    fn each_manifest(&self, mut each: impl FnMut(&[u8], Manifest)) -> Result<()> {
         let snapshot = self.store.snapshot();
         for entry in snapshot.iter() {
             let entry = entry?;
             if let Some(name) = entry.key.strip_prefix(&[FILE])
-                && let Ok(name) = std::str::from_utf8(name)
+                && let Some(manifest) = manifest_in(name, entry.value)?
             {
-                // Records are checked by the store: what is no manifest is somebody else's.
-                if let Ok(manifest) = Manifest::from_bytes(name, entry.value) {
-                    each(name, manifest);
-                }
+                each(name, manifest);
             }
         }
         Ok(())
     }
 
-    /// Forgets a file; answers whether it was there. Its chunks stay until they are
+    /// Forgets what has a name; answers whether something had it. Its chunks stay until they are
     /// [collected](Self::collect).
     ///
     /// # Errors
     ///
-    /// As [`Store::delete`].
-    pub fn remove(&self, name: &str) -> Result<bool> {
-        self.store.delete(&file_key(name))
+    /// As [`Store::delete`], and if the record is of another version.
+    pub fn remove(&self, name: impl AsRef<[u8]>) -> Result<bool> {
+        let name = name.as_ref();
+        // Another user's key is none of ours.
+        match self.manifest(name)? {
+            Some(_) => self.store.delete(&file_key(name)),
+            None => Ok(false),
+        }
     }
 
     /// Removes the chunks that no file has. Nothing may be imported meanwhile. Their space is given
@@ -238,11 +270,13 @@ impl<'s> Library<'s> {
     ///
     /// # Errors
     ///
-    /// If a record is damaged, or a write fails.
+    /// If a record is damaged, or of another version, or a write fails.
     pub fn collect(&self) -> Result<Collected> {
         let mut used = HashSet::new();
         self.each_manifest(|_, manifest| {
-            used.extend(manifest.chunks().map(|hash| chunk_key(manifest.digest, hash)));
+            if let Content::File(chunks) = manifest.content {
+                used.extend(chunks.iter().map(|hash| chunk_key(chunks.digest, hash)));
+            }
         })?;
         let mut collected = Collected::default();
         let mut batch = Batch::new();
@@ -264,40 +298,11 @@ impl<'s> Library<'s> {
     }
 }
 
-/// Calls `each` for every chunk, in order.
-fn each_chunk(
-    mut input: impl Read,
-    chunking: Chunking,
-    name: &str,
-    mut each: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
-    match chunking {
-        Chunking::Content(bytes) => {
-            if !(1 << 10..=1 << 20).contains(&bytes) {
-                return Err(Error::Option("content-defined chunks have about 1 KiB to 1 MiB"));
-            }
-            for chunk in StreamCDC::new(input, bytes / 4, bytes, bytes * 4) {
-                let chunk = chunk.map_err(|error| match error {
-                    v2020::Error::IoError(error) => Error::io("read", name)(error),
-                    other => Error::io("read", name)(std::io::Error::other(other)),
-                })?;
-                each(&chunk.data)?;
-            }
-        }
-        Chunking::Fixed(bytes) => {
-            if !(1..=1 << 30).contains(&bytes) {
-                return Err(Error::Option("chunks of one size have 1 byte to 1 GiB"));
-            }
-            let mut chunk = Vec::new();
-            loop {
-                chunk.clear();
-                let part = input.by_ref().take(u64::from(bytes)).read_to_end(&mut chunk);
-                if part.map_err(Error::io("read", name))? == 0 {
-                    break;
-                }
-                each(&chunk)?;
-            }
-        }
+/// The record of a file; `None` if the pair is another user's.
+fn manifest_in(name: &[u8], record: &[u8]) -> Result<Option<Manifest>> {
+    match Manifest::from_bytes(name, record) {
+        // Records are checked by the store: what does not say that it is ours is somebody else's.
+        Err(Error::Broken { .. }) if !manifest::is_signed(record) => Ok(None),
+        found => found.map(Some),
     }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use malkoha_store::{Chunking, Digest, Durability, Error, Library, Store};
+use malkoha_store::{Durability, Error, Store};
 
 use crate::support::{Contents, Dir, assert_holds, contents, key, options};
 
@@ -122,21 +122,4 @@ fn other_versions_are_refused() {
         let error = Store::open(dir.path(), &options()).err().unwrap();
         assert!(matches!(error, Error::Version { found: 9, supported: 1, .. }), "{name}: {error}");
     }
-}
-
-/// Another user's keys are not taken for those of files and chunks.
-#[test]
-fn collecting_chunks_leaves_other_keys() {
-    let dir = Dir::new();
-    let store = Store::open(dir.path(), &options()).unwrap();
-    let library = Library::new(&store);
-    let content = [7; 3000];
-    for key in ["cuckoo", "cat", "f", "fbad", "dog", "c\u{1}01234567890123456789"] {
-        store.put(key.as_bytes(), b"value").unwrap();
-    }
-    library.import("file", &content[..], Chunking::Fixed(1024), Digest::Sha1).unwrap();
-    assert_eq!(library.collect().unwrap().chunks, 0);
-    assert!(library.remove("file").unwrap());
-    assert_eq!(library.collect().unwrap().chunks, 2);
-    assert_eq!(store.len(), 6);
 }

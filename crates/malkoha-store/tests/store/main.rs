@@ -4,6 +4,7 @@ mod crash;
 mod damage;
 mod device;
 mod files;
+mod library;
 mod operations;
 mod simulated;
 mod support;

@@ -1,9 +1,15 @@
 //! `malkoha store`: an exact key-value store in a directory.
 
 mod bench;
+mod bytes;
+mod export;
 mod files;
+mod import;
 mod keys;
 mod load;
+mod names;
+mod restore;
+mod tree;
 mod upkeep;
 
 use std::path::PathBuf;
@@ -41,8 +47,8 @@ enum Command {
     Del(keys::Del),
     Load(load::Load),
     Scan(keys::Scan),
-    Import(files::Import),
-    Export(files::Export),
+    Import(import::Import),
+    Export(export::Export),
     Ls(files::Ls),
     Rm(files::Rm),
     Gc(files::Gc),

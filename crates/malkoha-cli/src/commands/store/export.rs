@@ -1,0 +1,155 @@
+//! Files out of a store.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use malkoha_store::{Error, FileInfo, FileKind, Library};
+use serde_json::json;
+
+use super::Place;
+use super::names::{Selection, name_of, path_of, select};
+use super::restore::Target;
+use crate::failure::Outcome;
+use crate::screen::print_record;
+
+/// Restore files byte for byte, and compare them with their hashes
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_EXPORT)]
+pub(super) struct Export {
+    #[command(flatten)]
+    place: Place,
+
+    /// Names as 'ls' prints them, in any spelling; a directory is all below it, none is all
+    names: Vec<OsString>,
+
+    /// Directory to restore into; without it one file goes to standard output
+    #[arg(long, value_name = "DIRECTORY")]
+    into: Option<PathBuf>,
+
+    /// Print what was restored as a JSON record
+    #[arg(long, requires = "into")]
+    json: bool,
+}
+
+const AFTER_EXPORT: &str = "\
+Permissions are restored as they were, whatever the umask, but for set-user-ID, set-group-ID and
+sticky bits, since owners are not; times too, but for those of links. Files that are in the way are
+replaced, each when the new one is whole. Links are restored as they were, wherever they lead, but
+nothing is ever written through a link below the directory.";
+
+/// What was restored.
+#[derive(Default)]
+struct Sums {
+    files: u64,
+    directories: u64,
+    links: u64,
+    bytes: u64,
+}
+
+impl Export {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let store = self.place.reading()?;
+        let library = Library::new(&store);
+        match &self.into {
+            Some(directory) => self.restore(library, directory),
+            None => self.print(library),
+        }
+    }
+
+    fn print(&self, library: Library<'_>) -> Result<Outcome> {
+        let [name] = &self.names[..] else {
+            bail!("standard output takes one file: name one, or a directory with --into");
+        };
+        let found = self.select(library)?.into_values().next();
+        match found.filter(|file| name_of(path_of(&file.name)) == name_of(Path::new(name))) {
+            Some(FileInfo { kind: FileKind::File, name, .. }) => {
+                self.place.named(library.export(name, io::stdout().lock()))?;
+                Ok(Outcome::Found)
+            }
+            _ => bail!(
+                "'{}' is not one file: name a directory to restore into with --into",
+                name.display()
+            ),
+        }
+    }
+
+    fn restore(&self, library: Library<'_>, directory: &Path) -> Result<Outcome> {
+        let files = by_name(self.select(library)?)?;
+        let mut sums = Sums::default();
+        if !files.is_empty() {
+            let target = Target::open(directory)?;
+            for (name, file) in &files {
+                self.restore_one(library, &target, path_of(name), file, &mut sums)?;
+            }
+            // What lies in a directory comes behind it, and so is finished before it.
+            for (name, file) in files.iter().rev() {
+                if file.kind == FileKind::Directory {
+                    target.finish_directory(path_of(name), file.metadata)?;
+                }
+            }
+        }
+        if self.json {
+            let Sums { files, directories, links, bytes } = sums;
+            print_record(&json!({
+                "files": files, "directories": directories, "links": links, "bytes": bytes,
+            }))?;
+        }
+        Ok(Outcome::found_if(!files.is_empty()))
+    }
+
+    fn restore_one(
+        &self,
+        library: Library<'_>,
+        target: &Target,
+        name: &Path,
+        file: &FileInfo,
+        sums: &mut Sums,
+    ) -> Result<()> {
+        match &file.kind {
+            FileKind::File => {
+                sums.files += 1;
+                sums.bytes += file.bytes;
+                target.file(name, file.metadata, |output| {
+                    let output = BufWriter::new(output);
+                    self.place.named(library.export(&file.name, output)).map(|_| ())
+                })
+            }
+            FileKind::Directory => {
+                sums.directories += 1;
+                target.directory(name, file.metadata)
+            }
+            FileKind::Link(leads_to) => {
+                sums.links += 1;
+                target.link(name, leads_to)
+            }
+        }
+    }
+
+    /// What was asked for; all of it must be there.
+    fn select(&self, library: Library<'_>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
+        let Selection { files, missing } = select(&self.place, library, &self.names)?;
+        match missing.first() {
+            Some(name) => self.place.named(Err(Error::NoFile(name.display().to_string()))),
+            None => Ok(files),
+        }
+    }
+}
+
+/// Files by the names that they are restored under, a directory before what lies in it.
+fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
+    let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
+    for (name, file) in files {
+        if let Some(other) = named.insert(name_of(path_of(&name)), file) {
+            bail!(
+                "'{}' and '{}' would be restored to the same place: name one of them",
+                path_of(&other.name).display(),
+                path_of(&name).display()
+            );
+        }
+    }
+    Ok(named)
+}

@@ -1,0 +1,158 @@
+//! Whole files and trees of them, cut into chunks that are stored once.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use indicatif::HumanBytes;
+use malkoha_store::{Chunking, Digest, FileKind, Library};
+use serde_json::json;
+
+use super::Place;
+use super::names::is_cut;
+use super::tree::{Found, Tree, cannot_open};
+use crate::failure::{Outcome, warn};
+use crate::output::tell;
+use crate::progress::Progress;
+use crate::screen::print_record;
+
+/// Store files and whole directories; equal parts take space once
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_IMPORT)]
+pub(super) struct Import {
+    #[command(flatten)]
+    place: Place,
+
+    /// Files and directories
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// Cut after every so many bytes, 1 to 1 GiB, not where the content says so
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    fixed: Option<u32>,
+
+    /// Know chunks by their SHA-256, not by their SHA-1
+    #[arg(long)]
+    sha256: bool,
+
+    /// Print the result as a JSON record
+    #[arg(long)]
+    json: bool,
+
+    /// Show no progress bar and no summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const AFTER_IMPORT: &str = "\
+Kept are content, permissions and times of files and directories, and where symbolic links lead;
+not owners, extended attributes, and which names are hard links of one file. A link that is named is
+followed; below a directory it is stored as a link. Sockets, pipes and devices below a directory are
+skipped, and told; named ones are read to their end. A store below itself is skipped too.
+
+A file is stored under its path, as tar does it: './a//b' is 'a/b', '/etc/hosts' is 'etc/hosts', and
+of '../a' and 'b/../a' remains 'a'. What has the name already is replaced, nothing else forgotten.
+
+A file below a directory that cannot be opened is told and left out; the exit code is 2 then.";
+
+/// What was stored.
+#[derive(Default)]
+struct Sums {
+    files: u64,
+    directories: u64,
+    links: u64,
+    bytes: u64,
+    chunks: u64,
+    new_bytes: u64,
+}
+
+impl Import {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        let mut tree = Tree::new(&self.place.store);
+        for path in &self.files {
+            tree.add_named(path)?;
+        }
+        if !self.quiet && self.files.iter().any(|path| is_cut(path)) {
+            tell("malkoha: names in the store are without a leading '/' and without '..'");
+        }
+        let store = self.place.writing(true)?;
+        let sums = self.store(Library::new(&store), &mut tree)?;
+        self.place.named(store.close())?;
+        self.summarise(&sums, &tree)?;
+        ensure!(tree.failed == 0, "{} could not be stored; the rest is", tree.failed);
+        Ok(Outcome::found_if(sums.files + sums.directories + sums.links > 0))
+    }
+
+    fn store(&self, library: Library<'_>, tree: &mut Tree) -> Result<Sums> {
+        let chunking = self.fixed.map_or_else(Chunking::default, Chunking::Fixed);
+        let digest = if self.sha256 { Digest::Sha256 } else { Digest::Sha1 };
+        let total = tree.found.iter().map(|found| found.bytes).sum();
+        let progress = Progress::new("Importing", Some(total), self.quiet);
+        let mut sums = Sums::default();
+        for Found { path, name, kind, metadata, .. } in &tree.found {
+            match kind {
+                FileKind::Link(target) => {
+                    self.place.named(library.import_link(name, target))?;
+                    sums.links += 1;
+                }
+                FileKind::Directory => {
+                    self.place.named(library.import_directory(name, *metadata))?;
+                    sums.directories += 1;
+                }
+                FileKind::File => {
+                    let file = match File::open(path).with_context(|| cannot_open(path)) {
+                        Ok(file) => file,
+                        Err(error) => {
+                            warn(&error);
+                            tree.failed += 1;
+                            continue;
+                        }
+                    };
+                    let input = Counted { file, progress: &progress };
+                    let import = library.import(name, input, *metadata, chunking, digest);
+                    let import = self.place.named(import)?;
+                    sums.files += 1;
+                    sums.bytes += import.bytes;
+                    sums.chunks += import.chunks;
+                    sums.new_bytes += import.new_bytes;
+                }
+            }
+        }
+        Ok(sums)
+    }
+
+    fn summarise(&self, sums: &Sums, tree: &Tree) -> Result<()> {
+        let Sums { files, directories, links, bytes, chunks, new_bytes } = *sums;
+        if self.json {
+            return print_record(&json!({
+                "files": files, "directories": directories, "links": links, "bytes": bytes,
+                "chunks": chunks, "new_bytes": new_bytes,
+                "skipped": tree.skipped, "failed": tree.failed,
+            }));
+        }
+        if !self.quiet {
+            let (bytes, new) = (HumanBytes(bytes), HumanBytes(new_bytes));
+            tell(&format!(
+                "{files} files of {bytes} in {chunks} chunks, {new} of them new; \
+                 {directories} directories, {links} links"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A file whose reading shows.
+struct Counted<'a> {
+    file: File,
+    progress: &'a Progress,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.file.read(buffer)?;
+        self.progress.advance(bytes);
+        Ok(bytes)
+    }
+}

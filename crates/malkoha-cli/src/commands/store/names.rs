@@ -1,0 +1,134 @@
+//! The names that files have in a store: paths without a slash in front, and without `.` and `..`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+use anyhow::{Result, ensure};
+use malkoha_store::{FileInfo, FileKind, Library};
+
+use super::Place;
+
+/// The name of a path, as tar makes it: what leads up to the last `..` is left out, and so are a
+/// slash in front, slashes that follow another, and `.`. Empty if nothing is left.
+pub(super) fn name_of(path: &Path) -> Vec<u8> {
+    let mut name = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => {
+                if !name.is_empty() {
+                    name.push(b'/');
+                }
+                name.extend_from_slice(part.as_bytes());
+            }
+            Component::ParentDir => name.clear(),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    name
+}
+
+/// Whether the name of a path leaves a part of it out that told where it was.
+pub(super) fn is_cut(path: &Path) -> bool {
+    path.components().any(|part| matches!(part, Component::RootDir | Component::ParentDir))
+}
+
+/// A name in a store as a path: in older stores it may have parts that [`name_of`] leaves out.
+pub(super) fn path_of(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+/// Files that were asked for.
+#[derive(Default)]
+pub(super) struct Selection {
+    /// By the names that they have in the store.
+    pub(super) files: BTreeMap<Vec<u8>, FileInfo>,
+    /// Names that nothing has.
+    pub(super) missing: Vec<OsString>,
+}
+
+/// The files that `names` are about, in any spelling: of a directory, it and all that is below;
+/// without names, all files.
+pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) -> Result<Selection> {
+    let mut selection = Selection::default();
+    let mut directories = Vec::new();
+    for name in names {
+        ensure!(!name.is_empty(), "a name is empty: names are as 'ls' prints them");
+        match exact(place, library, name)? {
+            Some(file) if file.kind != FileKind::Directory => {
+                selection.files.insert(file.name.clone(), file);
+            }
+            _ => directories.push((name_of(Path::new(name)), name, false)),
+        }
+    }
+    if directories.is_empty() && !names.is_empty() {
+        return Ok(selection);
+    }
+    for file in place.named(library.files())? {
+        let name = name_of(path_of(&file.name));
+        let mut is_meant = names.is_empty();
+        for (directory, _, found) in &mut directories {
+            if is_at_or_below(&name, directory) {
+                (is_meant, *found) = (true, true);
+            }
+        }
+        if is_meant {
+            selection.files.insert(file.name.clone(), file);
+        }
+    }
+    let missing = directories.into_iter().filter(|(_, _, found)| !found);
+    selection.missing = missing.map(|(_, name, _)| name.clone()).collect();
+    Ok(selection)
+}
+
+/// What has this very name, or the one that it is a spelling of.
+fn exact(place: &Place, library: Library<'_>, name: &OsStr) -> Result<Option<FileInfo>> {
+    let found = place.named(library.info(name.as_bytes()))?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    let name = name_of(Path::new(name));
+    if name.is_empty() { Ok(None) } else { place.named(library.info(name)) }
+}
+
+fn is_at_or_below(name: &[u8], directory: &[u8]) -> bool {
+    directory.is_empty()
+        || name
+            .strip_prefix(directory)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_tar_makes_them() {
+        for (path, name) in [
+            ("a", "a"),
+            ("./a", "a"),
+            ("a/", "a"),
+            ("a//b/./c", "a/b/c"),
+            ("/etc/hosts", "etc/hosts"),
+            ("//etc", "etc"),
+            ("../a", "a"),
+            ("a/../b", "b"),
+            (".", ""),
+            ("..", ""),
+            ("/", ""),
+            ("a/..", ""),
+            ("...", "..."),
+            (".a", ".a"),
+        ] {
+            assert_eq!(name_of(Path::new(path)), name.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn below_a_directory_is_not_beside_it() {
+        assert!(is_at_or_below(b"a/b", b"a") && is_at_or_below(b"a", b"a"));
+        assert!(!is_at_or_below(b"ab", b"a") && !is_at_or_below(b"a", b"a/b"));
+        assert!(is_at_or_below(b"a", b""));
+    }
+}

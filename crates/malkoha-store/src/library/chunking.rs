@@ -1,0 +1,61 @@
+//! Where files are cut.
+
+use std::io::{self, Read};
+
+use fastcdc::v2020::{self, StreamCDC};
+
+use crate::error::{Error, Result};
+
+/// Where files are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunking {
+    /// Where the content says so (FastCDC, 2020), into chunks of about this many bytes, 1 KiB to
+    /// 1 MiB: what is inserted or removed changes the chunks around it only.
+    Content(u32),
+    /// After every so many bytes, 1 to 1 GiB.
+    Fixed(u32),
+}
+
+impl Default for Chunking {
+    fn default() -> Self {
+        Self::Content(16 << 10)
+    }
+}
+
+/// Calls `each` for every chunk, in order. Errors tell the name.
+pub(super) fn each_chunk(
+    mut input: impl Read,
+    chunking: Chunking,
+    name: impl Fn() -> String,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    match chunking {
+        Chunking::Content(bytes) => {
+            if !(1 << 10..=1 << 20).contains(&bytes) {
+                return Err(Error::Option("content-defined chunks have about 1 KiB to 1 MiB"));
+            }
+            for chunk in StreamCDC::new(input, bytes / 4, bytes, bytes * 4) {
+                let chunk = chunk.map_err(|error| match error {
+                    v2020::Error::IoError(error) => Error::io("read", name())(error),
+                    other => Error::io("read", name())(io::Error::other(other)),
+                })?;
+                each(&chunk.data)?;
+            }
+        }
+        Chunking::Fixed(bytes) => {
+            if !(1..=1 << 30).contains(&bytes) {
+                return Err(Error::Option("chunks of one size have 1 byte to 1 GiB"));
+            }
+            let mut chunk = Vec::new();
+            loop {
+                chunk.clear();
+                let part = input.by_ref().take(u64::from(bytes)).read_to_end(&mut chunk);
+                if part.map_err(|error| Error::io("read", name())(error))? == 0 {
+                    break;
+                }
+                each(&chunk)?;
+            }
+        }
+    }
+    Ok(())
+}

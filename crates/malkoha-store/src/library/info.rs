@@ -1,0 +1,46 @@
+//! What a library tells of a file.
+
+use super::Metadata;
+use super::manifest::{Content, Manifest};
+
+/// What a name in a library stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file with content.
+    File,
+    /// A directory. What lies in it has names of its own.
+    Directory,
+    /// A symbolic link, and where it leads.
+    Link(Vec<u8>),
+}
+
+/// A file in a library; a directory or a link too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileInfo {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// What it is.
+    pub kind: FileKind,
+    /// Its mode and time.
+    pub metadata: Metadata,
+    /// Its bytes; 0 unless it is a file.
+    pub bytes: u64,
+    /// Its chunks; a number.
+    pub chunks: u64,
+    /// The hash of all of it; empty unless it is a file.
+    pub digest: Vec<u8>,
+}
+
+impl FileInfo {
+    pub(super) fn new(name: &[u8], manifest: Manifest) -> Self {
+        let (kind, bytes, chunks, digest) = match manifest.content {
+            Content::File(found) => {
+                (FileKind::File, found.bytes, found.iter().count() as u64, found.whole)
+            }
+            Content::Directory => (FileKind::Directory, 0, 0, Vec::new()),
+            Content::Link(target) => (FileKind::Link(target), 0, 0, Vec::new()),
+        };
+        Self { name: name.to_vec(), kind, metadata: manifest.metadata, bytes, chunks, digest }
+    }
+}

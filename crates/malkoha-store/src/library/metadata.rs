@@ -1,0 +1,104 @@
+//! What is kept of a file beside its content.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What a file system knows of a file beside its content. Owners are not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The permission bits of POSIX, twelve of them; `None` if not known.
+    pub mode: Option<u32>,
+    /// When the content was last changed; `None` if not known.
+    pub modified: Option<SystemTime>,
+}
+
+/// Bytes of it in a record.
+pub(super) const BYTES: usize = 16;
+/// The permission bits.
+const MODE: u32 = 0o7777;
+const UNKNOWN: u32 = u32::MAX;
+
+impl Metadata {
+    pub(super) fn to_bytes(self) -> [u8; BYTES] {
+        let mode = self.mode.map_or(UNKNOWN, |mode| mode & MODE);
+        let (seconds, nanos) = self.modified.and_then(parts).unwrap_or((0, UNKNOWN));
+        let mut bytes = [0; BYTES];
+        bytes[..4].copy_from_slice(&mode.to_le_bytes());
+        bytes[4..8].copy_from_slice(&nanos.to_le_bytes());
+        bytes[8..].copy_from_slice(&seconds.to_le_bytes());
+        bytes
+    }
+
+    /// `None` if that is no metadata.
+    pub(super) fn from_bytes(bytes: &[u8; BYTES]) -> Option<Self> {
+        let (mode, rest) = bytes.split_first_chunk()?;
+        let (nanos, rest) = rest.split_first_chunk()?;
+        let (mode, nanos) = (u32::from_le_bytes(*mode), u32::from_le_bytes(*nanos));
+        let seconds = i64::from_le_bytes(*rest.first_chunk()?);
+        let mode = match mode {
+            UNKNOWN => None,
+            0..=MODE => Some(mode),
+            _ => return None,
+        };
+        let modified = match nanos {
+            UNKNOWN => None,
+            _ => Some(time(seconds, nanos)?),
+        };
+        Some(Self { mode, modified })
+    }
+}
+
+/// Seconds since 1970, rounded down, and nanoseconds beyond; `None` beyond 64 bits.
+fn parts(time: SystemTime) -> Option<(i64, u32)> {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => Some((i64::try_from(since.as_secs()).ok()?, since.subsec_nanos())),
+        Err(error) => {
+            let before = error.duration();
+            let seconds = -i64::try_from(before.as_secs()).ok()?;
+            match before.subsec_nanos() {
+                0 => Some((seconds, 0)),
+                nanos => Some((seconds - 1, 1_000_000_000 - nanos)),
+            }
+        }
+    }
+}
+
+/// `None` if there is no such time.
+fn time(seconds: i64, nanos: u32) -> Option<SystemTime> {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let whole =
+        if seconds < 0 { UNIX_EPOCH.checked_sub(whole)? } else { UNIX_EPOCH.checked_add(whole)? };
+    if nanos < 1_000_000_000 { whole.checked_add(Duration::from_nanos(nanos.into())) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_before_and_after_1970_are_kept() {
+        let second = Duration::from_nanos(1_000_000_000);
+        for modified in [
+            UNIX_EPOCH,
+            UNIX_EPOCH + second / 3,
+            UNIX_EPOCH - second / 3,
+            UNIX_EPOCH - second,
+            UNIX_EPOCH - 3 * second / 2,
+            UNIX_EPOCH + 1_800_000_000 * second,
+        ] {
+            let metadata = Metadata { mode: Some(0o4755), modified: Some(modified) };
+            assert_eq!(Metadata::from_bytes(&metadata.to_bytes()), Some(metadata));
+        }
+        let unknown = Metadata::default();
+        assert_eq!(Metadata::from_bytes(&unknown.to_bytes()), Some(unknown));
+    }
+
+    #[test]
+    fn what_is_no_metadata_is_refused() {
+        let bytes = Metadata { mode: Some(0), modified: Some(UNIX_EPOCH) }.to_bytes();
+        for at in [3, 7] {
+            let mut bytes = bytes;
+            bytes[at] = 0x7f;
+            assert_eq!(Metadata::from_bytes(&bytes), None);
+        }
+    }
+}
