@@ -12,5 +12,6 @@ mod random;
 mod screen;
 mod store;
 mod store_files;
+mod store_records;
 mod threads;
 mod uniq;

@@ -71,7 +71,12 @@ fn what_is_wrong_is_told() {
          restore it, or run repair",
     );
     assert_eq!(dir.run("store verify s").code, Some(2));
-    dir.run("store import s missing").complains("cannot open 'missing': No such file or directory");
+    dir.run("store import new --fixed 0 file").complains(
+        "invalid value '0' for '--fixed <BYTES>': 0 is not in 1..=1073741824 (see malkoha --help)",
+    );
+    dir.run("store import new missing")
+        .complains("cannot open 'missing': No such file or directory");
+    assert_eq!(dir.names(), ["file", "s"]);
 }
 
 #[test]
@@ -97,7 +102,9 @@ fn rates_are_measured() {
     let dir = Dir::new();
     let run = dir.run("store bench --keys 2000 --synced 5 --json").succeeds().json();
     assert!(run["put"].as_f64().unwrap() > 0.0 && run["index"].as_f64().unwrap() > 1.0, "{run}");
-    assert_eq!(dir.run("store bench --keys 5").code, Some(2));
+    for range in ["--keys 5", "--keys 99999999999999", "--value-bytes 1073741825"] {
+        assert_eq!(dir.run(&format!("store bench {range}")).code, Some(2), "{range}");
+    }
     let run = dir.run("store bench none");
     assert!(run.stderr.contains("cannot make a directory in 'none': No such file"), "{run:?}");
 }

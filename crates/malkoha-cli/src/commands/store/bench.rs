@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use malkoha_store::{Durability, Options, Store};
+use malkoha_store::{Durability, MAX_VALUE, Options, Store};
 use serde_json::json;
 
 use crate::failure::Outcome;
@@ -25,12 +25,13 @@ pub(super) struct Bench {
 
     /// Records
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000,
-          value_parser = clap::value_parser!(u64).range(1000..))]
+          value_parser = clap::value_parser!(u64).range(1000..=1 << 36))]
     keys: u64,
 
     /// Bytes of a value
-    #[arg(long, value_name = "BYTES", default_value_t = 100)]
-    value_bytes: usize,
+    #[arg(long, value_name = "BYTES", default_value_t = 100,
+          value_parser = clap::value_parser!(u32).range(..=MAX_VALUE as i64))]
+    value_bytes: u32,
 
     /// Synced puts
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
@@ -92,7 +93,7 @@ impl Bench {
     }
 
     fn value(&self) -> Vec<u8> {
-        vec![b'v'; self.value_bytes]
+        vec![b'v'; self.value_bytes as usize]
     }
 
     fn synced(&self, path: PathBuf, figures: &mut Figures) -> Result<()> {
@@ -114,7 +115,7 @@ impl Bench {
         }
         figures.push(("put", per_second(keys, start.elapsed()), "/s"));
         figures.push(("longest_put", longest.as_secs_f64() * 1e3, "ms"));
-        let logical = keys * (KEY + self.value_bytes) as u64;
+        let logical = keys * (KEY as u64 + u64::from(self.value_bytes));
         figures.push(("index", ratio(store.stats().index_bytes, keys), "bytes a key"));
         figures.push(("log", ratio(store.stats().log_bytes, logical), "of keys and values"));
         // In no order; some more than once.
@@ -150,7 +151,7 @@ impl Bench {
         let start = Instant::now();
         store.compact()?;
         figures.push(("compact", start.elapsed().as_secs_f64() * 1e3, "ms"));
-        let live = (self.keys - half) * (KEY + self.value_bytes) as u64;
+        let live = (self.keys - half) * (KEY as u64 + u64::from(self.value_bytes));
         figures.push(("log_compacted", ratio(store.stats().log_bytes, live), "of live data"));
         Ok(store.close()?)
     }

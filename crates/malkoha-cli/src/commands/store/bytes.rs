@@ -1,6 +1,37 @@
-//! Bytes in JSON records, where not all bytes are text.
+//! Bytes on the command line and in JSON records, where not all bytes are text.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::{Context, Result};
+use clap::Args;
 use serde_json::Value;
+
+/// How keys are written.
+#[derive(Args, Debug)]
+pub(super) struct KeyArgs {
+    /// Keys are hex digits, in and out, two a byte: for keys with any bytes
+    #[arg(long)]
+    pub(super) hex: bool,
+}
+
+impl KeyArgs {
+    /// The bytes of a key as it was given.
+    pub(super) fn key(&self, text: &OsStr) -> Result<Vec<u8>> {
+        if self.hex { from_hex(text.as_bytes()) } else { Ok(text.as_bytes().to_vec()) }
+    }
+
+    /// The field of a record that has a key.
+    pub(super) fn field(&self, key: &[u8]) -> (String, Value) {
+        field("key", key, self.hex)
+    }
+}
+
+/// The bytes that hex digits stand for.
+pub(super) fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
+    let text = || format!("'{}' is not hex digits, two a byte", String::from_utf8_lossy(digits));
+    hex::decode(digits).with_context(text)
+}
 
 /// A field of a record: a string where the bytes are UTF-8, or hex digits under a name that says so.
 pub(super) fn field(name: &str, bytes: &[u8], as_hex: bool) -> (String, Value) {

@@ -1,12 +1,16 @@
 //! Single keys, and all of them.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use malkoha_store::{Error, MAX_KEY, MAX_VALUE};
 use serde_json::json;
 
 use super::Place;
+use super::bytes::{KeyArgs, field, with_fields};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::LineWriter;
 use crate::screen::print_record;
@@ -17,11 +21,18 @@ pub(super) struct Put {
     #[command(flatten)]
     place: Place,
 
-    /// Key
-    key: String,
+    /// Key, of any bytes
+    key: OsString,
 
-    /// Value; none is standard input, to its end
-    value: Option<String>,
+    /// Value, of any bytes; none is standard input, to its end
+    value: Option<OsString>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// Print what was put as a JSON record
+    #[arg(long)]
+    json: bool,
 }
 
 /// Print the value of a key, byte for byte
@@ -30,8 +41,15 @@ pub(super) struct Get {
     #[command(flatten)]
     place: Place,
 
-    /// Key
-    key: String,
+    /// Key, of any bytes
+    key: OsString,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// Print a JSON record, with the value in 'value', or in 'value_hex' if it is no UTF-8
+    #[arg(long)]
+    json: bool,
 }
 
 /// Remove keys; exit code 1 if none was there
@@ -40,69 +58,113 @@ pub(super) struct Del {
     #[command(flatten)]
     place: Place,
 
-    /// Keys
-    #[arg(required = true)]
-    keys: Vec<String>,
+    /// Keys, of any bytes
+    #[arg(required = true, value_name = "KEY")]
+    given: Vec<OsString>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// Print how many there were as a JSON record
+    #[arg(long)]
+    json: bool,
 }
 
 /// Print all keys, in the order in which they were written
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_SCAN)]
 pub(super) struct Scan {
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// Print values too: a key, a tab and a value in each line, both as hex digits with --hex
+    #[arg(long)]
+    values: bool,
 
     /// Print a JSON record for each key, with the length of its value
     #[arg(long)]
     json: bool,
 
     /// Lines end with a NUL byte, not with a newline
-    #[arg(short = '0', long = "null")]
+    #[arg(short = '0', long = "null", conflicts_with = "json")]
     null: bool,
 }
 
+const AFTER_SCAN: &str = "\
+Keys are printed byte for byte, so one with a newline takes two lines. With --hex or --json each
+key takes one line, whatever bytes it has; in records, a key that is no UTF-8 is in 'key_hex'.
+
+Example, a copy of all pairs, of any bytes:
+  malkoha store scan --hex --values cuckoos | malkoha store load --hex copy";
+
 impl Put {
     pub(super) fn run(&self) -> Result<Outcome> {
+        let key = self.keys.key(&self.key)?;
+        if key.len() > MAX_KEY {
+            // Before a store is made for nothing.
+            return self.place.named(Err(Error::KeyTooLong(key.len())));
+        }
         let value = match &self.value {
             Some(value) => value.as_bytes().to_vec(),
             None => {
                 let mut value = Vec::new();
                 // One byte more than a value may have is enough to be refused.
-                let most = malkoha_store::MAX_VALUE as u64 + 1;
-                let input = io::stdin().lock().take(most).read_to_end(&mut value);
+                let input = io::stdin().lock().take(MAX_VALUE as u64 + 1).read_to_end(&mut value);
                 input.context("cannot read standard input")?;
                 value
             }
         };
         let store = self.place.writing(true)?;
-        self.place.named(store.put(self.key.as_bytes(), &value))?;
+        self.place.named(store.put(&key, &value))?;
         self.place.named(store.close())?;
+        if self.json {
+            let record = json!({ "value_bytes": value.len() });
+            print_record(&with_fields(record, [self.keys.field(&key)]))?;
+        }
         Ok(Outcome::Found)
     }
 }
 
 impl Get {
     pub(super) fn run(&self) -> Result<Outcome> {
+        let key = self.keys.key(&self.key)?;
         let store = self.place.reading()?;
         let write = |value: &[u8]| {
+            if self.json {
+                let record = json!({ "found": true, "value_bytes": value.len() });
+                let fields = [self.keys.field(&key), field("value", value, self.keys.hex)];
+                return print_record(&with_fields(record, fields));
+            }
             let mut out = io::stdout().lock();
             out.write_all(value).and_then(|()| out.flush()).context(CANNOT_WRITE)
         };
-        let written = self.place.named(store.get_with(self.key.as_bytes(), write))?;
+        let written = self.place.named(store.get_with(&key, write))?;
         let found = written.is_some();
         written.transpose()?;
+        if self.json && !found {
+            print_record(&with_fields(json!({ "found": false }), [self.keys.field(&key)]))?;
+        }
         Ok(Outcome::found_if(found))
     }
 }
 
 impl Del {
     pub(super) fn run(&self) -> Result<Outcome> {
+        let keys: Result<Vec<_>> = self.given.iter().map(|key| self.keys.key(key)).collect();
+        let keys = keys?;
         let store = self.place.writing(false)?;
-        let mut found = false;
-        for key in &self.keys {
-            found |= self.place.named(store.delete(key.as_bytes()))?;
+        let mut removed = 0;
+        for key in &keys {
+            removed += u64::from(self.place.named(store.delete(key))?);
         }
         self.place.named(store.close())?;
-        Ok(Outcome::found_if(found))
+        if self.json {
+            print_record(&json!({ "asked": keys.len(), "removed": removed }))?;
+        }
+        Ok(Outcome::found_if(removed > 0))
     }
 }
 
@@ -110,21 +172,32 @@ impl Scan {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
         let snapshot = store.snapshot();
-        let mut lines =
-            (!self.json).then(|| LineWriter::stdout(if self.null { 0 } else { b'\n' }, false));
+        let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false);
         for entry in snapshot.iter() {
             let entry = self.place.named(entry)?;
-            match &mut lines {
-                Some(lines) => lines.write(entry.key).context(CANNOT_WRITE)?,
-                None => print_record(&json!({
-                    "key": String::from_utf8_lossy(entry.key),
-                    "value_bytes": entry.value.len(),
-                }))?,
-            }
+            lines.write(&self.line(entry.key, entry.value)).context(CANNOT_WRITE)?;
         }
-        if let Some(lines) = lines {
-            lines.finish().context(CANNOT_WRITE)?;
-        }
+        lines.finish().context(CANNOT_WRITE)?;
         Ok(Outcome::found_if(!snapshot.is_empty()))
+    }
+
+    fn line(&self, key: &[u8], value: &[u8]) -> Vec<u8> {
+        if self.json {
+            let record = json!({ "value_bytes": value.len() });
+            let mut record = with_fields(record, [self.keys.field(key)]);
+            if self.values {
+                record = with_fields(record, [field("value", value, self.keys.hex)]);
+            }
+            return record.to_string().into_bytes();
+        }
+        let written = |bytes: &[u8]| {
+            if self.keys.hex { hex::encode(bytes).into_bytes() } else { bytes.to_vec() }
+        };
+        let mut line = written(key);
+        if self.values {
+            line.push(b'\t');
+            line.extend(written(value));
+        }
+        line
     }
 }

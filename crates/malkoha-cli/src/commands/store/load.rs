@@ -1,19 +1,24 @@
 //! Many pairs from standard input.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use malkoha_store::{Batch, Store};
+use serde_json::json;
 
 use super::Place;
+use super::bytes::from_hex;
 use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::screen::print_record;
 
 /// Bytes of pairs that are written together.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Put the pairs of standard input: a key, a tab and a value in each line
 #[derive(Args, Debug)]
+#[command(after_help = "A line that is no pair ends it; the pairs of the lines before are in.")]
 pub(super) struct Load {
     #[command(flatten)]
     place: Place,
@@ -21,42 +26,78 @@ pub(super) struct Load {
     /// Print each key as soon as its value is on the device, and lose none of these in a power cut
     #[arg(long)]
     echo: bool,
+
+    /// Keys and values are hex digits, as 'scan --hex --values' prints them
+    #[arg(long)]
+    hex: bool,
+
+    /// Print how many there were as a JSON record
+    #[arg(long, conflicts_with = "echo")]
+    json: bool,
 }
 
 impl Load {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let mut input = io::stdin().lock();
         let store = if self.echo { self.place.durable()? } else { self.place.writing(true)? };
-        let (mut line, mut batch, mut number) = (Vec::new(), Batch::new(), 0_u64);
-        loop {
-            line.clear();
-            let bytes = input.read_until(b'\n', &mut line).context("cannot read standard input")?;
-            if bytes == 0 {
-                break;
-            }
-            number += 1;
-            let pair = line.strip_suffix(b"\n").unwrap_or(&line);
-            let tab = memchr::memchr(b'\t', pair);
-            ensure!(tab.is_some(), "line {number} has no tab: write 'KEY<tab>VALUE' in each line");
-            let (key, value) = pair.split_at(tab.unwrap_or_default());
-            let value = &value[1..];
-            if self.echo {
-                self.put_and_tell(&store, key, value, number)?;
-                continue;
-            }
-            batch.put(key, value).with_context(|| format!("line {number}"))?;
-            if batch.bytes() >= BATCH_BYTES {
-                self.place.named(store.apply(&batch))?;
-                batch.clear();
-            }
+        let mut pairs = 0;
+        let loaded = self.load(&store, &mut pairs);
+        let closed = self.place.named(store.close());
+        loaded.and(closed)?;
+        if self.json {
+            print_record(&json!({ "pairs": pairs }))?;
         }
-        self.place.named(store.apply(&batch))?;
-        self.place.named(store.close())?;
-        Ok(Outcome::found_if(number > 0))
+        Ok(Outcome::found_if(pairs > 0))
     }
 
-    fn put_and_tell(&self, store: &Store, key: &[u8], value: &[u8], line: u64) -> Result<()> {
-        store.put(key, value).with_context(|| format!("{}, line {line}", self.place.context()))?;
+    /// Puts all pairs, up to the first line that is none.
+    fn load(&self, store: &Store, pairs: &mut u64) -> Result<()> {
+        let mut input = io::stdin().lock();
+        let (mut line, mut batch) = (Vec::new(), Batch::new());
+        let read = loop {
+            line.clear();
+            match input.read_until(b'\n', &mut line).context("cannot read standard input") {
+                Ok(0) => break Ok(()),
+                Ok(_) => {}
+                failed => break failed.map(|_| ()),
+            }
+            let number = *pairs + 1;
+            if let Err(error) = self.take(store, &mut batch, &line, number) {
+                break Err(error);
+            }
+            *pairs = number;
+        };
+        self.place.named(store.apply(&batch))?;
+        read
+    }
+
+    /// Puts the pair of a line, or adds it to those that are put together.
+    fn take(&self, store: &Store, batch: &mut Batch, line: &[u8], number: u64) -> Result<()> {
+        let at = || format!("line {number}");
+        let pair = line.strip_suffix(b"\n").unwrap_or(line);
+        let tab = memchr::memchr(b'\t', pair).with_context(|| {
+            format!(
+                "{} has no tab: write 'KEY<tab>VALUE' in each line; the pairs before it are in",
+                at()
+            )
+        })?;
+        let (mut key, mut value) = (Cow::from(&pair[..tab]), Cow::from(&pair[tab + 1..]));
+        if self.hex {
+            key = from_hex(&key).with_context(at)?.into();
+            value = from_hex(&value).with_context(at)?.into();
+        }
+        if self.echo {
+            self.place.named(store.put(&key, &value)).with_context(at)?;
+            return self.tell_key(&pair[..tab]);
+        }
+        batch.put(&key, &value).with_context(at)?;
+        if batch.bytes() >= BATCH_BYTES {
+            self.place.named(store.apply(batch))?;
+            batch.clear();
+        }
+        Ok(())
+    }
+
+    fn tell_key(&self, key: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(key).and_then(|()| out.write_all(b"\n")).context(CANNOT_WRITE)?;
         out.flush().context(CANNOT_WRITE)

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha_store::Store;
-use serde_json::json;
+use malkoha_store::{Error, Store, Verification};
+use serde_json::{Value, json};
 
 use super::{Place, print_line};
 use crate::failure::Outcome;
@@ -29,13 +29,22 @@ pub(super) struct Stats {
 pub(super) struct Compact {
     #[command(flatten)]
     place: Place,
+
+    /// Print the bytes of the log before and now as a JSON record
+    #[arg(long)]
+    json: bool,
 }
 
 /// Read everything and compare it with its checksums
 #[derive(Args, Debug)]
+#[command(after_help = "Exit code 2 if something is damaged; the JSON record lists all of it.")]
 pub(super) struct Verify {
     #[command(flatten)]
     place: Place,
+
+    /// Print what was found as a JSON record
+    #[arg(long)]
+    json: bool,
 }
 
 /// Save every whole record of a damaged store; damaged files stay under other names
@@ -43,17 +52,30 @@ pub(super) struct Verify {
 pub(super) struct Repair {
     #[command(flatten)]
     place: Place,
+
+    /// Print what was found and done as a JSON record
+    #[arg(long)]
+    json: bool,
 }
 
 /// Copy a store, by hard links where that can be
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_BACKUP)]
 pub(super) struct Backup {
     #[command(flatten)]
     place: Place,
 
     /// Empty or new directory
     target: PathBuf,
+
+    /// Print what it holds as a JSON record
+    #[arg(long)]
+    json: bool,
 }
+
+const AFTER_BACKUP: &str = "\
+No other process may have the store open for writing. One that has can make the backup itself,
+without pause: 'Store::backup' in the library.";
 
 impl Stats {
     pub(super) fn run(&self) -> Result<Outcome> {
@@ -89,26 +111,61 @@ impl Compact {
         self.place.named(store.compact())?;
         let after = store.stats().log_bytes;
         self.place.named(store.close())?;
-        tell(&format!("{} before, {} now", HumanBytes(before), HumanBytes(after)));
+        if self.json {
+            print_record(&json!({ "log_bytes_before": before, "log_bytes": after }))?;
+        } else {
+            tell(&format!("{} before, {} now", HumanBytes(before), HumanBytes(after)));
+        }
         Ok(Outcome::Found)
     }
 }
 
 impl Verify {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let found = self.place.named(self.place.reading()?.verify())?;
-        if let Some(first) = found.damage.first() {
-            let more = found.damage.len() - 1;
-            bail!("{}: {first} (and {more} more)", self.place.context());
+        let store = match Store::open_read_only(&self.place.store) {
+            // So damaged that it cannot be opened: that is what was found.
+            Err(error) if error.is_damage() && self.json => {
+                let damage = [damage(&error)];
+                print_record(&json!({ "records": null, "live": null, "damage": damage }))?;
+                return self.place.named(Err(error));
+            }
+            store => self.place.named(store)?,
+        };
+        let Verification { records, live, damage: found, .. } = self.place.named(store.verify())?;
+        if self.json {
+            let damage: Vec<_> = found.iter().map(damage).collect();
+            print_record(&json!({ "records": records, "live": live, "damage": damage }))?;
         }
-        tell(&format!("{} records, {} of them live: all whole", found.records, found.live));
+        if let Some(first) = found.first() {
+            bail!("{}: {first} (and {} more)", self.place.context(), found.len() - 1);
+        }
+        if !self.json {
+            tell(&format!("{records} records, {live} of them live: all whole"));
+        }
         Ok(Outcome::Found)
+    }
+}
+
+/// Damage, for a record.
+fn damage(error: &Error) -> Value {
+    match error {
+        Error::Damaged { file, offset, what } => {
+            json!({ "file": file, "offset": offset, "what": what })
+        }
+        other => json!({ "what": other.to_string() }),
     }
 }
 
 impl Repair {
     pub(super) fn run(&self) -> Result<Outcome> {
         let repair = self.place.named(Store::repair(&self.place.store))?;
+        if self.json {
+            let skipped: Vec<_> = repair.skipped.iter().map(damage).collect();
+            print_record(&json!({
+                "keys": repair.keys, "skipped": skipped, "set_aside": repair.set_aside,
+            }))?;
+            return Ok(Outcome::Found);
+        }
         for error in &repair.skipped {
             tell(&format!("skipped: {error}"));
         }
@@ -122,9 +179,24 @@ impl Repair {
 
 impl Backup {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.writing(false)?;
-        self.place.named(store.backup(&self.target))?;
+        let store = self.place.writing(false).map_err(|error| match error.downcast_ref() {
+            Some(Error::Locked) => anyhow!(
+                "{} is in use by another process: make the backup when that has ended, or in that \
+                 process, which can go on meanwhile (Store::backup)",
+                self.place.context()
+            ),
+            _ => error,
+        })?;
+        store.backup(&self.target).with_context(|| {
+            format!("cannot copy {} into '{}'", self.place.context(), self.target.display())
+        })?;
+        let stats = store.stats();
         self.place.named(store.close())?;
+        if self.json {
+            print_record(&json!({
+                "keys": stats.keys, "files": stats.files, "log_bytes": stats.log_bytes,
+            }))?;
+        }
         Ok(Outcome::Found)
     }
 }

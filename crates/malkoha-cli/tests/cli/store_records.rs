@@ -1,0 +1,158 @@
+//! `malkoha store`: JSON records, and keys of any bytes.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use malkoha_store::{Options, Store};
+use serde_json::json;
+
+use crate::harness::{Dir, Run};
+
+/// Runs a command with a last argument of any bytes.
+fn run_with(dir: &Dir, arguments: &str, last: &[u8]) -> Run {
+    dir.command(arguments).arg(OsStr::from_bytes(last)).output().unwrap().into()
+}
+
+#[test]
+fn every_command_prints_a_record() {
+    let dir = Dir::with("file", "x");
+    for (command, code, record) in [
+        ("put --json s koel Eudynamys", 0, json!({ "key": "koel", "value_bytes": 9 })),
+        (
+            "get --json s koel",
+            0,
+            json!({ "key": "koel", "found": true, "value": "Eudynamys", "value_bytes": 9 }),
+        ),
+        ("get --json s kiwi", 1, json!({ "key": "kiwi", "found": false })),
+        ("load --json s", 1, json!({ "pairs": 0 })),
+        ("scan --json s", 0, json!({ "key": "koel", "value_bytes": 9 })),
+        (
+            "scan --json --values --hex s",
+            0,
+            json!({
+                "key_hex": "6b6f656c", "value_hex": "457564796e616d7973", "value_bytes": 9,
+            }),
+        ),
+        ("del --json s koel kiwi", 0, json!({ "asked": 2, "removed": 1 })),
+        ("del --json s koel", 1, json!({ "asked": 1, "removed": 0 })),
+        ("repair --json s", 0, json!({ "keys": 0, "skipped": [], "set_aside": [] })),
+        (
+            "import --json s file",
+            0,
+            json!({
+                "files": 1, "directories": 0, "links": 0, "bytes": 1, "chunks": 1,
+                "new_bytes": 1, "skipped": 0, "failed": 0,
+            }),
+        ),
+        (
+            "export --json s --into out",
+            0,
+            json!({ "files": 1, "directories": 0, "links": 0, "bytes": 1 }),
+        ),
+        ("rm --json s none", 1, json!({ "removed": 0 })),
+        ("rm --json s file", 0, json!({ "removed": 1 })),
+        ("gc --json s", 0, json!({ "chunks": 1, "bytes": 1 })),
+        ("verify --json s", 0, json!({ "records": 0, "live": 0, "damage": [] })),
+        ("compact --json s", 0, json!({ "log_bytes_before": 0, "log_bytes": 0 })),
+        ("backup --json s copy", 0, json!({ "keys": 0, "files": 0, "log_bytes": 0 })),
+    ] {
+        let run = dir.run(&format!("store {command}"));
+        assert_eq!((run.json(), run.code, &*run.stderr), (record, Some(code), ""), "{command}");
+    }
+}
+
+#[test]
+fn damage_is_listed_in_the_record() {
+    let dir = Dir::new();
+    dir.run("store put s k v").prints("");
+    dir.run("store put s other v").prints("");
+    let mut log = dir.read("s/000000000001.log");
+    log[80] ^= 1;
+    dir.write("s/000000000001.log", log);
+    let run = dir.run("store verify --json s");
+    let damage = json!({
+        "file": "000000000001.log", "offset": 64, "what": "no record there matches its checksum",
+    });
+    assert_eq!(run.json()["damage"][0], damage);
+    assert_eq!(run.json()["live"], 1);
+    let text = dir.run("store verify s");
+    assert_eq!((run.code, &run.stderr), (Some(2), &text.stderr));
+    assert!(run.stderr.contains("is damaged at byte 64"), "{}", run.stderr);
+    // Where it cannot even be opened, that is what was found.
+    let mut checkpoint = dir.read("s/CHECKPOINT");
+    checkpoint[70] ^= 1;
+    dir.write("s/CHECKPOINT", checkpoint);
+    let run = dir.run("store verify --json s");
+    assert_eq!((&run.json()["records"], run.code), (&json!(null), Some(2)));
+    assert!(!run.json()["damage"].as_array().unwrap().is_empty(), "{run:?}");
+    let repair = dir.run("store repair --json s").succeeds().json();
+    assert_eq!((&repair["keys"], &repair["skipped"][0]), (&json!(1), &damage));
+    assert_eq!(repair["set_aside"], json!(["000000000001.log.damaged"]));
+}
+
+#[test]
+fn keys_and_values_are_any_bytes() {
+    let dir = Dir::new();
+    let (key, value) = (b"\xff\n\t", b"\xfe\n");
+    let mut put = dir.command("store put s");
+    put.arg(OsStr::from_bytes(key)).arg(OsStr::from_bytes(value));
+    assert!(put.status().unwrap().success());
+    run_with(&dir, "store get s", key).prints(value);
+    dir.run("store get --hex s ff0a09").prints(value);
+    dir.run("store get --hex s FF0A09").prints(value);
+    dir.run("store scan s").prints(b"\xff\n\t\n");
+    dir.run("store scan --hex s").prints("ff0a09\n");
+    let run = dir.run("store scan --json --values s").succeeds().json();
+    assert_eq!(run, json!({ "key_hex": "ff0a09", "value_hex": "fe0a", "value_bytes": 2 }));
+    let run = run_with(&dir, "store get --json s", key).json();
+    assert_eq!((&run["key_hex"], &run["value_hex"]), (&json!("ff0a09"), &json!("fe0a")));
+    // A key without bytes is one too; a NUL byte has no other spelling.
+    run_with(&dir, "store put s x", b"").prints("");
+    run_with(&dir, "store get --json s", b"").prints_with(1, "{\"found\":false,\"key\":\"\"}\n");
+    dir.pipe("nul", "store put --hex s 00").prints("");
+    dir.run("store scan --hex --values s").prints("ff0a09\tfe0a\n78\t\n00\t6e756c\n");
+    dir.shell("$MALKOHA store scan --hex --values s | $MALKOHA store load --hex copy").prints("");
+    dir.run("store scan --hex --values copy").prints("ff0a09\tfe0a\n78\t\n00\t6e756c\n");
+    dir.run("store del --hex s ff0a09 00").prints("");
+    dir.run("store scan s").prints("x\n");
+    dir.run("store put --hex s 0g v")
+        .complains("'0g' is not hex digits, two a byte: Invalid character 'g' at position 1");
+    dir.run("store get --hex s 0")
+        .complains("'0' is not hex digits, two a byte: Odd number of digits");
+}
+
+#[test]
+fn a_line_that_is_no_pair_loses_none_before_it() {
+    let dir = Dir::new();
+    dir.pipe("a\t1\nb\t2\nc\nd\t4\n", "store load s").complains(
+        "line 3 has no tab: write 'KEY<tab>VALUE' in each line; the pairs before it are in",
+    );
+    dir.run("store scan --values s").prints("a\t1\nb\t2\n");
+    dir.pipe("61\t03\nx\t\n", "store load --hex s")
+        .complains("line 2: 'x' is not hex digits, two a byte: Odd number of digits");
+    dir.run("store get s a").prints(b"\x03");
+    let long = format!("c\t1\n{}\t2\n", "x".repeat(70_000));
+    dir.pipe(long, "store load s")
+        .complains("line 2: the key has 70000 bytes, more than the 65536 that a key may have");
+    dir.run("store get s c").prints("1");
+}
+
+#[test]
+fn a_store_in_use_says_so() {
+    let dir = Dir::new();
+    let store = Store::open(dir.path("s"), &Options::new()).unwrap();
+    store.put(b"k", b"v").unwrap();
+    dir.run("store backup s copy").complains(
+        "store 's' is in use by another process: make the backup when that has ended, or in that \
+         process, which can go on meanwhile (Store::backup)",
+    );
+    dir.run("store del s k").complains(
+        "store 's': the store is in use by another process: close it there, or open it read-only",
+    );
+    dir.run("store get s k").prints("v");
+    assert_eq!(dir.names(), ["s"]);
+    drop(store);
+    dir.run("store backup s copy").prints("");
+    dir.run("store backup s copy")
+        .complains("cannot copy store 's' into 'copy': a backup needs a directory without files");
+}
