@@ -1,6 +1,7 @@
-//! `malkoha store`: JSON records, and keys of any bytes.
+//! `malkoha store`: JSON records, keys of any bytes, and directories that are no stores.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use malkoha_store::{Options, Store};
@@ -135,6 +136,56 @@ fn a_line_that_is_no_pair_loses_none_before_it() {
     dir.pipe(long, "store load s")
         .complains("line 2: the key has 70000 bytes, more than the 65536 that a key may have");
     dir.run("store get s c").prints("1");
+}
+
+/// What is asked of a directory of others changes nothing in it.
+#[test]
+fn directories_that_are_no_stores_stay_as_they_are() {
+    let dir = Dir::with("file", "x");
+    for name in ["empty", "photos"] {
+        fs::create_dir(dir.path(name)).unwrap();
+    }
+    dir.write("photos/cuckoo.log", "no log file of a store");
+    for place in ["empty", "photos"] {
+        for command in [
+            "get STORE k",
+            "del STORE k",
+            "scan STORE",
+            "export STORE --into out",
+            "ls STORE",
+            "rm STORE x",
+            "gc STORE",
+            "stats STORE",
+            "compact STORE",
+            "verify STORE",
+            "repair STORE",
+            "backup STORE out",
+        ] {
+            let command = format!("store {}", command.replace("STORE", place));
+            dir.run(&command).complains(&format!(
+                "store '{place}': '{place}' is no store: it holds no log files"
+            ));
+        }
+        assert!(
+            fs::read_dir(dir.path(place))
+                .unwrap()
+                .all(|it| it.unwrap().file_name() == "cuckoo.log")
+        );
+    }
+    for command in ["put photos k v", "load photos", "load --echo photos", "import photos file"] {
+        dir.run(&format!("store {command}")).complains(
+            "store 'photos': it has other files and no store: name an empty or new directory",
+        );
+    }
+    assert_eq!(fs::read_dir(dir.path("photos")).unwrap().count(), 1);
+    dir.run("store put file k v").complains("store 'file': it is no directory, and a store is one");
+    let long = "x".repeat(70_000);
+    run_with(&dir, "store put new", long.as_bytes())
+        .complains("store 'new': the key has 70000 bytes, more than the 65536 that a key may have");
+    assert_eq!(dir.names(), ["empty", "file", "photos"]);
+    // A store that was only begun is one.
+    dir.write("empty/LOCK", "");
+    dir.run("store put empty k v").prints("");
 }
 
 #[test]

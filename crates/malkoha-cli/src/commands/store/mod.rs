@@ -12,11 +12,13 @@ mod restore;
 mod tree;
 mod upkeep;
 
+use std::ffi::OsStr;
+use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use malkoha_store::{Durability, Options, Store};
+use malkoha_store::{Durability, Error, Options, Store};
 
 use crate::failure::Outcome;
 
@@ -97,15 +99,46 @@ struct Place {
 impl Place {
     fn writing(&self, create: bool) -> Result<Store> {
         // Closing syncs, so a command that ends well has everything on disk.
-        let options =
-            Options::new().durability(Durability::System).background(false).create(create);
-        Store::open(&self.store, &options).with_context(|| self.context())
+        self.open(Options::new().durability(Durability::System).create(create), create)
     }
 
     /// For writing, with every write on the device before it is answered.
     fn durable(&self) -> Result<Store> {
-        let options = Options::new().durability(Durability::Always).background(false);
-        Store::open(&self.store, &options).with_context(|| self.context())
+        self.open(Options::new().durability(Durability::Always), true)
+    }
+
+    fn open(&self, options: Options, create: bool) -> Result<Store> {
+        self.check(create)?;
+        self.named(Store::open(&self.store, &options.background(false)))
+    }
+
+    /// That there is a store, or may be one: before anything is made in a directory of others.
+    fn check(&self, create: bool) -> Result<()> {
+        if !self.store.is_dir() {
+            if create && self.store.exists() {
+                bail!("{}: it is no directory, and a store is one", self.context());
+            }
+            // Opening knows what to do.
+            return Ok(());
+        }
+        let mut is_foreign = false;
+        for entry in fs::read_dir(&self.store).with_context(|| self.context())? {
+            let name = entry.with_context(|| self.context())?.file_name();
+            if is_of_store(&name) {
+                return Ok(());
+            }
+            is_foreign |= !LEFTOVERS.iter().any(|leftover| name == *leftover);
+        }
+        if !create {
+            return self.named(Err(Error::NoStore(self.store.display().to_string())));
+        }
+        if is_foreign {
+            bail!(
+                "{}: it has other files and no store: name an empty or new directory",
+                self.context()
+            );
+        }
+        Ok(())
     }
 
     fn reading(&self) -> Result<Store> {
@@ -120,6 +153,19 @@ impl Place {
     fn named<T>(&self, result: malkoha_store::Result<T>) -> Result<T> {
         result.with_context(|| self.context())
     }
+}
+
+/// Files that a store may have before it has one of those that make it a store.
+const LEFTOVERS: [&str; 2] = ["LOCK", "CHECKPOINT.new"];
+
+/// Whether a directory with a file of this name holds a store.
+fn is_of_store(name: &OsStr) -> bool {
+    name == "CHECKPOINT" || name.to_str().is_some_and(is_log)
+}
+
+fn is_log(name: &str) -> bool {
+    let number = name.strip_suffix(".log");
+    number.is_some_and(|it| it.len() >= 12 && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A line on standard output.

@@ -158,6 +158,7 @@ fn damage(error: &Error) -> Value {
 
 impl Repair {
     pub(super) fn run(&self) -> Result<Outcome> {
+        self.place.check(false)?;
         let repair = self.place.named(Store::repair(&self.place.store))?;
         if self.json {
             let skipped: Vec<_> = repair.skipped.iter().map(damage).collect();
