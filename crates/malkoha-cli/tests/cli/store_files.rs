@@ -300,6 +300,12 @@ fn nothing_is_restored_through_a_link() {
     names.sort();
     assert_eq!(names, ["b", "c", "file"]);
     unharmed();
+    store_of(&dir, "p", &[".."]);
+    dir.run("store export p --into in").complains(
+        "'..' is no name below a directory: export it to standard output, and the others by \
+         their names",
+    );
+    dir.run("store export p ..").prints("..");
     // The directory itself may be a link: it was named.
     symlink("fine", dir.path("out/named")).unwrap();
     dir.run("store export s a/file --into out/named").prints("");

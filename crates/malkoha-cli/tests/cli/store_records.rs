@@ -118,6 +118,10 @@ fn keys_and_values_are_any_bytes() {
     dir.run("store scan s").prints("x\n");
     dir.run("store put --hex s 0g v")
         .complains("'0g' is not hex digits, two a byte: Invalid character 'g' at position 1");
+    dir.run(&format!("store get --hex s {}", "0x".repeat(100))).complains(&format!(
+        "'{}...' is not hex digits, two a byte: Invalid character 'x' at position 1",
+        "0x".repeat(20)
+    ));
     dir.run("store get --hex s 0")
         .complains("'0' is not hex digits, two a byte: Odd number of digits");
 }
@@ -179,6 +183,8 @@ fn directories_that_are_no_stores_stay_as_they_are() {
     }
     assert_eq!(fs::read_dir(dir.path("photos")).unwrap().count(), 1);
     dir.run("store put file k v").complains("store 'file': it is no directory, and a store is one");
+    dir.run("store put file/s k v")
+        .complains("store 'file/s': cannot make 'file/s': Not a directory");
     let long = "x".repeat(70_000);
     run_with(&dir, "store put new", long.as_bytes())
         .complains("store 'new': the key has 70000 bytes, more than the 65536 that a key may have");

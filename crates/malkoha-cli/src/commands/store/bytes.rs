@@ -29,8 +29,13 @@ impl KeyArgs {
 
 /// The bytes that hex digits stand for.
 pub(super) fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
-    let text = || format!("'{}' is not hex digits, two a byte", String::from_utf8_lossy(digits));
-    hex::decode(digits).with_context(text)
+    /// Bytes that are enough to find the place.
+    const SHOWN: usize = 40;
+    hex::decode(digits).with_context(|| {
+        let text = String::from_utf8_lossy(&digits[..digits.len().min(SHOWN)]);
+        let rest = if digits.len() > SHOWN { "..." } else { "" };
+        format!("'{text}{rest}' is not hex digits, two a byte")
+    })
 }
 
 /// A field of a record: a string where the bytes are UTF-8, or hex digits under a name that says so.

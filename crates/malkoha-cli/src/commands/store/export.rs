@@ -143,7 +143,15 @@ impl Export {
 fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
     for (name, file) in files {
-        if let Some(other) = named.insert(name_of(path_of(&name)), file) {
+        let place = name_of(path_of(&name));
+        if place.is_empty() {
+            bail!(
+                "'{}' is no name below a directory: export it to standard output, and the others \
+                 by their names",
+                path_of(&name).display()
+            );
+        }
+        if let Some(other) = named.insert(place, file) {
             bail!(
                 "'{}' and '{}' would be restored to the same place: name one of them",
                 path_of(&other.name).display(),

@@ -1,11 +1,11 @@
 //! Many pairs from standard input.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use malkoha_store::{Batch, Store};
+use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store};
 use serde_json::json;
 
 use super::Place;
@@ -15,6 +15,8 @@ use crate::screen::print_record;
 
 /// Bytes of pairs that are written together.
 const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of a line that are enough to see that it is too long, in hex digits too.
+const LINE_BYTES: usize = 2 * (MAX_KEY + MAX_VALUE) + 4;
 
 /// Put the pairs of standard input: a key, a tab and a value in each line
 #[derive(Args, Debug)]
@@ -55,7 +57,8 @@ impl Load {
         let (mut line, mut batch) = (Vec::new(), Batch::new());
         let read = loop {
             line.clear();
-            match input.read_until(b'\n', &mut line).context("cannot read standard input") {
+            let part = input.by_ref().take(LINE_BYTES as u64).read_until(b'\n', &mut line);
+            match part.context("cannot read standard input") {
                 Ok(0) => break Ok(()),
                 Ok(_) => {}
                 failed => break failed.map(|_| ()),

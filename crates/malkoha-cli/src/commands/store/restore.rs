@@ -74,7 +74,7 @@ impl Target {
 
     /// The directory that a name lies in, and the last part of the name.
     fn place<'n>(&self, name: &'n Path) -> Result<(File, &'n OsStr)> {
-        let last = name.file_name().context("a file without a name cannot be restored")?;
+        let last = name.file_name().with_context(|| self.cannot_write(name))?;
         Ok((self.enter(name.parent().unwrap_or(Path::new("")))?, last))
     }
 
