@@ -37,8 +37,8 @@ pub(super) struct Ls {
 }
 
 const AFTER_LS: &str = "\
-A line has the hash of a file, or 'directory' or 'link' in its place, the bytes and the name. Records
-have the mode too, in octal digits, the time in seconds since 1970, and where a link leads.";
+A line has the hash of a file, or 'directory' or 'link' in its place, the bytes and the name.
+Records have the mode too, in octal digits, the time in seconds since 1970, and where a link leads.";
 
 /// Forget files; 'gc' removes what only they had
 #[derive(Args, Debug)]

@@ -48,14 +48,14 @@ pub(super) struct Import {
 
 const AFTER_IMPORT: &str = "\
 Kept are content, permissions and times of files and directories, and where symbolic links lead;
-not owners, extended attributes, and which names are hard links of one file. A link that is named is
-followed; below a directory it is stored as a link. Sockets, pipes and devices below a directory are
-skipped, and told; named ones are read to their end. A store below itself is skipped too.
+owners, extended attributes and hard links are not. A link that is named is followed; below a
+directory it is stored as a link. Below a directory, sockets, pipes, devices and the store itself
+are skipped, which is told; pipes and devices that are named are read to their end.
 
-A file is stored under its path, as tar does it: './a//b' is 'a/b', '/etc/hosts' is 'etc/hosts', and
-of '../a' and 'b/../a' remains 'a'. What has the name already is replaced, nothing else forgotten.
+A file is stored under its path, as tar does it: './a//b' is 'a/b', '/etc/hosts' is 'etc/hosts',
+and of '../a' and 'b/../a' remains 'a'. What has the name is replaced; nothing else is forgotten.
 
-A file below a directory that cannot be opened is told and left out; the exit code is 2 then.";
+What cannot be opened below a directory is told and left out; the exit code is 2 then.";
 
 /// What was stored.
 #[derive(Default)]
