@@ -53,7 +53,11 @@ fn every_command_prints_a_record() {
         ("rm --json s none", 1, json!({ "removed": 0 })),
         ("rm --json s file", 0, json!({ "removed": 1 })),
         ("gc --json s", 0, json!({ "chunks": 1, "bytes": 1 })),
-        ("verify --json s", 0, json!({ "records": 0, "live": 0, "damage": [] })),
+        (
+            "verify --json s",
+            0,
+            json!({ "records": 0, "live": 0, "unfinished": null, "damage": [] }),
+        ),
         ("compact --json s", 0, json!({ "log_bytes_before": 0, "log_bytes": 0 })),
         ("backup --json s copy", 0, json!({ "keys": 0, "files": 0, "log_bytes": 0 })),
     ] {
@@ -89,6 +93,37 @@ fn damage_is_listed_in_the_record() {
     let repair = dir.run("store repair --json s").succeeds().json();
     assert_eq!((&repair["keys"], &repair["skipped"][0]), (&json!(1), &damage));
     assert_eq!(repair["set_aside"], json!(["000000000001.log.damaged"]));
+}
+
+/// The first command that writes after a crash says what it does away with.
+#[test]
+fn what_a_crash_left_is_told() {
+    let dir = Dir::new();
+    dir.run("store put s k v").prints("");
+    let store = Store::open(dir.path("s"), &Options::new()).unwrap();
+    store.put(b"torn", &[7; 100]).unwrap();
+    let mut log = dir.read("s/000000000001.log");
+    drop(store);
+    let at = log.windows(4).position(|part| part == b"torn").unwrap();
+    log[at - 16..at + 50].fill(0);
+    dir.write("s/000000000001.log", log);
+    dir.write("s/CHECKPOINT", "damaged");
+    let run = dir.run("store verify --json s");
+    let unfinished = &run.json()["unfinished"];
+    assert_eq!(unfinished["file"], "000000000001.log", "{run:?}");
+    let (offset, bytes) = (&unfinished["offset"], &unfinished["bytes"]);
+    let run = dir.run("store put s other v").succeeds();
+    assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
+    assert!(run.stderr.starts_with("malkoha: store 's': 'CHECKPOINT' is damaged at byte 0: "));
+    assert!(run.stderr.contains("; it is made anew from the log\n"));
+    assert!(run.stderr.ends_with(&format!(
+        "malkoha: store 's': the last {bytes} bytes of '000000000001.log', from byte {offset} on, \
+         are of a write that a crash left unfinished: they are cut off\n"
+    )));
+    dir.run("store scan s").prints("k\nother\n");
+    let run = dir.run("store verify s").succeeds();
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    dir.run("store put s k v").prints("");
 }
 
 #[test]

@@ -12,15 +12,15 @@ mod restore;
 mod tree;
 mod upkeep;
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use malkoha_store::{Durability, Error, Options, Store};
+use malkoha_store::{Cut, Durability, Error, Options, Recovery, Store};
 
 use crate::failure::Outcome;
+use crate::output::tell;
 
 const AFTER_HELP: &str = "\
 STORE is a directory, made by 'put', 'load' and 'import' if it is not there. One process at a time
@@ -99,7 +99,7 @@ struct Place {
 impl Place {
     fn writing(&self, create: bool) -> Result<Store> {
         // Closing syncs, so a command that ends well has everything on disk.
-        self.open(Options::new().durability(Durability::System).create(create), create)
+        self.open(Options::new().durability(Durability::System), create)
     }
 
     /// For writing, with every write on the device before it is answered.
@@ -108,35 +108,51 @@ impl Place {
     }
 
     fn open(&self, options: Options, create: bool) -> Result<Store> {
-        self.check(create)?;
-        self.named(Store::open(&self.store, &options.background(false)))
+        let options = options.background(false).create(false);
+        let store = match Store::open(&self.store, &options) {
+            Err(Error::NoStore(_)) if create => {
+                self.check_room()?;
+                self.named(Store::open(&self.store, &options.create(true)))
+            }
+            opened => self.named(opened),
+        }?;
+        self.tell_recovery(store.recovery());
+        Ok(store)
     }
 
-    /// That there is a store, or may be one: before anything is made in a directory of others.
-    fn check(&self, create: bool) -> Result<()> {
-        if !self.store.is_dir() {
-            if create && self.store.exists() {
-                bail!("{}: it is no directory, and a store is one", self.context());
-            }
-            // Opening knows what to do.
+    /// Tells what closing will not leave behind.
+    fn tell_recovery(&self, recovery: &Recovery) {
+        let place = self.context();
+        if let Some(Error::Damaged { file, offset, what }) = &recovery.checkpoint {
+            tell(&format!(
+                "malkoha: {place}: '{file}' is damaged at byte {offset}: {what}; it is made anew \
+                 from the log"
+            ));
+        }
+        if let Some(Cut { file, offset, bytes, .. }) = &recovery.cut {
+            tell(&format!(
+                "malkoha: {place}: the last {bytes} bytes of '{file}', from byte {offset} on, are \
+                 of a write that a crash left unfinished: they are cut off"
+            ));
+        }
+    }
+
+    /// That a store can be made without files of others around it.
+    fn check_room(&self) -> Result<()> {
+        if !self.store.exists() {
             return Ok(());
         }
-        let mut is_foreign = false;
+        if !self.store.is_dir() {
+            bail!("{}: it is no directory, and a store is one", self.context());
+        }
         for entry in fs::read_dir(&self.store).with_context(|| self.context())? {
             let name = entry.with_context(|| self.context())?.file_name();
-            if is_of_store(&name) {
-                return Ok(());
+            if !LEFTOVERS.iter().any(|leftover| name == *leftover) {
+                bail!(
+                    "{}: it has other files and no store: name an empty or new directory",
+                    self.context()
+                );
             }
-            is_foreign |= !LEFTOVERS.iter().any(|leftover| name == *leftover);
-        }
-        if !create {
-            return self.named(Err(Error::NoStore(self.store.display().to_string())));
-        }
-        if is_foreign {
-            bail!(
-                "{}: it has other files and no store: name an empty or new directory",
-                self.context()
-            );
         }
         Ok(())
     }
@@ -155,18 +171,8 @@ impl Place {
     }
 }
 
-/// Files that a store may have before it has one of those that make it a store.
+/// What is left of a store that was only begun.
 const LEFTOVERS: [&str; 2] = ["LOCK", "CHECKPOINT.new"];
-
-/// Whether a directory with a file of this name holds a store.
-fn is_of_store(name: &OsStr) -> bool {
-    name == "CHECKPOINT" || name.to_str().is_some_and(is_log)
-}
-
-fn is_log(name: &str) -> bool {
-    let number = name.strip_suffix(".log");
-    number.is_some_and(|it| it.len() >= 12 && it.bytes().all(|byte| byte.is_ascii_digit()))
-}
 
 /// A line on standard output.
 fn print_line(line: &str) -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha_store::{Error, Store, Verification};
+use malkoha_store::{Cut, Error, Store, Verification};
 use serde_json::{Value, json};
 
 use super::{Place, print_line};
@@ -37,7 +37,7 @@ pub(super) struct Compact {
 
 /// Read everything and compare it with its checksums
 #[derive(Args, Debug)]
-#[command(after_help = "Exit code 2 if something is damaged; the JSON record lists all of it.")]
+#[command(after_help = AFTER_VERIFY)]
 pub(super) struct Verify {
     #[command(flatten)]
     place: Place,
@@ -72,6 +72,10 @@ pub(super) struct Backup {
     #[arg(long)]
     json: bool,
 }
+
+const AFTER_VERIFY: &str = "\
+Exit code 2 if something is damaged; the JSON record lists all of it. What a crash left of a write
+that was not answered for is told too, 'unfinished' in the record, and is no damage.";
 
 const AFTER_BACKUP: &str = "\
 No other process may have the store open for writing. One that has can make the backup itself,
@@ -126,21 +130,35 @@ impl Verify {
             // So damaged that it cannot be opened: that is what was found.
             Err(error) if error.is_damage() && self.json => {
                 let damage = [damage(&error)];
-                print_record(&json!({ "records": null, "live": null, "damage": damage }))?;
+                print_record(&json!({
+                    "records": null, "live": null, "unfinished": null, "damage": damage,
+                }))?;
                 return self.place.named(Err(error));
             }
             store => self.place.named(store)?,
         };
         let Verification { records, live, damage: found, .. } = self.place.named(store.verify())?;
+        let unfinished = store.recovery().cut.as_ref();
         if self.json {
             let damage: Vec<_> = found.iter().map(damage).collect();
-            print_record(&json!({ "records": records, "live": live, "damage": damage }))?;
+            let unfinished = unfinished.map(|Cut { file, offset, bytes, .. }| {
+                json!({ "file": file, "offset": offset, "bytes": bytes })
+            });
+            print_record(&json!({
+                "records": records, "live": live, "unfinished": unfinished, "damage": damage,
+            }))?;
         }
         if let Some(first) = found.first() {
             bail!("{}: {first} (and {} more)", self.place.context(), found.len() - 1);
         }
         if !self.json {
             tell(&format!("{records} records, {live} of them live: all whole"));
+            if let Some(Cut { file, offset, bytes, .. }) = unfinished {
+                tell(&format!(
+                    "the last {bytes} bytes of '{file}', from byte {offset} on, are of a write that \
+                     is under way, or that a crash left unfinished"
+                ));
+            }
         }
         Ok(Outcome::Found)
     }
@@ -158,7 +176,6 @@ fn damage(error: &Error) -> Value {
 
 impl Repair {
     pub(super) fn run(&self) -> Result<Outcome> {
-        self.place.check(false)?;
         let repair = self.place.named(Store::repair(&self.place.store))?;
         if self.json {
             let skipped: Vec<_> = repair.skipped.iter().map(damage).collect();
