@@ -14,6 +14,7 @@ use super::Place;
 use super::names::{Selection, name_of, path_of, select};
 use super::restore::Target;
 use crate::failure::Outcome;
+use crate::output::tell;
 use crate::screen::print_record;
 
 /// Restore files byte for byte, and compare them with their hashes
@@ -139,25 +140,38 @@ impl Export {
     }
 }
 
-/// Files by the names that they are restored under, a directory before what lies in it.
+/// Files by the names that they are restored under, a directory before what lies in it. Of several
+/// spellings of a name, the one that is the name itself counts: the others are of older imports.
 fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
+    let mut left_out = 0_u64;
     for (name, file) in files {
         let place = name_of(path_of(&name));
-        if place.is_empty() {
-            bail!(
-                "'{}' is no name below a directory: export it to standard output, and the others \
-                 by their names",
-                path_of(&name).display()
-            );
-        }
-        if let Some(other) = named.insert(place, file) {
+        let Some(other) = named.get(&place) else {
+            named.insert(place, file);
+            continue;
+        };
+        if name == place {
+            named.insert(place, file);
+        } else if other.name != place {
             bail!(
                 "'{}' and '{}' would be restored to the same place: name one of them",
                 path_of(&other.name).display(),
                 path_of(&name).display()
             );
         }
+        left_out += 1;
+    }
+    if named.contains_key(&b""[..]) {
+        bail!(
+            "'..' and the like are no names below a directory: export what has such a name to \
+             standard output, and the others by their names"
+        );
+    }
+    if left_out > 0 {
+        tell(&format!(
+            "malkoha: {left_out} left out, as there is another file at its name without '.' or '..'"
+        ));
     }
     Ok(named)
 }
