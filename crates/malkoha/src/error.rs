@@ -25,8 +25,8 @@ pub enum BuildError {
         /// The least that can be had.
         reachable: f64,
     },
-    /// The growth factor is not between 1 and the most that such a filter can be asked for: 10^9, or
-    /// 65,536 if threads share it.
+    /// The growth factor is not between 1 and the most that such a filter can be asked for: 10^9, less
+    /// from a large capacity, or 65,536 if threads share it.
     #[error("growth by a factor of {asked} is out of range: ask for 1 to {most}")]
     Growth {
         /// The factor asked for.

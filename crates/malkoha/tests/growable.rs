@@ -230,8 +230,15 @@ fn wrong_wishes_are_refused_with_a_remedy() {
         new().growth(0.5).build().unwrap_err(),
         BuildError::Growth { asked: 0.5, most: 1e9 }
     );
+    assert_eq!(
+        new().growth(1e30).build().unwrap_err(),
+        BuildError::Growth { asked: 1e30, most: 1e9 }
+    );
+    assert_eq!(new().capacity(1 << 50).build().unwrap_err(), BuildError::Capacity(1 << 50));
     let error = new().fpr(1e-12).build().unwrap_err();
     assert!(error.to_string().contains("at least"), "{error}");
+    let error = new().capacity(1_000_000).growth(1e9).build().unwrap_err();
+    assert!(error.to_string().contains("growth by a factor of 1000000000"), "{error}");
 }
 
 #[test]

@@ -97,10 +97,28 @@ fn values_out_of_range() {
         .complains("fingerprints of 99 bits are not supported: choose 4 to 32");
     dir.run("build -o f --growable --growth 0 a")
         .complains("growth by a factor of 0 is out of range: ask for 1 to 1000000000");
+    dir.run("build -o f --growable --capacity 1M --growth 1e9 a")
+        .complains("growth by a factor of 1000000000 is out of range: ask for 1 to 13980118");
     dir.run("build -o f --bucket-size 3 a")
         .complains("buckets of 3 slots are not supported: choose 1, 2, 4 or 8");
     dir.run("build -o f --capacity 1 a")
         .complains("the input has 2 lines to put in, more than --capacity 1: raise it");
+    assert_eq!(dir.names(), ["a"]);
+}
+
+/// The limit stands for a machine with less memory, whatever its system promises.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_that_no_memory_holds() {
+    let dir = Dir::with("a", "x\n");
+    for kind in ["", "--growable"] {
+        let build = format!("$MALKOHA build {kind} --capacity 60G -o f a");
+        let run = dir.shell(&format!("ulimit -v 4000000 && {build}"));
+        assert_eq!((run.code, run.stdout.len()), (Some(2), 0), "{run:?}");
+        let remedy = "bytes does not fit in memory: ask for fewer keys or a higher fpr\n";
+        assert!(run.stderr.starts_with("malkoha: a table of "), "{}", run.stderr);
+        assert!(run.stderr.ends_with(remedy) && run.stderr.lines().count() == 1, "{}", run.stderr);
+    }
     assert_eq!(dir.names(), ["a"]);
 }
 

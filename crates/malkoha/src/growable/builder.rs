@@ -46,8 +46,9 @@ impl GrowableBuilder {
         self
     }
 
-    /// How many times its capacity the filter may grow to at that rate, 1 to 10^9. A bit a key
-    /// for the first doubling, and ever less.
+    /// How many times its capacity the filter may grow to at that rate: 1 to 10^9, or to some 10^7 from a
+    /// large capacity, where fingerprints of 30 bits are spent. A bit a key for the first doubling, and
+    /// ever less.
     pub fn growth(mut self, factor: f64) -> Self {
         self.growth = factor;
         self
@@ -68,7 +69,8 @@ impl GrowableBuilder {
     ///
     /// # Errors
     ///
-    /// If no filter of this library is like that; the message says what to change.
+    /// If no filter of this library is like that, or the system does not give the memory; the message
+    /// says what to change.
     pub fn build(&self) -> Result<GrowableCuckooFilter, BuildError> {
         let table = self.table(0)?;
         Ok(GrowableCuckooFilter::from_table(table, KeyHasher::new(self.seed)))
@@ -98,6 +100,6 @@ impl GrowableBuilder {
 
     fn table(&self, value_bits: u32) -> Result<GrowTable, BuildError> {
         let (shape, buckets) = Shape::new(self.capacity, self.fpr, self.growth, value_bits)?;
-        Ok(GrowTable::new(shape, buckets, self.capacity))
+        GrowTable::new(shape, buckets, self.capacity)
     }
 }

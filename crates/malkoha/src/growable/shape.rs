@@ -106,6 +106,9 @@ impl Shape {
         let grown = float(capacity) * growth;
         let shape = Self { bits: 0, roots, value_bits };
         let least = shape.splits(grown) + ALTERNATE_BITS;
+        if least > MAX_BITS {
+            return Err(BuildError::Growth { asked: growth, most: shape.most_growth(capacity) });
+        }
         (least..=MAX_BITS)
             .map(|bits| Self { bits, ..shape })
             .find(|shape| shape.highest_fpr(buckets, grown) <= fpr)
@@ -127,6 +130,13 @@ impl Shape {
         let splits =
             (self.segments_a_root(keys) * float(ROOM) / 100.0).max(1.0).log2().ceil() as u32;
         splits
+    }
+
+    /// The greatest growth, in whole numbers, for which there are bits.
+    fn most_growth(&self, capacity: u64) -> f64 {
+        let splits = f64::from(MAX_BITS - ALTERNATE_BITS);
+        let segments = splits.exp2() * 100.0 / float(ROOM);
+        (segments / self.segments_a_root(float(capacity))).floor()
     }
 
     /// The highest false-positive rate from `buckets` buckets a root on up to this many keys.
@@ -185,6 +195,22 @@ mod tests {
         assert!(Shape::new(1, 0.1, f64::NAN, 0).is_err());
         assert!(Shape::new(0, 0.1, 1.0, 0).is_err());
         assert_eq!(Shape::new(1, 0.1, 1.0, 65).unwrap_err(), BuildError::ValueBits(65));
+    }
+
+    /// A growth that takes more bits than there are is told as such, whatever the rate, with the
+    /// greatest that can be had.
+    #[test]
+    fn growth_beyond_the_bits_is_refused_as_growth() {
+        for capacity in [1_000_000, 70_000_000, 1 << 36] {
+            for fpr in [0.5, 1e-6] {
+                let new = |growth| Shape::new(capacity, fpr, growth, 0);
+                let Err(BuildError::Growth { asked: 1e9, most }) = new(1e9) else {
+                    panic!("{:?}", new(1e9));
+                };
+                assert!(most > 1e6 && new(most).is_ok() && new(most * 1.001).is_err(), "{most}");
+            }
+        }
+        assert!(Shape::new(100, 0.5, 1e9, 0).is_ok(), "small ones may grow as far as any");
     }
 
     /// Worked out by hand: 12 bits at eight slots of load 0.958, and the mark.

@@ -6,10 +6,12 @@ use super::grid::{Grid, Mix, PLACES};
 use super::pool::Pool;
 use super::segment::{Segment, bucket_bits, segment_bytes};
 use super::shape::{LANES, Shape};
+use crate::error::BuildError;
 use crate::layout::Search;
 use crate::layout::bits::Word;
 use crate::params::float;
 use crate::spill::{Spill, SpillKey};
+use crate::table::memory;
 
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
@@ -109,15 +111,25 @@ impl Target {
 }
 
 impl GrowTable {
-    pub(super) fn new(shape: Shape, buckets: u32, capacity: u64) -> Self {
+    /// An empty table; an error if the system does not give the memory.
+    pub(super) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let home = |root| Home { root, depth: 0, path: 0 };
         let kernel = Kernel::new(&shape);
+        let len = segment_bytes(kernel.width(), form);
+        let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
+        let bytes =
+            Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * beside);
+        // All at once first: a system that promises what it does not have yet may give each of many
+        // chunks, and not what they are together.
+        if !memory::can_be_had(bytes) {
+            return Err(BuildError::Memory { bytes });
+        }
         let records = (0..shape.roots).map(|root| Record { home: home(root), form, len: 0 });
         let records: Vec<Record> = records.collect();
-        let segments = Pool::zeroed(records.len(), segment_bytes(kernel.width(), form));
+        let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
         let directory = Directory::of(&records, &segments, shape.roots);
-        Self {
+        Ok(Self {
             shape,
             kernel,
             directory: directory.expect("each root has a segment"),
@@ -129,7 +141,7 @@ impl GrowTable {
             born: [0; 32],
             spill: Spill::default(),
             search: Search::default(),
-        }
+        })
     }
 
     /// A table of these segments; `None` if they do not cover everything once.

@@ -30,6 +30,15 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     Some(Memory(Inner::Heap(vec.into_boxed_slice())))
 }
 
+/// Whether the system would give so many bytes, asked for at once.
+pub(crate) fn can_be_had(bytes: u64) -> bool {
+    let mut vec = Vec::<u8>::new();
+    let reserved = usize::try_from(bytes).is_ok_and(|bytes| vec.try_reserve_exact(bytes).is_ok());
+    // Or compilers may leave out an allocation that nobody uses.
+    std::hint::black_box(&vec);
+    reserved
+}
+
 /// `bytes` zero bytes that take memory only as they are used, or `None` if the system does not give
 /// them.
 pub(crate) fn lazy(bytes: usize) -> Option<Memory> {

@@ -75,18 +75,16 @@ impl Block {
 }
 
 impl Pool {
-    /// So many segments of zeros, of `len` bytes each.
-    pub(super) fn zeroed(segments: usize, len: usize) -> Self {
+    /// So many segments of zeros, of `len` bytes each; `None` if the system does not give the memory.
+    pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
+        if ((segments * len) as u64) < SHARED_FROM {
+            (0..segments).for_each(|_| drop(pool.push(vec![0; len].into())));
+            return Some(pool);
+        }
         while pool.len() < segments {
             let count = (segments - pool.len()).min(FIRST_CHUNK / len);
-            let share = (segments * len) as u64 >= SHARED_FROM;
-            let chunk = if share { Chunk::zeroed(count * len) } else { None };
-            let Some(mut chunk) = chunk else {
-                // The allocator says what becomes of a program that has no memory left.
-                pool.push(vec![0; len].into());
-                continue;
-            };
+            let mut chunk = Chunk::zeroed(count * len)?;
             for position in 0..count {
                 let start = chunk.insert(position, pool.len(), len);
                 let address = Address::new(pool.chunks.len(), start);
@@ -95,7 +93,12 @@ impl Pool {
             pool.used += (count * len) as u64;
             pool.chunks.push(chunk);
         }
-        pool
+        Some(pool)
+    }
+
+    /// Bytes of so many segments of `len` bytes each, and of what leads to them.
+    pub(super) fn bytes_of(segments: u64, len: usize) -> u64 {
+        segments.saturating_mul((len + size_of::<Block>() + size_of::<Span>()) as u64)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -245,7 +248,7 @@ mod tests {
     /// Segments of many lengths come, change and go; bytes and addresses are those of a model.
     #[test]
     fn keeps_the_bytes_of_every_segment() {
-        let mut pool = Pool::zeroed(3, 100_000);
+        let mut pool = Pool::zeroed(3, 100_000).unwrap();
         let mut model = vec![vec![0_u8; 100_000]; 3];
         let mut addresses: Vec<Address> = (0..3).map(|number| pool.address(number)).collect();
         let mut random = 7_u64;
@@ -287,7 +290,7 @@ mod tests {
     #[test]
     fn gaps_are_few() {
         let most = 65_536;
-        let (mut pool, mut peak) = (Pool::zeroed(200, most / 2), 0);
+        let (mut pool, mut peak) = (Pool::zeroed(200, most / 2).unwrap(), 0);
         for number in (0..200).cycle().take(2_000) {
             let len = pool.bytes(number).len() * 6 / 5;
             pool.replace(number, vec![1; if len > most { most / 2 } else { len }].into());
