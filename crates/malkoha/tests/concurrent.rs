@@ -1,7 +1,7 @@
 //! The filter that threads share: against a model in one thread, and what must hold in many.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use malkoha::{
     BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global,
@@ -108,6 +108,11 @@ proptest! {
     }
 }
 
+fn rounds() -> u64 {
+    std::env::var("MALKOHA_ROUNDS")
+        .map_or(if cfg!(miri) { 2 } else { 6 }, |n| n.parse().expect("MALKOHA_ROUNDS is a number"))
+}
+
 /// Threads insert, remove and look up at the same time in a filter that is nearly full, so that
 /// inserts move what others look for.
 fn no_key_is_ever_missed<P: Locking>(threads: u64)
@@ -115,8 +120,6 @@ where
     ConcurrentCuckooFilter<P>: Sync,
 {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
-    let rounds = std::env::var("MALKOHA_ROUNDS")
-        .map_or(if cfg!(miri) { 2 } else { 6 }, |n| n.parse().expect("MALKOHA_ROUNDS is a number"));
     let capacity = stay + threads * come;
     let builder = ConcurrentCuckooFilter::builder().capacity(capacity).fingerprint_bits(16);
     let filter: ConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();
@@ -129,7 +132,7 @@ where
                 scope.spawn(move || {
                     let first = stay + thread * come;
                     let mine: Vec<u64> = (first..first + come).collect();
-                    for round in 0..rounds {
+                    for round in 0..rounds() {
                         if round % 2 == 0 {
                             filter.insert_many(&mine).unwrap();
                         } else {
@@ -283,38 +286,73 @@ fn a_lock_of_ones_own() {
     no_key_is_ever_missed::<Striped<Mine>>(2);
 }
 
-/// Threads make a filter grow a hundred times and more, each looking for what it and the first have
-/// put in; then they remove all but what was in at first.
-#[test]
-fn keys_are_found_while_threads_make_a_filter_grow() {
-    let (first, each): (u64, u64) = if cfg!(miri) { (20, 60) } else { (1_000, 40_000) };
-    let filter: GrowableConcurrentCuckooFilter =
-        GrowableCuckooFilter::builder().capacity(first).fpr(0.01).build_concurrent().unwrap();
-    filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
-    std::thread::scope(|scope| {
-        for thread in 0..3 {
-            let filter = &filter;
-            scope.spawn(move || {
-                let begin = first + thread * each;
-                let mine: Vec<u64> = (begin..begin + each).collect();
-                for (done, keys) in (1..).zip(mine.chunks(500)) {
-                    if done % 2 == 0 {
+/// Threads make filters grow to some ninety times what they began with. Each puts in keys and takes every
+/// other one out again; another looks for what was in at first, and for all that has been put in to stay.
+/// In the end all is taken out, and nothing is left.
+fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64)
+where
+    GrowableConcurrentCuckooFilter<P>: Sync,
+{
+    let (first, each, step): (u64, u64, usize) =
+        if cfg!(miri) { (20, 60, 20) } else { (100, 6_000, 100) };
+    // Of each step, the first half.
+    let stays = |key: &u64| (key - first) % (step as u64) < step as u64 / 2;
+    let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
+    for round in 0..rounds() {
+        let builder = GrowableCuckooFilter::builder().capacity(first).fpr(1e-4).seed(round);
+        let filter: GrowableConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();
+        filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
+        let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+        std::thread::scope(|scope| {
+            let (filter, put_in) = (&filter, &put_in);
+            let write = move |thread: u64, put_in: &AtomicUsize| {
+                let mine: Vec<u64> = keys_of(thread).collect();
+                for (number, keys) in (round..).zip(mine.chunks(step)) {
+                    let goes = &keys[step / 2..];
+                    if number % 2 == 0 {
                         filter.insert_many(keys).unwrap();
+                        assert!(filter.remove_many(goes).iter().all(|&removed| removed));
                     } else {
                         keys.iter().for_each(|key| filter.insert(key).unwrap());
+                        assert!(goes.iter().all(|key| filter.remove(key)));
                     }
-                    assert!((0..first).all(|key| filter.contains(&key)), "in all the while");
-                    let so_far = &mine[..(500 * done).min(mine.len())];
-                    assert!(filter.contains_many(so_far).iter().all(|&found| found));
+                    put_in.fetch_add(step, Ordering::Release);
                 }
-                assert!(filter.remove_many(&mine).iter().all(|&removed| removed));
+            };
+            let numbered = (0..).zip(put_in);
+            let writers: Vec<_> = numbered
+                .map(|(thread, put_in)| scope.spawn(move || write(thread, put_in)))
+                .collect();
+            scope.spawn(move || {
+                while !writers.iter().all(|writer| writer.is_finished()) {
+                    assert!((0..first).all(|key| filter.contains(&key)), "in all the while");
+                    for (thread, put_in) in (0..).zip(put_in) {
+                        let so_far = put_in.load(Ordering::Acquire);
+                        let keys: Vec<u64> = keys_of(thread).take(so_far).filter(stays).collect();
+                        assert!(filter.contains_many(&keys).iter().all(|&found| found));
+                        assert!(keys.iter().rev().take(step).all(|key| filter.contains(key)));
+                    }
+                }
             });
-        }
-    });
-    assert_eq!(filter.len(), first);
-    assert!((0..first).all(|key| filter.remove(&key)));
-    assert_eq!((filter.len(), filter.load_factor()), (0, 0.0));
-    assert!(!(0..first + 3 * each).any(|key| filter.contains(&key)), "nothing is left");
+        });
+        let kept: Vec<u64> = (0..threads).flat_map(keys_of).filter(stays).collect();
+        assert_eq!(filter.len(), first + kept.len() as u64);
+        assert!(kept.iter().all(|key| filter.contains(key)));
+        assert!(filter.remove_many(&kept).iter().all(|&removed| removed));
+        assert!((0..first).all(|key| filter.remove(&key)));
+        assert!(filter.is_empty());
+        assert!(!(0..first + threads * each).any(|key| filter.contains(&key)), "nothing is left");
+    }
+}
+
+#[test]
+fn no_key_is_missed_while_filters_grow_with_a_lock_a_stripe() {
+    no_key_is_missed_while_filters_grow::<Striped<ParkingLock>>(3);
+}
+
+#[test]
+fn no_key_is_missed_while_filters_grow_with_queue_locks() {
+    no_key_is_missed_while_filters_grow::<Striped<ElidedMcsLock>>(2);
 }
 
 /// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that are
