@@ -9,7 +9,7 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, info, plan, screen, store, uniq, verify,
+    build, check, count, edit, generate, info, plan, screen, store, union, uniq, verify,
 };
 use crate::input::Inputs;
 
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Count(count::Arguments),
     Add(edit::Add),
     Remove(edit::Remove),
+    Union(union::Arguments),
     Info(info::Arguments),
     Verify(verify::Arguments),
     Plan(plan::Arguments),

@@ -13,7 +13,7 @@ use crate::cli::{self, InputArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::Members;
 use crate::input::{Inputs, is_stdin, name};
-use crate::output::{Overwrite, replace, tell};
+use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
 
@@ -203,10 +203,7 @@ fn distinct(hashes: &[u64]) -> u64 {
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {
     let output = &arguments.output;
     if is_stdin(output) {
-        if arguments.json {
-            bail!("--json and the filter cannot both go to standard output: name an output file");
-        }
-        return Ok(());
+        return refuse_both(output, arguments.json);
     }
     for input in inputs.paths().iter().filter(|path| !is_stdin(path)) {
         if same_file::is_same_file(input, output).unwrap_or(false) && output.is_file() {

@@ -11,6 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod store;
+pub(crate) mod union;
 pub(crate) mod uniq;
 pub(crate) mod verify;
 
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Count(arguments) => count::run(&arguments),
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
+        Command::Union(arguments) => union::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),

@@ -1,9 +1,14 @@
 //! A set of lines, of fixed size or growable.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
 
-use anyhow::{Result, anyhow};
-use malkoha::{CuckooFilter, GrowableCuckooFilter, KeyHasher};
+use anyhow::{Context, Result, anyhow, bail};
+use malkoha::{CuckooFilter, FileKind, GrowableCuckooFilter, KeyHasher};
+
+use super::lookup::kind;
+use crate::input::name;
 
 /// A filter that lines can be put in and taken out.
 #[expect(clippy::large_enum_variant, reason = "a command has one of them")]
@@ -13,6 +18,24 @@ pub(crate) enum Members {
 }
 
 impl Members {
+    /// Reads the set in the file that was opened at this path, and checks every byte.
+    pub(crate) fn open(path: &Path, file: &File) -> Result<Self> {
+        let failed = || format!("cannot open filter {}", name(path));
+        let reader = BufReader::new(file);
+        Ok(match kind(path).with_context(failed)? {
+            FileKind::Map | FileKind::GrowableMap => {
+                bail!(
+                    "{} holds a map, in which lines have values: this command has none",
+                    name(path)
+                )
+            }
+            FileKind::GrowableSet => {
+                Self::Growable(GrowableCuckooFilter::read_from(reader).with_context(failed)?)
+            }
+            _ => Self::Fixed(CuckooFilter::read_from(reader).with_context(failed)?),
+        })
+    }
+
     pub(crate) fn hasher(&self) -> KeyHasher {
         match self {
             Self::Fixed(filter) => filter.hasher(),
@@ -83,6 +106,15 @@ impl Members {
         match self {
             Self::Fixed(filter) => filter.remove_hashes(hashes, &mut removed),
             Self::Growable(filter) => filter.remove_hashes(hashes, &mut removed),
+        }
+    }
+
+    /// Adds all that is in the other; after an error this one is as it was.
+    pub(crate) fn union_with(&mut self, other: &Self) -> Result<()> {
+        match (self, other) {
+            (Self::Fixed(ours), Self::Fixed(theirs)) => Ok(ours.union_with(theirs)?),
+            (Self::Growable(ours), Self::Growable(theirs)) => Ok(ours.union_with(theirs)?),
+            _ => bail!("one grows and the other does not: build both with --growable, or neither"),
         }
     }
 

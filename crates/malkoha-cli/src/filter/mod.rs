@@ -4,6 +4,6 @@ mod editable;
 mod lookup;
 mod members;
 
-pub(crate) use editable::Editable;
+pub(crate) use editable::{Editable, lock};
 pub(crate) use lookup::Lookup;
 pub(crate) use members::Members;

@@ -4,9 +4,23 @@ mod atomic;
 mod lines;
 mod pages;
 
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
 pub(crate) use atomic::{Overwrite, replace};
 pub(crate) use lines::LineWriter;
 pub(crate) use pages::{Page, Printed, Printer};
+
+use crate::input::is_stdin;
+
+/// Refuses a filter and a JSON record that would both go to standard output.
+pub(crate) fn refuse_both(filter: &Path, json: bool) -> Result<()> {
+    if json && is_stdin(filter) {
+        bail!("--json and the filter cannot both go to standard output: name an output file");
+    }
+    Ok(())
+}
 
 /// Says something to the user, on stderr. If that cannot be written there is nobody to tell.
 pub(crate) fn tell(line: &str) {

@@ -18,6 +18,7 @@ fn help_texts_are_as_reviewed() {
         "count",
         "add",
         "remove",
+        "union",
         "info",
         "verify",
         "plan",

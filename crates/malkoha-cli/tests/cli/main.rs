@@ -14,4 +14,5 @@ mod store;
 mod store_files;
 mod store_records;
 mod threads;
+mod union;
 mod uniq;

@@ -1,0 +1,97 @@
+//! `malkoha union`: filter files to one that has the lines of all.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::{HumanBytes, HumanCount};
+use same_file::is_same_file;
+use serde_json::json;
+
+use crate::failure::Outcome;
+use crate::filter::{Members, lock};
+use crate::input::name;
+use crate::output::{Overwrite, refuse_both, replace, tell};
+use crate::screen::print_record;
+
+const AFTER_HELP: &str = "\
+The lines themselves are not needed. Filters of fixed size can be united if they were built with the
+same capacity, rate and seed, and if one of them has room for the lines of all; growable ones if
+they were built with the same capacity, rate, growth and seed, whatever they have grown to.
+
+A line that is in two of them is in twice, and has to be removed twice.
+
+FILE is replaced as a whole, at the end, and may be one of the filters; a file that is not a filter
+is only with --force.
+
+Examples:
+  malkoha union -o week.mlk mon.mlk tue.mlk wed.mlk
+  malkoha union -o seen.mlk seen.mlk today.mlk";
+
+/// Unite filter files in one
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// Filter files to unite, two or more
+    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
+    filters: Vec<PathBuf>,
+
+    /// Filter file to write; '-' is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Show no summary
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Overwrite FILE also if it is not a filter
+    #[arg(short, long)]
+    force: bool,
+
+    /// Print the summary as a JSON record on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let Arguments { filters, output, quiet, force, json } = arguments;
+    refuse_both(output, *json)?;
+    // Between the reading of FILE and its writing nobody else changes it.
+    let is_read = filters.iter().any(|path| is_same_file(path, output).unwrap_or(false));
+    let locked = is_read.then(|| lock(output)).transpose();
+    let _lock = locked.with_context(|| format!("cannot open filter {}", name(output)))?;
+
+    let (first, others) = filters.split_first().context("there is no filter to unite")?;
+    let mut united = open(first)?;
+    for path in others {
+        let failed = || format!("cannot unite {} and {}", name(first), name(path));
+        united.union_with(&open(path)?).with_context(failed)?;
+    }
+    let overwrite = if *force { Overwrite::Anything } else { Overwrite::Filters };
+    replace(output, overwrite, &united)?;
+    if *json {
+        print_record(&json!({
+            "filters": filters.len(),
+            "keys": united.len(),
+            "capacity": united.capacity(),
+            "fpr": united.expected_fpr(),
+            "table_bytes": united.size_in_bytes(),
+        }))?;
+    } else if !quiet {
+        tell(&format!(
+            "{}: {} lines of {} filters in {}, fpr {:.2e}",
+            output.display(),
+            HumanCount(united.len()),
+            HumanCount(filters.len() as u64),
+            HumanBytes(united.size_in_bytes()),
+            united.expected_fpr(),
+        ));
+    }
+    Ok(Outcome::Found)
+}
+
+fn open(path: &Path) -> Result<Members> {
+    let file = File::open(path).with_context(|| format!("cannot open filter {}", name(path)))?;
+    Members::open(path, &file)
+}
