@@ -6,9 +6,11 @@ use indicatif::{HumanBytes, HumanCount};
 use malkoha::{GrowableCuckooFilter, GrownOut};
 use serde_json::json;
 
-use crate::cli::{self, InputArgs, PrintArgs, SeedArgs};
+use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::input::{BATCH, split};
 use crate::output::{LineWriter, tell};
+use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
@@ -47,6 +49,9 @@ pub(crate) struct Arguments {
     seed: SeedArgs,
 
     #[command(flatten)]
+    threads: ThreadArgs,
+
+    #[command(flatten)]
     print: PrintArgs,
 
     /// Print the other lines, which occurred before
@@ -64,33 +69,76 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
-    let mut seen = GrowableCuckooFilter::builder()
+    let seen = GrowableCuckooFilter::builder()
         .capacity(arguments.capacity)
         .fpr(arguments.fpr)
         .growth(arguments.growth)
         .seed(arguments.seed.seed())
         .build()?;
-    let hasher = seen.hasher();
+    let (hasher, separator) = (seen.hasher(), inputs.separator());
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
-    let mut out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered);
-    let (mut hashes, mut new) = (Vec::new(), Vec::new());
-    let (mut lines, mut printed) = (0_u64, 0_u64);
-    inputs.for_each_batch(&progress, |batch| {
-        hashes.clear();
-        hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
-        new.resize(batch.len(), false);
-        insert_new(&mut seen, &hashes, &mut new)?;
-        lines += batch.len() as u64;
-        for (line, _) in batch.iter().zip(&new).filter(|&(_, &new)| new != arguments.repeated) {
-            printed += 1;
-            out.write(line).context(CANNOT_WRITE)?;
-        }
-        out.end_batch().context(CANNOT_WRITE)
-    })?;
+    let out = LineWriter::stdout(separator, arguments.print.line_buffered);
+    let uniq =
+        Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
+    let work = move |text: &[u8], hashed: &mut Hashed| {
+        hashed.text.extend_from_slice(text);
+        split(text, separator, |batch| {
+            hashed.hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
+            hashed.lens.extend(batch.iter().map(|line| line.len()));
+            Ok(())
+        })
+    };
+    let threads = arguments.threads.threads();
+    let Uniq { seen, out, lines, printed, .. } = in_order(&inputs, &progress, threads, work, uniq)?;
     out.finish().context(CANNOT_WRITE)?;
     drop(progress);
     arguments.report(lines, &seen);
     Ok(Outcome::found_if(printed > 0))
+}
+
+/// A block of lines, and what each of them hashes to.
+#[derive(Default)]
+struct Hashed {
+    /// With terminators.
+    text: Vec<u8>,
+    /// Of the lines, without terminators.
+    lens: Vec<usize>,
+    hashes: Vec<u64>,
+}
+
+/// What knows which lines are new, in their order, and prints them.
+struct Uniq {
+    seen: GrowableCuckooFilter,
+    /// Which lines of a block are new.
+    new: Vec<bool>,
+    repeated: bool,
+    out: LineWriter,
+    lines: u64,
+    printed: u64,
+}
+
+impl Sink for Uniq {
+    type Made = Hashed;
+
+    fn take(&mut self, block: &mut Hashed) -> Result<()> {
+        let Hashed { text, lens, hashes } = block;
+        self.new.resize(hashes.len(), false);
+        for (hashes, new) in hashes.chunks(BATCH).zip(self.new.chunks_mut(BATCH)) {
+            insert_new(&mut self.seen, hashes, new)?;
+        }
+        let mut start = 0;
+        for (len, &new) in lens.drain(..).zip(&self.new) {
+            if new != self.repeated {
+                self.printed += 1;
+                self.out.write(&text[start..][..len]).context(CANNOT_WRITE)?;
+            }
+            start += len + 1;
+        }
+        self.lines += hashes.len() as u64;
+        hashes.clear();
+        text.clear();
+        self.out.end_batch().context(CANNOT_WRITE)
+    }
 }
 
 /// Sets `new[i]` where `hashes[i]` was not there before, and remembers it.

@@ -6,8 +6,6 @@ mod split;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use list::List;
 pub(crate) use split::{BATCH, split};
@@ -67,20 +65,6 @@ impl Inputs {
     pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
         Blocks::new(self.paths.clone(), self.separator, progress.bar())
     }
-
-    /// Hands over all lines in batches of at most [`split::BATCH`], in their order, without their
-    /// terminators.
-    pub(crate) fn for_each_batch(
-        &self,
-        progress: &Progress,
-        mut each: impl FnMut(&[&[u8]]) -> Result<()>,
-    ) -> Result<()> {
-        let (mut blocks, mut block) = (self.blocks(progress), Block::default());
-        while blocks.next(&mut block)? {
-            split(block.lines(), self.separator, &mut each)?;
-        }
-        Ok(())
-    }
 }
 
 /// The path as error messages show it.
@@ -106,13 +90,15 @@ mod tests {
             [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 5].map(|n| vec![b'x'; n]).into();
         file.write_all(&expected.join(&b'\n')).unwrap();
         let inputs = Inputs::new(vec![file.path().into()], b'\n');
+        let (mut blocks, mut block) = (inputs.blocks(&Progress::hidden()), Block::default());
         let mut lines = Vec::new();
-        inputs
-            .for_each_batch(&Progress::hidden(), |batch| {
+        while blocks.next(&mut block).unwrap() {
+            split(block.lines(), inputs.separator(), |batch| {
                 lines.extend(batch.iter().map(|line| line.to_vec()));
                 Ok(())
             })
             .unwrap();
+        }
         assert!(lines == expected);
     }
 }

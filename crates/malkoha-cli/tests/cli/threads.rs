@@ -77,6 +77,20 @@ fn the_same_filter_files_and_answers() {
 }
 
 #[test]
+fn the_same_first_occurrences() {
+    let dir = Dir::with("input", input());
+    let expected = dir.shell("awk '!seen[$0]++' input");
+    for threads in [1, 2, 8] {
+        dir.run(&format!("uniq --threads {threads} input")).prints(&expected.stdout);
+        let repeated = dir.run(&format!("uniq --repeated --threads {threads} input")).succeeds();
+        dir.run("uniq --repeated --threads 1 input").prints(repeated.stdout);
+        let run = dir.run(&format!("uniq --threads {threads} input none"));
+        assert_eq!(run.stderr, "malkoha: cannot open 'none': No such file or directory\n");
+        assert!(run.stdout == expected.stdout && run.code == Some(2), "{threads}");
+    }
+}
+
+#[test]
 fn keys_of_a_store_on_several_threads() {
     let dir = Dir::with("input", input());
     let pairs: String = (0..5000).map(|n| format!("line {}\tvalue\n", 3 * n)).collect();

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand, value_parser};
 
 use crate::cli::InputArgs;
 use crate::failure::Outcome;
+use crate::input::{Block, split};
 use crate::progress::Progress;
 use crate::remote::{Cluster, Policy, Shards};
 
@@ -122,13 +123,16 @@ fn for_each_batch(
         ends.clear();
         Ok(())
     };
-    input.inputs().for_each_batch(progress, |batch| {
-        for line in batch {
-            bytes.extend_from_slice(line);
-            ends.push(bytes.len());
-        }
-        let is_enough = prompt || ends.len() >= LINES || bytes.len() >= BYTES;
-        if is_enough { hand_over(&mut bytes, &mut ends) } else { Ok(()) }
-    })?;
+    let (mut blocks, mut block) = (input.inputs().blocks(progress), Block::default());
+    while blocks.next(&mut block)? {
+        split(block.lines(), input.separator(), |batch| {
+            for line in batch {
+                bytes.extend_from_slice(line);
+                ends.push(bytes.len());
+            }
+            let is_enough = prompt || ends.len() >= LINES || bytes.len() >= BYTES;
+            if is_enough { hand_over(&mut bytes, &mut ends) } else { Ok(()) }
+        })?;
+    }
     if ends.is_empty() { Ok(()) } else { hand_over(&mut bytes, &mut ends) }
 }
