@@ -65,9 +65,11 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         if on_damage == OnDamage::Refuse || !names.iter().any(|name| name == index::CHECKPOINT) {
             return checkpoint_damage.map_or(Ok(None), Err);
         }
-        let (file, what) =
-            (index::CHECKPOINT.to_owned(), "the log files that it names are missing");
-        skipped.push(Error::Damaged { file, offset: 0, what });
+        if !index::read(storage).is_ok_and(|found| found.is_some_and(|it| it.0.files.is_empty())) {
+            let file = index::CHECKPOINT.to_owned();
+            let what = "the log files that it names are missing";
+            skipped.push(Error::Damaged { file, offset: 0, what });
+        }
     }
     let unfinished = |name: &&String| **name == index::TEMPORARY || LogFile::is_copy(name);
     let useless = names.iter().filter(unfinished).cloned().collect();

@@ -119,8 +119,11 @@ impl Storage for OsStorage {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             // Another device, or a file system without links.
             Err(_) => {
-                fs::copy(&from, &to)?;
-                File::open(&to)?.sync_all()
+                let copied = fs::copy(&from, &to).and_then(|_| File::open(&to)?.sync_all());
+                copied.inspect_err(|_| {
+                    // What is half a copy goes; the first error is the one to tell.
+                    let _ = fs::remove_file(&to);
+                })
             }
             Ok(()) => Ok(()),
         }

@@ -42,8 +42,13 @@ impl Store {
         writer.seal()?;
         let files = self.inner.write_checkpoint(&mut maintained, writer, &[])?;
         let names = files.iter().map(|file| file_name(file.id));
-        for name in names.chain([index::CHECKPOINT.to_owned()]) {
-            self.inner.storage.link(&name, path).map_err(failed("write a copy in"))?;
+        let names: Vec<_> = names.chain([index::CHECKPOINT.to_owned()]).collect();
+        for (done, name) in names.iter().enumerate() {
+            let linked = self.inner.storage.link(name, path).map_err(failed("write a copy in"));
+            linked.inspect_err(|_| {
+                // A part of a store is none. The first error is the one to tell.
+                names[..done].iter().for_each(|name| drop(fs::remove_file(path.join(name))));
+            })?;
         }
         File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync"))
     }

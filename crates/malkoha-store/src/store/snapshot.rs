@@ -58,7 +58,8 @@ impl Snapshot {
     /// If the record is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let candidates = self.index.find(self.hasher.hash_bytes(key));
-        let found = locate_among(candidates.iter().copied(), &self.table, key)?.map(|found| found.record);
+        let found =
+            locate_among(candidates.iter().copied(), &self.table, key)?.map(|found| found.record);
         let alive = found.filter(|record| record.expires().is_none_or(|end| end > self.time));
         Ok(alive.map(|record| record.value))
     }

@@ -279,6 +279,15 @@ fn a_store_whose_log_is_missing_can_be_begun_anew() {
 }
 
 #[test]
+fn repair_finds_nothing_wrong_with_an_empty_store() {
+    let dir = Dir::new();
+    dir.open().close().unwrap();
+    let repair = Store::repair(dir.path()).unwrap();
+    assert!(repair.skipped.is_empty() && repair.set_aside.is_empty(), "{repair:?}");
+    assert!(dir.open().is_empty());
+}
+
+#[test]
 fn nothing_is_made_where_no_store_is() {
     let dir = Dir::new();
     fs::write(dir.path().join("letter.txt"), "Dear cuckoo").unwrap();

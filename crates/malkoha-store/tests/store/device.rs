@@ -163,6 +163,21 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
 }
 
 #[test]
+fn a_backup_that_finds_no_room_leaves_nothing() {
+    let Some(device) = Device::new(1) else { return };
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path(), &options()).unwrap();
+    for n in 0..3000 {
+        store.put(&key(n), &[b'v'; 1000]).unwrap();
+    }
+    let target = device.path().join("copy");
+    let error = store.backup(&target).unwrap_err();
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0);
+    store.backup(dir.path().join("copy")).unwrap();
+}
+
+#[test]
 fn a_full_store_can_be_emptied() {
     let Some(device) = Device::new(2) else { return };
     let store = Store::open(device.path().join("store"), &options()).unwrap();
