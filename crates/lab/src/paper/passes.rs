@@ -112,11 +112,12 @@ struct Work {
 
 impl Work {
     fn fill(&mut self) -> Result<()> {
-        let part = (self.full / PARTS).max(1);
         let (mut total, mut refused) = (Duration::ZERO, Vec::new());
+        let full = self.full;
+        let mut ends = (1..).map(|part| end_of_part(full, part));
         while refused.is_empty() && self.members < self.limit {
             let (first, mut time) = (self.members, Duration::ZERO);
-            let end = (first + part).min(self.limit);
+            let end = ends.next().unwrap_or(self.limit).min(self.limit);
             while refused.is_empty() && self.members < end {
                 let length = usize::try_from(end - self.members).unwrap_or(BATCH).min(BATCH);
                 let batch = &mut self.batch[..length];
@@ -126,6 +127,9 @@ impl Work {
                 self.members += if refused.is_empty() { length as u64 } else { 0 };
             }
             total += time;
+            if self.members == first {
+                break;
+            }
             let occupancy = self.occupancy(self.members);
             self.pass.insert.push((occupancy, rate(self.members - first, time)));
             let speeds = [Present(0), Present(100)].map(|mix| self.lookups(mix).0);
@@ -177,13 +181,13 @@ impl Work {
         if !self.subject.can(Operation::Remove, How::Single) {
             return Ok(());
         }
-        let part = (self.full / PARTS).max(1);
         let (mut removed, mut position) = (0, 0);
         while position < self.members {
             // Parts end at the same occupancies as those of the filling.
             let (first, left) = (position, self.members - position);
             let (occupancy, mut time) = (self.occupancy(left), Duration::ZERO);
-            let end = first + (left - (left - 1) / part * part);
+            let ends = (0..).map(|part| end_of_part(self.full, part));
+            let end = self.members - ends.take_while(|&end| end < left).last().unwrap_or(0);
             while position < end {
                 let length = usize::try_from(end - position).unwrap_or(BATCH).min(BATCH);
                 let batch = &mut self.batch[..length];
@@ -199,6 +203,11 @@ impl Work {
     }
 }
 
+/// Keys up to the end of a part. No part is a remainder of a few keys, whose speed would say nothing.
+const fn end_of_part(full: u64, part: u64) -> u64 {
+    full * part / PARTS
+}
+
 /// The construction speed of the structure's own batches.
 fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
     const LARGE: usize = 1 << 15;
@@ -209,4 +218,31 @@ fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
         timed(&mut time, || subject.insert(How::Many, &batch[..length], &mut refused));
     }
     rate(items, time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_of_one_size_from_empty_to_full_and_back() {
+        let slots = 1 << 14;
+        let some = |structure: &Structure| ["BF", "QF", "dl-CBF"].contains(&structure.name);
+        for structure in structures::all().into_iter().filter(some) {
+            let name = structure.name;
+            let (limit, full) = structure.fill.limit(slots);
+            let pass = pass(&structure, slots, Keys::new(1)).unwrap();
+            let ends: Vec<f64> = pass.insert.iter().map(|point| point.0).collect();
+            let whole =
+                |&end: &f64| (end * PARTS as f64 - (end * PARTS as f64).round()).abs() < 0.02;
+            // The last part of those that go on to the first refusal ends there.
+            let known = ends.len() - usize::from(limit == u64::MAX);
+            assert!(ends[..known].iter().all(whole), "{name}: {ends:?}");
+            assert!(ends.windows(2).all(|pair| pair[1] - pair[0] < 0.051), "{name}: {ends:?}");
+            let parts = limit.min(full) as f64 / full as f64 * PARTS as f64;
+            assert!(ends.len() as f64 <= parts.round(), "{name}: {ends:?}");
+            let starts: Vec<f64> = pass.remove.iter().rev().map(|point| point.0).collect();
+            assert!(starts.is_empty() || starts == ends, "{name}: {starts:?}");
+        }
+    }
 }
