@@ -280,19 +280,13 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     /// (Fountoulakis, Khosla and Panagiotou, SODA 2011, cited by the paper in section 2.2).
     #[must_use]
     pub const fn load_threshold() -> f64 {
-        match (D, B) {
-            (2, 1) => 0.5,
-            (2, 2) => 0.897,
-            (2, 3) => 0.959,
-            (2, 4) => 0.980,
-            (2, 5) => 0.989,
-            (3, 1) => 0.918,
-            (3, 2) => 0.988,
-            (4, 1) => 0.977,
-            (4, 2) => 0.998,
-            (2, _) => 0.994,
-            _ => 0.997,
-        }
+        // D from 2, B from 1.
+        const THRESHOLDS: [[f64; 8]; 3] = [
+            [0.5, 0.897, 0.959, 0.980, 0.990, 0.994, 0.996, 0.998],
+            [0.918, 0.988, 0.997, 0.999, 1.0, 1.0, 1.0, 1.0],
+            [0.977, 0.998, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        ];
+        const { THRESHOLDS[D - 2][B - 1] }
     }
 
     /// The load for which a table is built.

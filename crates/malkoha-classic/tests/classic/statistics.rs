@@ -158,6 +158,41 @@ fn cuckoo_tables_reach_their_thresholds() {
     }
 }
 
+/// The threshold by its equations (Fountoulakis, Khosla and Panagiotou): with d choices of b slots and
+/// P(x, j) the probability that a Poisson variable of mean x is at least j, x solves
+/// x * P(x, b) = d * b * P(x, b + 1), and the load is x / (d * b * P(x, b)^(d - 1)).
+fn threshold(d: i32, b: i32) -> f64 {
+    let at_least = |mean: f64, least: i32| {
+        let term = |n: i32| {
+            f64::from(n) * mean.ln() - mean - (1..=n).map(|i| f64::from(i).ln()).sum::<f64>()
+        };
+        (least..least + 200).map(|n| term(n).exp()).sum::<f64>()
+    };
+    let slots = f64::from(d * b);
+    let (mut low, mut high) = (1e-3, 60.0);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if middle * at_least(middle, b) < slots * at_least(middle, b + 1) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low / (slots * at_least(low, b).powi(d - 1))
+}
+
+#[test]
+fn thresholds_are_those_of_theory() {
+    macro_rules! compare {
+        ($($d:literal by $($b:literal)*;)*) => { $($({
+            let stated = BucketedCuckooTable::<u64, (), $d, $b>::load_threshold();
+            let theory = threshold($d, $b);
+            assert!((stated - theory).abs() < 0.00051, "{} by {}: {stated}, {theory}", $d, $b);
+        })*)* };
+    }
+    compare! { 2 by 1 2 3 4 5 6 7 8; 3 by 1 2 3 4 5 6 7 8; 4 by 1 2 3 4 5 6 7 8; }
+}
+
 /// Different keys practically never bring a counter of four bits to its end.
 #[test]
 fn counters_do_not_get_stuck_by_different_keys() {
