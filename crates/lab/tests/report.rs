@@ -152,7 +152,7 @@ fn the_report_works_in_a_browser() {
     // 9.585 bits for each of two million keys.
     let bloom = light.shown.iter().find(|row| row[0] == "Bloom").unwrap();
     assert_eq!(bloom[1..], ["9.59", "2.40 MB"]);
-    assert_eq!(light.plots, 11);
+    assert_eq!(light.plots, 15);
 
     let dark_flag = "--blink-settings=preferredColorScheme=0";
     let dark = probe(&chromium, &[dark_flag, "--window-size=1200,900"], &page);

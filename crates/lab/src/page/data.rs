@@ -1,8 +1,8 @@
 //! The result files of `lab paper`, as the report needs them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -13,24 +13,61 @@ use crate::paper::values::{self, Value};
 use crate::report::read_csv;
 use crate::results::Row;
 
+/// Where a file's figures come from, and when.
+#[derive(Clone, Default)]
+pub(super) struct Machine {
+    /// Name and value of each property.
+    pub(super) properties: Vec<(String, String)>,
+}
+
+impl Machine {
+    /// What a file of results says about it in its comments.
+    fn of(text: &str) -> Self {
+        let comments = text.lines().map_while(|line| line.strip_prefix("# "));
+        let property = |line: &str| {
+            line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        Self { properties: comments.filter_map(property).collect() }
+    }
+
+    /// A property's value; "unknown" where the file does not say.
+    pub(super) fn get(&self, name: &str) -> &str {
+        let found = self.properties.iter().find(|property| property.0 == name);
+        found.map_or("unknown", |property| &property.1)
+    }
+
+    /// Whether more wanted to run than there are processors, so that speeds are too low.
+    pub(super) fn was_busy(&self) -> bool {
+        let number = |name| self.get(name).split(' ').next().and_then(|first| first.parse().ok());
+        number("load").zip(number("cpus")).is_some_and(|(load, cpus): (f64, f64)| load > 1.5 * cpus)
+    }
+}
+
+/// The rows of a file that need not be there, none if it is not, and the machine.
+#[derive(Default)]
+pub(super) struct Optional<T> {
+    pub(super) machine: Machine,
+    pub(super) rows: Vec<T>,
+}
+
 /// Everything that was measured.
 pub(super) struct Data {
-    /// Name and value of each property of the machine.
-    pub(super) machine: Vec<(String, String)>,
+    /// The machine of table 3.
+    pub(super) machine: Machine,
     experiments: BTreeMap<Experiment, Vec<Value>>,
-    /// Table 3 at the paper's size, if that was measured.
-    pub(super) full_table3: Vec<Value>,
-    /// The filter that threads share, if that was measured.
-    pub(super) threads: Vec<Row>,
-    /// The classic filters beside other people's, if that was measured.
-    pub(super) peers: Vec<Row>,
+    /// Table 3 at the paper's size.
+    pub(super) full_table3: Optional<Value>,
+    /// The filter that threads share.
+    pub(super) threads: Optional<Row>,
+    /// The classic filters beside other people's.
+    pub(super) peers: Optional<Row>,
 }
 
 impl Data {
     /// Reads one file for each experiment.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let mut experiments = BTreeMap::new();
-        let mut machine = Vec::new();
+        let mut machine = Machine::default();
         for &experiment in Experiment::value_variants() {
             let path = folder.join(format!("{}.csv", experiment.name()));
             let text = fs::read_to_string(&path).with_context(|| {
@@ -41,11 +78,7 @@ impl Data {
                 values::read(text.as_bytes()).with_context(|| format!("in {}", path.display()))?;
             experiments.insert(experiment, values);
             if experiment == Experiment::Table3 {
-                let comments = text.lines().map_while(|line| line.strip_prefix("# "));
-                let property = |line: &str| {
-                    line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()))
-                };
-                machine = comments.filter_map(property).collect();
+                machine = Machine::of(&text);
             }
         }
         // Not measured by everybody: some take long, and peers are another program's.
@@ -67,11 +100,17 @@ impl Data {
 
     /// A cell of table 3 at the paper's size, or of the other if that was not measured.
     pub(super) fn largest_table3(&self, column: &str, row: &str) -> f64 {
-        let values = match &self.full_table3[..] {
+        let values = match &self.full_table3.rows[..] {
             [] => self.of(Experiment::Table3),
             full => full,
         };
         cell(values, column, row)
+    }
+
+    /// Size of the tables of the figures, in MB of 2^20 bytes.
+    pub(super) fn megabytes(&self) -> f64 {
+        let cell = |column| self.cell(Experiment::Table3, column, "CF");
+        cell("million items") * 1e6 * cell("bits an item") / 8.0 / f64::from(1 << 20)
     }
 
     /// The points of a line of a plot, from left to right: runs that end at different loads leave
@@ -102,10 +141,12 @@ fn cell(values: &[Value], column: &str, row: &str) -> f64 {
 }
 
 /// The rows of a file, or none if there is no such file.
-fn optional<T>(path: &Path, read: fn(File) -> Result<Vec<T>>) -> Result<Vec<T>> {
-    match File::open(path) {
-        Ok(file) => read(file).with_context(|| format!("in {}", path.display())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
-    }
+fn optional<T>(path: &Path, read: fn(Cursor<String>) -> Result<Vec<T>>) -> Result<Optional<T>> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        text => text.with_context(|| format!("reading {}", path.display()))?,
+    };
+    let machine = Machine::of(&text);
+    let rows = read(Cursor::new(text)).with_context(|| format!("in {}", path.display()))?;
+    Ok(Optional { machine, rows })
 }

@@ -19,7 +19,7 @@ use clap::Args;
 
 use calculator::Cost;
 pub use calculator::costs;
-use data::Data;
+use data::{Data, Machine};
 use explainer::Step;
 use plot::Plot;
 use table::Table;
@@ -27,7 +27,8 @@ use table::Table;
 /// Options of the report.
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// Folder with the results of `lab paper`
+    /// Folder with the results of `lab paper`. What lies there besides is shown too: `threads.csv` of
+    /// `lab threads`, `peers.csv` of `lab-peers --classic`, and `table3-192MB.csv`
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-21-xeon-2.8GHz/paper")]
     pub data: PathBuf,
     /// Folder for the report
@@ -43,7 +44,7 @@ struct Section {
     /// What the paper did and says.
     paper: &'static str,
     /// Where our figures differ, and why.
-    differs: &'static str,
+    differs: String,
     plots: Vec<Plot>,
     tables: Vec<Table>,
 }
@@ -70,10 +71,10 @@ struct MarkdownPage<'a> {
 
 /// All that the two templates show.
 struct Page {
-    machine: Vec<(String, String)>,
+    machine: Machine,
     claims: Table,
     /// Why some of the claims do not hold here.
-    reasons: &'static str,
+    reasons: String,
     /// Where the steps come from.
     example: &'static str,
     steps: Vec<Step>,
@@ -91,7 +92,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     let page = Page {
         machine: data.machine.clone(),
         claims: claims::table(&data),
-        reasons: claims::REASONS,
+        reasons: claims::reasons(&data),
         example: explainer::ORIGIN,
         steps: explainer::steps(),
         costs: calculator::example(),

@@ -44,8 +44,8 @@ pub(super) struct Plot {
 
 /// An axis; a logarithmic one is given and labelled in powers of ten.
 #[derive(Clone, Copy)]
-pub(super) struct Axis {
-    pub(super) label: &'static str,
+pub(super) struct Axis<'a> {
+    pub(super) label: &'a str,
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) logarithmic: bool,
@@ -55,12 +55,19 @@ pub(super) struct Axis {
 pub(super) type Line = (String, Vec<(f64, f64)>);
 
 impl Plot {
-    /// Draws lines with marks. The label of `y` stands above the plot.
-    pub(super) fn new(file: &str, title: &str, x: Axis, y: Axis, lines: &[Line]) -> Result<Self> {
+    /// Draws lines with marks. The label of `y` stands above the plot. A line without points is left
+    /// out, and keeps its colour from the others.
+    pub(super) fn new(
+        file: &str,
+        title: &str,
+        x: Axis<'_>,
+        y: Axis<'_>,
+        lines: &[Line],
+    ) -> Result<Self> {
         let mut svg = String::new();
         draw(&mut svg, x, y, lines).map_err(|error| anyhow!("drawing {file}: {error}"))?;
-        let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
-        let alt = format!("{title}. {} by {}: {}", y.label, x.label, names.join(", "));
+        let names: Vec<&str> = drawn(lines).map(|(_, (name, _))| name.as_str()).collect();
+        let alt = format!("{title}. {} by {}: {}", y.label, x.label, names.join("; "));
         // Sized by the page, and named for those who cannot see it.
         let size = format!("width=\"{WIDTH}\" height=\"{}\" ", height(lines));
         let label = format!("role=\"img\" aria-label=\"{alt}\" ");
@@ -87,15 +94,20 @@ pub(super) fn dark_style() -> String {
     style + "}"
 }
 
+/// Those that are drawn, with the numbers of their colours.
+fn drawn(lines: &[Line]) -> impl Iterator<Item = (usize, &Line)> {
+    lines.iter().enumerate().filter(|(_, (_, points))| !points.is_empty())
+}
+
 fn height(lines: &[Line]) -> u32 {
-    let rows = u32::try_from(lines.len().div_ceil(LEGEND_COLUMNS)).unwrap_or(1);
+    let rows = u32::try_from(drawn(lines).count().div_ceil(LEGEND_COLUMNS)).unwrap_or(1);
     HEIGHT + rows * LEGEND_ROW + 16
 }
 
 fn draw(
     svg: &mut String,
-    x: Axis,
-    y: Axis,
+    x: Axis<'_>,
+    y: Axis<'_>,
     lines: &[Line],
 ) -> Result<(), Box<dyn std::error::Error>> {
     let font = |size: u32| ("sans-serif", size).into_font().color(&INK);
@@ -126,7 +138,7 @@ fn draw(
         .bold_line_style(GRID)
         .light_line_style(TRANSPARENT)
         .draw()?;
-    for (number, (name, points)) in lines.iter().enumerate() {
+    for (place_in_legend, (number, (name, points))) in drawn(lines).enumerate() {
         let colour = COLOURS[3 + number % LINES].0;
         let inside = |&&(at, value): &&(f64, f64)| {
             (x.from..=x.to).contains(&at) && (y.from..=y.to).contains(&value)
@@ -144,8 +156,8 @@ fn draw(
         };
         let place = |index: usize, step: usize| i32::try_from(index * step).unwrap_or(0);
         let column = usize::try_from(WIDTH).unwrap_or(0) / LEGEND_COLUMNS;
-        let left = 12 + place(number % LEGEND_COLUMNS, column);
-        let top = 8 + place(number / LEGEND_COLUMNS, 24);
+        let left = 12 + place(place_in_legend % LEGEND_COLUMNS, column);
+        let top = 8 + place(place_in_legend / LEGEND_COLUMNS, 24);
         let middle = top + 10;
         let key = vec![(left, middle), (left + 22, middle)];
         lower.draw(&PathElement::new(key, colour.stroke_width(2)))?;
@@ -161,11 +173,11 @@ fn draw(
     Ok(())
 }
 
-fn scaled(axis: Axis, value: f64) -> f64 {
+fn scaled(axis: Axis<'_>, value: f64) -> f64 {
     if axis.logarithmic { value.log10() } else { value }
 }
 
-fn label(axis: Axis, place: f64) -> String {
+fn label(axis: Axis<'_>, place: f64) -> String {
     if !axis.logarithmic {
         let text = format!("{place:.2}");
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
@@ -190,8 +202,16 @@ mod tests {
         for part in plot.svg.split("=\"#").skip(1) {
             assert!(style.contains(&part[..6]), "{}", &part[..6]);
         }
-        assert!(plot.svg.contains("role=\"img\" aria-label=\"Title. x by x: line 0, "));
+        assert!(plot.svg.contains("role=\"img\" aria-label=\"Title. x by x: line 0; "));
         assert!(plot.svg.contains("viewBox") && !plot.svg.contains("<svg width"));
+        let colour = "#C93A2B";
+        let of_second = |first: &str| {
+            let empty = (first.to_owned(), vec![]);
+            Plot::new("a.svg", "Title", axis, axis, &[empty, lines[1].clone()]).unwrap()
+        };
+        let plot_of_second = of_second("not measured");
+        assert!(plot_of_second.svg.contains(colour), "the second line keeps its colour");
+        assert!(!plot_of_second.svg.contains("not measured"));
         assert_eq!(plot.standalone().matches("<style>").count(), 1);
     }
 }

@@ -17,14 +17,14 @@ const MEASURES: [(&str, &str); 6] = [
 
 /// Ours divided by theirs, a row for each pair and size; nothing if it was not measured.
 pub(super) fn table(data: &Data) -> Option<Table> {
-    let mut sizes: Vec<u64> = data.peers.iter().map(|row| row.keys).collect();
+    let mut sizes: Vec<u64> = data.peers.rows.iter().map(|row| row.keys).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let value = |keys: u64, contender: &str, measure: &str| {
         let of = |row: &&crate::results::Row| {
             row.keys == keys && row.contender == contender && row.measure == measure
         };
-        data.peers.iter().find(of).map(|row| row.median)
+        data.peers.rows.iter().find(of).map(|row| row.median)
     };
     let mut rows = Vec::new();
     for keys in sizes {

@@ -2,6 +2,7 @@
 
 use super::cells;
 use crate::page::data::Data;
+use crate::page::table::Table;
 use crate::page::{Section, ratios};
 use crate::paper::Experiment as E;
 
@@ -15,7 +16,8 @@ pub(super) fn all(data: &Data) -> Vec<Section> {
         differs: "The library's filters take any number of copies: two lie in the table, the \
                   others are counted beside it. What was accepted can be removed again, \
                   everywhere but from Bloom filters. Tables with keys hold one entry a key. The \
-                  first row is the paper's algorithm.",
+                  first row is the paper's algorithm."
+            .to_owned(),
         plots: vec![],
         tables: vec![cells(data, E::Copies)],
     };
@@ -26,9 +28,12 @@ pub(super) fn all(data: &Data) -> Vec<Section> {
                 article: 95 % with four choices of one slot, 99 % with four of two.",
         differs: "Keys are stored and hash functions independent, 2^16 slots, 500 kicks. The paper \
                   states loads that practically never fail; ours are where the first refusal comes, \
-                  below the threshold of theory for large tables (small ones may end above it).",
+                  below the threshold of theory for large tables (small ones may end above it).".to_owned(),
         plots: vec![],
-        tables: vec![cells(data, E::Choices)],
+        tables: vec![Table::of_cells(
+            "Ours, with the paper's figure or the article's in brackets",
+            data.of(E::Choices),
+        )],
     };
     let ratios = ratios::table(data).map(|table| Section {
         id: "ratios",
@@ -40,7 +45,7 @@ pub(super) fn all(data: &Data) -> Vec<Section> {
                   load 0.9 the start of a cluster lies in another block of 64 slots for 38 % of \
                   present keys, and must be looked for. qfilter stores an offset for each block \
                   instead, and takes it for granted that the processor has popcnt and pdep; ours \
-                  was compiled for any x86-64.",
+                  was compiled for any x86-64.".to_owned(),
         plots: vec![],
         tables: vec![table],
     });

@@ -7,46 +7,90 @@ use crate::page::Section;
 use crate::page::data::Data;
 use crate::page::plot::{Axis, Line, Plot};
 use crate::page::table::Table;
+use crate::report::number;
 use crate::results::Row;
 use crate::threads::{Mix, Way};
 
 /// The section, or none if threads were not measured.
 pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
-    if data.threads.is_empty() {
+    let rows = &data.threads.rows;
+    if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let (mut plots, mut tables) = (Vec::new(), Vec::new());
+    let (mut plots, mut tables) = (Vec::new(), vec![gains(rows)]);
     for mix in Mix::ALL {
-        let lines = lines(&data.threads, mix);
+        let lines = lines(rows, mix, Way::Single);
         let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
         let threads = Axis { label: "threads", from: 0.0, to: most * 1.02, logarithmic: false };
         let file = format!("threads-{}.svg", mix.to_string().replace(" % ", "-"));
-        let title = format!("Threads: {mix}, one by one");
-        let y = speed("million operations a second", &lines);
-        plots.push(Plot::new(&file, &title, threads, y, &lines)?);
-        tables.push(Table::of_lines(&title, threads.label, &lines));
+        let label = format!("million operations a second, {mix}");
+        plots.push(Plot::new(&file, "Threads", threads, speed(&label, &lines), &lines)?);
+        for way in [Way::Single, Way::Batch] {
+            let lines = self::lines(rows, mix, way);
+            tables.push(Table::of_lines(&format!("{mix}, {way}"), threads.label, &lines));
+        }
     }
     Ok(vec![Section {
         id: "threads",
         title: "Threads: one filter and several locks",
-        paper: "Nothing on threads. The thesis on a concurrent cuckoo filter builds it on a global MCS queue lock with \
-                elision by hardware transactions, and stops before its evaluation. This is that \
-                evaluation, from lookups alone to inserts alone. \"One lock\" guards every \
-                operation, as in the thesis; with striped locks lookups take none, and inserts \
-                only where keys must move. Made by `lab threads`.",
-        differs: "There is no figure in the thesis to compare with. Where there are \
-                  more threads than processors they share these, and a queue lock then depends on \
-                  whether the next in the queue is awake. Elision needs a processor with \
-                  transactions (RTM); elsewhere it is the plain queue lock.",
+        paper: "Nothing on threads. The thesis on a concurrent cuckoo filter builds it on a global \
+                MCS queue lock with elision by hardware transactions, and stops before its \
+                evaluation. This is that evaluation, from lookups alone to inserts alone. \
+                \"One lock\" guards every operation, as in the thesis; with striped locks lookups \
+                take none, and inserts only where keys must move. Made by the command lab threads.",
+        differs: taken(data)
+            + " There is no figure in the thesis to compare with. Rates are by the clock. Where \
+               there are more threads than processors they share these, and a queue lock then \
+               depends on whether the next in the queue is awake. Elision needs a processor with \
+               transactions (RTM); elsewhere it is the plain queue lock, and as fast. \"One owner\" is a filter \
+               that does not share itself, held by one thread after the other for all of its \
+               work: it says what sharing costs.",
         plots,
         tables,
     }])
 }
 
+/// How many keys, and which machine: it need not be that of the other sections.
+fn taken(data: &Data) -> String {
+    let mut keys: Vec<u64> = data.threads.rows.iter().map(|row| row.keys).collect();
+    keys.dedup();
+    let keys: Vec<String> = keys.iter().map(|&keys| (keys as f64 / 1e6).to_string()).collect();
+    let machine = &data.threads.machine;
+    let same = ["cpu", "caches"].iter().all(|name| machine.get(name) == data.machine.get(name));
+    let [cpu, cpus, caches, date] = ["cpu", "cpus", "caches", "date"].map(|name| machine.get(name));
+    format!(
+        "Filters for {} million keys, on {} all else: {cpu}, {cpus} processors, {caches}, \
+         {date}.",
+        keys.join(" and "),
+        if same { "the same machine as" } else { "another machine than" },
+    )
+}
+
+/// What the most threads do over what one does.
+fn gains(rows: &[Row]) -> Table {
+    let mixes = Mix::ALL.map(|mix| lines(rows, mix, Way::Single));
+    let cell = |name: &str, mix: &Vec<Line>| {
+        let line = mix.iter().find(|line| line.0 == name);
+        let ends = line.and_then(|(_, points)| points.first().zip(points.last()));
+        number(ends.map(|(first, last)| last.1 / first.1))
+    };
+    let names = mixes.first().into_iter().flatten().map(|line| &line.0);
+    let row = |name: &String| {
+        std::iter::once(name.clone()).chain(mixes.iter().map(|mix| cell(name, mix))).collect()
+    };
+    let heads = Mix::ALL.iter().map(ToString::to_string);
+    Table {
+        caption: "What the most threads do over what one does, one by one".to_owned(),
+        head: std::iter::once(String::new()).chain(heads).collect(),
+        rows: names.map(row).collect(),
+        folded: false,
+    }
+}
+
 /// A line for each filter, in the order of the file.
-fn lines(rows: &[Row], mix: Mix) -> Vec<Line> {
+fn lines(rows: &[Row], mix: Mix, way: Way) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let (begin, end) = (format!("{mix}, {}, ", Way::Single.name()), " threads");
+    let (begin, end) = (format!("{mix}, {way}, "), " threads");
     for row in rows {
         let threads = row.measure.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(end));
         let Some(threads) = threads.and_then(|number| number.parse().ok()) else { continue };
@@ -79,7 +123,11 @@ mod tests {
         ];
         let expected =
             [("a".to_owned(), vec![(1.0, 2.0), (8.0, 9.0)]), ("b".to_owned(), vec![(1.0, 3.0)])];
-        assert_eq!(lines(&rows, Mix::ALL[0]), expected);
-        assert_eq!(lines(&rows, Mix::ALL[1]), [("a".to_owned(), vec![(1.0, 4.0)])]);
+        assert_eq!(lines(&rows, Mix::ALL[0], Way::Single), expected);
+        let batches = lines(&rows, Mix::ALL[0], Way::Batch);
+        assert_eq!(batches, [("a".to_owned(), vec![(1.0, 5.0)])]);
+        assert_eq!(lines(&rows, Mix::ALL[1], Way::Single), [("a".to_owned(), vec![(1.0, 4.0)])]);
+        let table = gains(&rows);
+        assert_eq!(table.rows[0], ["a", "4.50", "1.00", "", ""]);
     }
 }
