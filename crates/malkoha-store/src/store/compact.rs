@@ -60,7 +60,9 @@ impl Store {
         // The index too, before it is written into a checkpoint.
         self.inner.index.shrink();
         let pace = Pace { rate: None, stop: &|| false };
-        self.inner.compact(&mut maintained, WORTHWHILE, &pace)
+        self.inner.compact(&mut maintained, WORTHWHILE, &pace)?;
+        // What is reserved for later writes too: they find room in a file of their own.
+        self.inner.writer()?.tail().map_or(Ok(()), |tail| tail.trim())
     }
 }
 
