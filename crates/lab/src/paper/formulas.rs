@@ -23,6 +23,7 @@ pub(super) fn figure4() -> Vec<Value> {
         ("our buckets of 4", Layout::Bucketed { bucket_size: 4 }),
         ("our semi-sorted", Layout::SemiSorted),
         ("gap windows", Layout::GapWindows),
+        ("concurrent", Layout::Words),
     ];
     for (name, layout) in layouts {
         for fpr in rates(2) {

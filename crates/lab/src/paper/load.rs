@@ -6,7 +6,7 @@ use malkoha::Layout;
 use super::structures::library;
 use super::values::Value;
 use super::walk::Walk;
-use super::{Scale, progress};
+use super::{Scale, of_runs, progress};
 use crate::keys::Keys;
 
 /// Our search is shown for tables of this many slots, as a power of two.
@@ -42,12 +42,12 @@ pub(super) fn figure2(scale: &Scale) -> Result<Vec<Value>> {
 
 /// The least load, of some runs, at which an insert needed more than 500 kicks.
 fn least_load(log_buckets: u32, bucket_size: usize, bits: u32, runs: u32) -> f64 {
-    let loads = (1..=u64::from(runs)).map(|seed| {
+    let loads = of_runs(runs.into(), Walk::bytes(log_buckets, bucket_size), |seed| {
         let mut table = Walk::new(log_buckets, bucket_size, bits);
         table.fill(Keys::new(seed));
         table.load()
     });
-    loads.fold(1.0, f64::min)
+    loads.into_iter().fold(1.0, f64::min)
 }
 
 fn ours(bits: &[u32]) -> Result<Vec<Value>> {
@@ -57,6 +57,7 @@ fn ours(bits: &[u32]) -> Result<Vec<Value>> {
         ("buckets of 8", Layout::Bucketed { bucket_size: 8 }),
         ("semi-sorted", Layout::SemiSorted),
         ("gap windows", Layout::GapWindows),
+        ("concurrent", Layout::Words),
     ];
     let mut values = Vec::new();
     for (name, layout) in layouts {

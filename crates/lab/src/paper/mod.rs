@@ -20,7 +20,10 @@ pub mod values;
 mod walk;
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -29,6 +32,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::machine::Machine;
 use crate::measure::median;
 use values::Value;
+
+/// Bytes that runs side by side may hold together.
+const MEMORY: u64 = 4 << 30;
 
 /// What can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -197,6 +203,22 @@ fn progress(what: &'static str, steps: u64) -> ProgressBar {
     ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
 }
 
+/// What runs 1, 2, and so on find, in no order, on all processors: only for what no clock measures. A run
+/// holds so many bytes.
+fn of_runs<T: Send>(runs: u64, bytes: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let fitting = usize::try_from(MEMORY / bytes.max(1)).unwrap_or(processors);
+    let threads = processors.min(fitting).max(1);
+    thread::scope(|scope| {
+        let run = &run;
+        let some =
+            |first: u64| move || (first..=runs).step_by(threads).map(run).collect::<Vec<T>>();
+        let workers: Vec<_> = (1..).take(threads).map(|first| scope.spawn(some(first))).collect();
+        let found = workers.into_iter().map(|worker| worker.join());
+        found.flat_map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
 /// The median of each point over the runs: points are the same when group, series and x are.
 fn median_of_runs(runs: Vec<Vec<Value>>) -> Vec<Value> {
     let mut order: Vec<Value> = Vec::new();
@@ -213,4 +235,18 @@ fn median_of_runs(runs: Vec<Vec<Value>>) -> Vec<Value> {
         value.y = median(&points[&key(value)]).unwrap_or(value.y);
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_run_is_made_once_whatever_the_memory() {
+        for bytes in [0, MEMORY / 2, u64::MAX] {
+            let mut seeds = of_runs(5, bytes, |seed| seed);
+            seeds.sort_unstable();
+            assert_eq!(seeds, [1, 2, 3, 4, 5]);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::values::Value;
 use super::walk::{Refusal, Walk};
-use super::{Scale, progress};
+use super::{Scale, of_runs, progress};
 use crate::keys::Keys;
 
 /// Binary logarithm of the buckets, slots a bucket, bits of a fingerprint.
@@ -22,7 +22,7 @@ const TABLES: [(u32, usize, u32); 11] = [
     (15, 4, 4),
     (15, 4, 12),
 ];
-/// Runs of each table, for every run of which figure 2 takes the least.
+/// Runs of each table, for every run of which other experiments take the median.
 const RUNS: u64 = 10;
 
 /// Shares of the runs by the kind of their first refusal, and the loads at it.
@@ -32,9 +32,9 @@ pub(super) fn refusals(scale: &Scale) -> Result<Vec<Value>> {
     for (log_buckets, bucket_size, bits) in TABLES {
         let name = format!("m = 2^{log_buckets}, b = {bucket_size}, f = {bits}");
         bar.set_message(name.clone());
-        let runs = u64::from(scale.least_of) * RUNS;
-        let mut ends: Vec<End> =
-            (1..=runs).map(|seed| run(log_buckets, bucket_size, bits, seed)).collect();
+        let runs = u64::from(scale.runs) * RUNS;
+        let bytes = Walk::bytes(log_buckets, bucket_size);
+        let mut ends = of_runs(runs, bytes, |seed| run(log_buckets, bucket_size, bits, seed));
         ends.sort_by(|a, b| a.load.total_cmp(&b.load));
         let share = |of: fn(Refusal) -> bool| {
             let count = ends.iter().filter(|end| of(end.refusal)).count();

@@ -46,6 +46,11 @@ impl Walk {
         Self { slots, mask, bucket_size, fingerprint_bits, random: 1, len: 0 }
     }
 
+    /// Bytes of such a table.
+    pub(super) const fn bytes(log_buckets: u32, bucket_size: usize) -> u64 {
+        (bucket_size as u64 * size_of::<u32>() as u64) << log_buckets
+    }
+
     /// The key itself is random; its parts serve as hash and fingerprint.
     const fn split(&self, key: u64) -> (u64, u32) {
         #[expect(clippy::cast_possible_truncation, reason = "the fingerprint is what is kept")]

@@ -47,7 +47,8 @@ pub(super) fn figure2(data: &Data) -> Result<Section> {
                   plot is the library's: a breadth-first search in tables of 2^17 slots, least of \
                   three runs, which fills 1 to 3 % further with long fingerprints. It has no dips, for \
                   it keeps two equal fingerprints in a pair of buckets and counts further ones \
-                  beside the table. The paper's larger tables take hours: --full for 2^25 \
+                  beside the table; where fingerprints are short, these are so many that as many \
+                  keys as slots leave some slots free. The paper's larger tables take hours: --full for 2^25 \
                   buckets, --buckets 30 for 2^30.".to_owned(),
         plots,
         tables,
@@ -67,7 +68,11 @@ pub(super) fn figure3(data: &Data) -> Result<Section> {
                   one by sorting or compare four slots instead of eight. Our layouts are filled to \
                   the first refusal: where fingerprints are short many keys share one by chance, \
                   and counting these beside the table costs more than it saves. So our buckets of \
-                  4, which get fuller, take less than the paper's only at rates below 0.1 %.".to_owned(),
+                  4, which get fuller, take less than the paper's only at rates below 0.1 %. The \
+                  concurrent filter puts as many whole fingerprints as fit into a word of 64 bits, \
+                  hence its steps. The growable filter refuses no key: it holds as many as it was \
+                  asked to begin with."
+            .to_owned(),
         plots: vec![Plot::new("figure3.svg", "Figure 3", RATE, y, &lines)?],
         tables: vec![Table::of_lines("space", "rate", &super::lines(data, E::Figure3, "space"))],
     })
