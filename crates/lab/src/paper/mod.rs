@@ -102,7 +102,7 @@ pub struct PaperArgs {
     /// Slots of every table, as a power of two [default: 21; with --full: 27]
     #[arg(long, value_name = "LOG2")]
     pub slots: Option<u32>,
-    /// Buckets in figure 2, each as a power of two [default: 12,15,18; with --full: 15,20,25]
+    /// Buckets in figure 2, each as a power of two [default: 12,15,17; with --full: 15,20,25]
     #[arg(long, value_name = "LOG2", value_delimiter = ',')]
     pub buckets: Vec<u32>,
     /// Bits of a fingerprint in figure 2 [default: 1 to 20]
@@ -138,7 +138,7 @@ impl PaperArgs {
     fn scale(&self) -> Result<Scale> {
         let slots = self.slots.unwrap_or(if self.full { 27 } else { 21 });
         ensure!((12..=32).contains(&slots), "--slots {slots}: give 12 to 32, a power of two");
-        let usual = if self.full { vec![15, 20, 25] } else { vec![12, 15, 18] };
+        let usual = if self.full { vec![15, 20, 25] } else { vec![12, 15, 17] };
         let buckets = if self.buckets.is_empty() { usual } else { self.buckets.clone() };
         for &log in &buckets {
             ensure!((8..=30).contains(&log), "--buckets {log}: give 8 to 30, powers of two");
