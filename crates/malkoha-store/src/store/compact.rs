@@ -49,10 +49,11 @@ impl Store {
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
         let mut maintained = self.inner.maintenance.lock();
+        // The last file too, if it has something to give: tombstones, if all before it go.
+        let others = self.inner.files.load().files().len().saturating_sub(1);
+        let all = self.inner.victims(WORTHWHILE)?.len() == others;
         let mut writer = self.inner.writer()?;
-        // The last file too, if it has something to give.
-        let is_only = self.inner.files.load().files().len() == 1;
-        let gives = |tail: &Arc<LogFile>| tail.dead() > 0 || is_only && tail.tombstones() > 0;
+        let gives = |tail: &Arc<LogFile>| tail.dead() > 0 || all && tail.tombstones() > 0;
         if writer.tail().is_some_and(gives) {
             writer.seal()?;
         }

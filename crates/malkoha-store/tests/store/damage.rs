@@ -247,6 +247,23 @@ fn one_damaged_file_does_not_end_compaction() {
 }
 
 #[test]
+fn compaction_leaves_no_tombstones_where_all_files_have_something_to_give() {
+    let (dir, mut expected) = without_checkpoint();
+    let store = dir.open();
+    for n in 0..300 {
+        store.delete(&key(2 * n)).unwrap();
+        expected.remove(&key(2 * n));
+    }
+    assert!(store.stats().tombstone_bytes > 0);
+    store.compact().unwrap();
+    assert_eq!((store.stats().tombstone_bytes, store.stats().dead_bytes), (0, 0));
+    assert_holds(&store, &expected);
+    let before = store.stats().log_bytes;
+    store.compact().unwrap();
+    assert_eq!(store.stats().log_bytes, before);
+}
+
+#[test]
 fn what_was_set_aside_before_stays() {
     let (dir, _) = without_checkpoint();
     for n in ["key 250", "key 10"] {
