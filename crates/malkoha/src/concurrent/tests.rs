@@ -242,6 +242,49 @@ fn inserts_without_room_split_a_part() {
     });
 }
 
+/// Threads make a table of parts of 32 slots grow some hundred times, and take every other key out again,
+/// while another looks for those that are in. Parts so small refuse some keys, which are then not in.
+#[cfg(not(any(loom, shuttle)))]
+#[test]
+fn no_key_is_missed_while_parts_are_split() {
+    use crate::key::{Key, KeyHasher};
+    use std::sync::atomic::AtomicBool;
+
+    let rounds = std::env::var("MALKOHA_ROUNDS").map_or(if cfg!(miri) { 1 } else { 50 }, |n| {
+        n.parse().expect("MALKOHA_ROUNDS is a number")
+    });
+    let keys: usize = if cfg!(miri) { 300 } else { 10_000 };
+    for round in 0..rounds {
+        let space = Growing::new(&geometry(16), 10).expect("a few bytes");
+        let table: Table<Striped<ParkingLock>, Growing> = Table::new(geometry(16), space);
+        let hasher = KeyHasher::new(round);
+        let probe = |key: usize| table.addressing.probe((key as u64).hash_with(hasher));
+        let is_in: Vec<AtomicBool> = (0..keys).map(|_| AtomicBool::new(false)).collect();
+        let in_now = || (0..keys).filter(|&key| is_in[key].load(Ordering::Acquire));
+        thread::scope(|scope| {
+            let write = |first: usize| {
+                for key in (first..keys).step_by(2) {
+                    let inserted = table.insert(&probe(key), 50);
+                    if inserted && key % 4 < 2 {
+                        assert!(table.remove(&probe(key)));
+                    } else {
+                        is_in[key].store(inserted, Ordering::Release);
+                    }
+                }
+            };
+            let writers = [0, 1].map(|first| scope.spawn(move || write(first)));
+            while !writers.iter().all(|writer| writer.is_finished()) {
+                in_now().for_each(|key| assert!(table.contains(&probe(key)), "{key} was missed"));
+            }
+        });
+        assert!(table.space.buckets() > if cfg!(miri) { 32 } else { 100 * 16 });
+        assert!(in_now().all(|key| table.count(&probe(key)) > 0));
+        assert!(in_now().count() > keys / 2 - keys / 100, "few are refused");
+        assert!(in_now().all(|key| table.remove(&probe(key))));
+        assert!(!(0..keys).any(|key| table.contains(&probe(key))), "nothing is left");
+    }
+}
+
 /// A queue of three; of two where every order is tried, of which three have four million.
 fn lock_excludes<L: Lock + 'static>() {
     check(|| {
