@@ -100,15 +100,7 @@ impl LogFile {
         // Not beyond its slots, which others may have taken the next of.
         let most = self.length().next_multiple_of(super::table::SLOT_BYTES);
         let room = file_bytes.min(most).max(end + SEAL_ROOM);
-        let failed = || Error::io("extend", &*name);
-        let capacity = match file.reserve(end..room).map_err(failed()) {
-            // A full device can still be opened: the first write that needs room is refused.
-            Err(Error::NoSpace { .. }) => {
-                file.reserve(end..end + SEAL_ROOM).map_err(failed())?;
-                end + SEAL_ROOM
-            }
-            other => other.map(|()| room)?,
-        };
+        let capacity = self.make_room(&*file, room)?;
         let new = Self::new(file, self.header, self.base)?;
         new.capacity.store(capacity, Ordering::Release);
         new.set_end(end);
@@ -118,9 +110,26 @@ impl LogFile {
         Ok(new)
     }
 
+    /// Finds room behind the end until `room`, or as far as there is any: a full device can still be
+    /// opened, and the first write that needs more is refused. Answers how far.
+    fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
+        let (end, failed) = (self.end(), || Error::io("extend", self.name()));
+        loop {
+            match file.reserve(end..room).map_err(failed()) {
+                Err(Error::NoSpace { .. }) if room > end + SEAL_ROOM => {
+                    // The system keeps what it has found, and there is none for others then.
+                    file.release(self.least()).map_err(failed())?;
+                    let half = (room - end) / 2;
+                    room = end + if half < PAGE { SEAL_ROOM } else { half };
+                }
+                other => return other.map(|()| room),
+            }
+        }
+    }
+
     /// Makes zero what lies behind the end.
     fn clear(&self, file: &dyn StorageFile) -> Result<()> {
-        let leftovers = self.leftovers();
+        let leftovers = self.leftovers(self.end());
         for bytes in &leftovers {
             let zeros = vec![0; to_usize(bytes.end - bytes.start)];
             file.write_at(bytes.start, &zeros).map_err(Error::io("write", self.name()))?;
@@ -170,9 +179,9 @@ impl LogFile {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Pieces behind the end, a page at most, that are not zero: what a crash left.
-    pub(crate) fn leftovers(&self) -> Vec<Range<u64>> {
-        let (mut at, mut found) = (self.end(), Vec::new());
+    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash left.
+    pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
+        let (mut at, mut found) = (from, Vec::new());
         while let Some(written) = self.written(at) {
             at = written.start;
             while at < written.end {

@@ -33,6 +33,26 @@ impl FileHeader {
         Self { id, first_sequence, seed, salt, durable_before }
     }
 
+    /// What a header may have been of which these bytes are left, one of them damaged perhaps.
+    /// `sequence` is that of the next record of the log, unless a few before the file are lost too.
+    pub(crate) fn guesses(
+        bytes: &[u8; HEADER_BYTES],
+        id: u64,
+        sequence: u64,
+        seed: u64,
+    ) -> impl Iterator<Item = Self> {
+        /// Records before the file that may be lost.
+        const LOST: u64 = 64;
+        let number =
+            |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
+        let (told, salt) = (number(24), number(40));
+        let sequences = [told, 1].into_iter().chain((0..LOST).map(move |lost| sequence + lost));
+        sequences.flat_map(move |sequence| {
+            let header = Self::new(id, sequence, seed, 0);
+            [header, Self { salt, ..header }]
+        })
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&SIGNATURE);

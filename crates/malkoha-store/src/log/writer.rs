@@ -32,6 +32,8 @@ pub(crate) struct Writer {
     sequence: u64,
     /// Bytes appended since opening.
     position: u64,
+    /// The position behind the last mark.
+    marked: Option<u64>,
     /// Files that may have bytes that are not durable, but the tail.
     sealed: Vec<Arc<LogFile>>,
     created: bool,
@@ -70,6 +72,7 @@ impl Writer {
             next_id,
             sequence,
             position,
+            marked: None,
             sealed,
             created: true,
             scratch,
@@ -127,13 +130,17 @@ impl Writer {
         Ok(Appended { file: tail, offset, created })
     }
 
-    /// Writes down, behind the last record, how much of the log is durable.
+    /// Writes down, behind the last record, how much of the log is durable, unless that is there.
     pub(crate) fn mark(&mut self) -> Result<()> {
+        if self.marked == Some(self.position) {
+            return Ok(());
+        }
         let bytes = Content::MARK.shape().bytes();
         let room = |tail: &Arc<LogFile>| tail.end() + 2 * bytes <= tail.capacity();
         if let Some(tail) = self.tail.clone().filter(room) {
             self.write(&tail, &[Content::MARK])?;
             tail.add_dead(bytes);
+            self.marked = Some(self.position);
         }
         Ok(())
     }
@@ -187,7 +194,10 @@ impl Writer {
             }
             other => other?,
         };
-        self.seal()?;
+        self.seal().inspect_err(|_| {
+            // The first error is the one to tell; opening removes what stays.
+            let _ = self.storage.remove(&new.name());
+        })?;
         self.next_id += 1;
         self.created = true;
         Ok(Arc::clone(self.tail.insert(new)))
@@ -216,9 +226,10 @@ impl Writer {
     pub(crate) fn seal(&mut self) -> Result<()> {
         if let Some(tail) = self.tail.clone() {
             self.write(&tail, &[Content::SEAL])?;
-            tail.trim()?;
-            self.sealed.push(tail);
+            // From here on nothing may follow in it, whatever becomes of its room.
             self.tail = None;
+            let _ = tail.trim();
+            self.sealed.push(tail);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ impl Cut {
     /// What lies behind the end of the log.
     pub(super) fn behind(tail: &LogFile) -> Option<Self> {
         let (file, offset) = (tail.name(), tail.end());
-        let last = tail.leftovers().pop()?;
+        let last = tail.leftovers(offset).pop()?;
         Some(Self { file, offset, bytes: last.end - offset })
     }
 }

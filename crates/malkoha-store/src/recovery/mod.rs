@@ -5,6 +5,7 @@ mod read;
 mod unknown;
 
 use std::io;
+use std::mem;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for}
 use crate::storage::Storage;
 pub use found::{Cut, Recovery};
 use read::{Ended, Read};
-use unknown::Unknown;
+use unknown::{Opened, Unknown};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -53,11 +54,14 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
     let (checkpoint, checkpoint_damage) = match index::read(storage) {
-        // A repair trusts the log alone.
-        _ if on_damage == OnDamage::Skip => (None, None),
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
         Err(error) => return Err(error),
+    };
+    // A repair reads the log alone, but learns from the checkpoint what was durable.
+    let (checkpoint, known) = match checkpoint {
+        Some((known, _)) if on_damage == OnDamage::Skip => (None, Some(known)),
+        other => (other, None),
     };
     let mut skipped = Vec::new();
     if ids.is_empty() && checkpoint.is_none() {
@@ -65,7 +69,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         if on_damage == OnDamage::Refuse || !names.iter().any(|name| name == index::CHECKPOINT) {
             return checkpoint_damage.map_or(Ok(None), Err);
         }
-        if !index::read(storage).is_ok_and(|found| found.is_some_and(|it| it.0.files.is_empty())) {
+        if !known.as_ref().is_some_and(|known| known.files.is_empty()) {
             let file = index::CHECKPOINT.to_owned();
             let what = "the log files that it names are missing";
             skipped.push(Error::Damaged { file, offset: 0, what });
@@ -77,7 +81,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         Some((checkpoint, index)) => (Some(checkpoint), index),
         None => (None, Index::new()?),
     };
-    let seed = checkpoint.as_ref().map(|checkpoint| checkpoint.seed);
+    let seed = checkpoint.as_ref().or(known.as_ref()).map(|checkpoint| checkpoint.seed);
     let mut opening = Opening {
         storage,
         on_damage,
@@ -86,14 +90,21 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
         skipped,
         useless,
+        known: known.map(|known| known.files).unwrap_or_default(),
         reserved: None,
         replayed: false,
     };
+    if on_damage == OnDamage::Skip {
+        opening.seed = seed.or_else(|| opening.any_seed(&ids));
+    }
     let start = match &checkpoint {
         Some(checkpoint) => opening.known_files(checkpoint, &ids)?,
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
+    if on_damage == OnDamage::Skip {
+        opening.keep_useless()?;
+    }
     let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
     let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
     let cut = tail.as_deref().and_then(Cut::behind);
@@ -141,6 +152,8 @@ struct Opening<'a> {
     sequence: u64,
     skipped: Vec<Error>,
     useless: Vec<String>,
+    /// In a repair, the files of the checkpoint.
+    known: Vec<FileEntry>,
     /// The keys that the index got room for.
     reserved: Option<u64>,
     /// Whether the log has something that the checkpoint has not.
@@ -231,6 +244,24 @@ impl Opening<'_> {
             self.apply(index, &mut taken, unread)?;
         }
         Ok(None)
+    }
+
+    /// What a repair would remove is damage, unless it is all zeros: it gets another name then.
+    fn keep_useless(&mut self) -> Result<()> {
+        for name in mem::take(&mut self.useless) {
+            let written = match parse_name(&name).map(|id| self.open(id)) {
+                None | Some(Ok(Opened::Unwritten)) => false,
+                Some(Err(error)) if !error.is_damage() => return Err(error),
+                Some(_) => true,
+            };
+            if written {
+                let what = "it lies behind the end of the log";
+                self.skipped.push(Error::Damaged { file: name, offset: 0, what });
+            } else {
+                self.useless.push(name);
+            }
+        }
+        Ok(())
     }
 
     /// Notes damage, or fails.

@@ -57,6 +57,11 @@ impl Opening<'_> {
                     if !self.is_damage(file, from.0, from.1, later)? {
                         changes.cut();
                         scan.back_to(offset, sequence);
+                        // A repair keeps what it cannot use, under another name.
+                        if repairing && !file.leftovers(offset).is_empty() {
+                            damage.push(file.damaged(offset, "nothing whole follows"));
+                            break Ended::File;
+                        }
                         break Ended::Log;
                     }
                     damage.push(file.damaged(from.0, NO_RECORD));
@@ -76,6 +81,9 @@ impl Opening<'_> {
     /// Whether there was a record at `offset` once: something says that it was durable. Otherwise
     /// the log ends there, as it may after a crash.
     fn is_damage(&self, file: &LogFile, offset: u64, sequence: u64, later: &[u64]) -> Result<bool> {
+        if self.known.iter().any(|known| known.id == file.id() && offset < known.end) {
+            return Ok(true);
+        }
         let mut at = (offset, sequence);
         while let Some((found, sequence)) = find_record(file, at.0 + UNIT, at.1) {
             let record = file.try_record(found);
@@ -111,9 +119,15 @@ impl Opening<'_> {
             }
             let first = later.header.first_sequence;
             let mut scan = Scan::new(&later, HEADER_BYTES as u64, first, later.capacity());
-            while let Step::Record(record, ..) = scan.step() {
-                if repairing || record.head.unsynced().is_some() {
-                    return Ok(true);
+            loop {
+                match scan.step() {
+                    Step::Record(record, ..) if repairing || record.head.unsynced().is_some() => {
+                        return Ok(true);
+                    }
+                    Step::Record(..) => {}
+                    Step::Sealed => break,
+                    Step::End if scan.skip() => {}
+                    Step::End => break,
                 }
             }
         }

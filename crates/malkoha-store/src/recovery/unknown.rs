@@ -3,11 +3,11 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
-use super::Opening;
 use super::read::{Ended, Read};
+use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, to_usize};
+use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, to_usize};
 use crate::replay::Changes;
 
 /// What a file that the checkpoint does not know is.
@@ -33,7 +33,7 @@ impl Opening<'_> {
         let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
         let map = file.map().map_err(Error::io("map", &*name))?;
         let is_zero = |from: u64, to: u64| {
-            let bytes = map.get(from, to_usize(to - from)).unwrap_or_default();
+            let bytes = map.get(from, to_usize(to.saturating_sub(from))).unwrap_or_default();
             bytes.iter().all(|&byte| byte == 0)
         };
         let length = map.len() as u64;
@@ -74,18 +74,51 @@ impl Opening<'_> {
 
     /// Reads a file whose header is lost: it can be told, as its records follow those before. `None`
     /// if nothing in it was ever answered for, as after a crash.
-    fn read_headless(&mut self, id: u64, later: &[u64]) -> Result<Option<(LogFile, Read)>> {
-        let (file, what) = (file_name(id), "its header is blank, but not what follows");
-        let blank = Error::Damaged { file, offset: 0, what };
+    fn read_headless(
+        &mut self,
+        id: u64,
+        later: &[u64],
+        lost: Error,
+    ) -> Result<Option<(LogFile, Read)>> {
         // The first header of a store is durable before anything follows it.
-        let Some(seed) = self.seed else { return Err(blank) };
-        let file = LogFile::headless(self.storage, FileHeader::new(id, self.sequence, seed, 0))?;
-        let read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
-        if read.ended == Ended::Log && read.end == HEADER_BYTES as u64 {
-            return Ok(None);
+        let Some(seed) = self.seed else { return Err(lost) };
+        let repairing = self.on_damage == OnDamage::Skip;
+        let likely = FileHeader::new(id, self.sequence, seed, 0);
+        let bytes = self.header_bytes(id)?;
+        let guesses = FileHeader::guesses(&bytes, id, self.sequence, seed);
+        let guesses = guesses.filter(|_| repairing);
+        for header in std::iter::once(likely).chain(guesses) {
+            let begin = HEADER_BYTES as u64;
+            let mut file = LogFile::headless(self.storage, header)?;
+            let Some((at, sequence)) = find_record(&file, begin, header.first_sequence) else {
+                continue;
+            };
+            if at == begin {
+                file.header.first_sequence = sequence;
+            }
+            let read = self.read(&file, begin, file.header.first_sequence, later)?;
+            if repairing || read.ended != Ended::Log || read.end > begin {
+                self.damage(lost)?;
+                return Ok(Some((file, read)));
+            }
         }
-        self.damage(blank)?;
-        Ok(Some((file, read)))
+        if repairing { Err(lost) } else { Ok(None) }
+    }
+
+    fn header_bytes(&self, id: u64) -> Result<[u8; HEADER_BYTES]> {
+        let name = file_name(id);
+        let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
+        let map = file.map().map_err(Error::io("map", name))?;
+        let bytes = map.get(0, HEADER_BYTES).and_then(|bytes| bytes.first_chunk());
+        Ok(*bytes.unwrap_or(&[0; HEADER_BYTES]))
+    }
+
+    /// The seed in the first header that is whole.
+    pub(super) fn any_seed(&self, ids: &[u64]) -> Option<u64> {
+        ids.iter().find_map(|&id| match self.open(id) {
+            Ok(Opened::File(file)) => Some(file.header.seed),
+            _ => None,
+        })
     }
 
     /// Takes in what `read_unknown` found. Breaks with the tail where the log ends.
@@ -99,11 +132,17 @@ impl Opening<'_> {
     ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
         let found = match opened {
             Ok(Unknown::File(file, read)) => Ok(Some((*file, read))),
-            Ok(Unknown::Headless) => self.read_headless(id, later),
+            Ok(Unknown::Headless) => {
+                let (file, what) = (file_name(id), "its header is blank, but not what follows");
+                self.read_headless(id, later, Error::Damaged { file, offset: 0, what })
+            }
             Ok(Unknown::Unwritten) if self.is_synced_later(id, 0, later)? => {
                 Err(Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" })
             }
             Ok(Unknown::Unwritten) => Ok(None),
+            Err(error) if error.is_damage() && self.on_damage == OnDamage::Skip => {
+                self.read_headless(id, later, error)
+            }
             Err(error) => Err(error),
         };
         let (mut file, mut read) = match found {

@@ -89,11 +89,12 @@ impl Inner {
         let mut maintained = self.maintenance.lock();
         let position = self.writer()?.position();
         let since = position - maintained.checkpoint.unwrap_or(0);
-        if since >= self.options.checkpoint_bytes {
-            self.checkpoint(&mut maintained)?;
-        }
+        let due = since >= self.options.checkpoint_bytes;
+        let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
+        // Where there was no room for one, this may make some.
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &|| stop.is_asked() };
-        self.compact(&mut maintained, self.options.compact_share, &pace)
+        self.compact(&mut maintained, self.options.compact_share, &pace)?;
+        checkpoint
     }
 }
 

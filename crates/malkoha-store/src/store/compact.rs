@@ -53,7 +53,9 @@ impl Store {
         let others = self.inner.files.load().files().len().saturating_sub(1);
         let all = self.inner.victims(WORTHWHILE)?.len() == others;
         let mut writer = self.inner.writer()?;
-        let gives = |tail: &Arc<LogFile>| tail.dead() > 0 || all && tail.tombstones() > 0;
+        let gives = |tail: &Arc<LogFile>| {
+            is_worthwhile(tail, tail.dead(), WORTHWHILE) || all && tail.tombstones() > 0
+        };
         if writer.tail().is_some_and(gives) {
             writer.seal()?;
         }
@@ -112,10 +114,8 @@ impl Inner {
             // Tombstones are of use while there are older files.
             let oldest = table.files()[victims.len()].id() == file.id();
             let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
-            #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-            let enough = reclaimable as f64 >= file.end() as f64 * share;
-            let worthwhile = (enough && reclaimable > 0) || file.end() <= EMPTY;
-            if worthwhile && !file.is_unreadable() {
+            let gives = is_worthwhile(file, reclaimable, share) || file.end() <= EMPTY;
+            if gives && !file.is_unreadable() {
                 victims.push(Arc::clone(file));
             }
         }
@@ -254,6 +254,13 @@ impl Inner {
 
 /// Files with no record but the seal go away too.
 const EMPTY: u64 = HEADER_BYTES as u64 + 16;
+
+/// Whether so many bytes are this share of a file.
+fn is_worthwhile(file: &LogFile, bytes: u64, share: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+    let enough = bytes as f64 >= file.end() as f64 * share;
+    enough && bytes > 0
+}
 
 /// Waits until so many bytes may have been read at this rate.
 fn wait_for(start: Instant, bytes: u64, rate: u64, stop: &dyn Fn() -> bool) {

@@ -110,9 +110,13 @@ impl Store {
             background.stop();
         }
         let mut maintained = self.inner.maintenance.lock();
-        self.inner.checkpoint(&mut maintained)?;
-        let writer = writer.lock();
-        writer.tail().map_or(Ok(()), |tail| tail.trim())
+        let checkpoint = self.inner.checkpoint(&mut maintained);
+        if !matches!(checkpoint, Ok(()) | Err(Error::NoSpace { .. })) {
+            return checkpoint;
+        }
+        writer.lock().tail().map_or(Ok(()), |tail| tail.trim())?;
+        // Where there was no room for it, there may be now.
+        checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained))
     }
 }
 

@@ -204,3 +204,20 @@ fn a_full_store_can_be_emptied() {
     assert!(expected.len() > full * 9 / 10, "{} of {full}", expected.len());
     assert_holds(&store, &expected);
 }
+
+/// To give room back can take room, on some file systems: then it stays where it is.
+#[test]
+fn room_that_cannot_be_given_back_changes_nothing_else() {
+    let storage = Simulated::default();
+    let options = options().durability(Durability::Always);
+    let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
+    storage.keep_room();
+    let mut expected = Contents::new();
+    for n in 0..300 {
+        store.put(&key(n), &[7; 100]).unwrap();
+        expected.insert(key(n), vec![7; 100]);
+    }
+    assert_holds(&store, &expected);
+    let left = storage.crashed(storage.events(), || false);
+    assert_holds(&Store::open_in(Arc::new(left), None, &options).unwrap(), &expected);
+}

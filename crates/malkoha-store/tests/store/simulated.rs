@@ -37,6 +37,7 @@ struct State {
     journal: Vec<Event>,
     next: u64,
     failing: bool,
+    keeping: bool,
 }
 
 /// A directory in memory.
@@ -63,6 +64,11 @@ impl Simulated {
     /// Whether syncs of files fail from now on.
     pub(crate) fn fail_syncs(&self, failing: bool) {
         self.0.lock().unwrap().failing = failing;
+    }
+
+    /// From now on no room can be given back.
+    pub(crate) fn keep_room(&self) {
+        self.0.lock().unwrap().keeping = true;
     }
 
     /// Changes so far.
@@ -242,6 +248,9 @@ impl StorageFile for SimulatedFile {
     }
 
     fn release(&self, from: u64) -> io::Result<()> {
+        if self.state.lock().unwrap().keeping {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let bytes = self.len()?.saturating_sub(from);
         self.write_at(from, &vec![0; usize::try_from(bytes).unwrap()])
     }
