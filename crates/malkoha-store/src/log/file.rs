@@ -65,7 +65,13 @@ impl LogFile {
     /// Opens a file and reads its header.
     pub(crate) fn open(storage: &dyn Storage, id: u64, base: u64, writable: bool) -> Result<Self> {
         let name = file_name(id);
-        let file = storage.open(&name, writable).map_err(Error::io("open", &*name))?;
+        let file = storage.open(&name, writable).map_err(Error::io("open", name))?;
+        Self::with_header(file, id, base)
+    }
+
+    /// The file with what its header says.
+    pub(crate) fn with_header(file: Box<dyn StorageFile>, id: u64, base: u64) -> Result<Self> {
+        let name = file_name(id);
         let mapping = file.map().map_err(Error::io("map", &*name))?;
         let header = mapping.get(0, mapping.len().min(HEADER_BYTES)).unwrap_or_default();
         let header = FileHeader::from_bytes(&name, header)?;
@@ -306,7 +312,7 @@ impl LogFile {
         let bytes = self.least();
         if bytes < self.capacity() {
             self.capacity.store(bytes, Ordering::Release);
-            self.file.release(bytes).map_err(Error::io("shorten", self.name()))?;
+            self.file.release(bytes).map_err(Error::io("give back room of", self.name()))?;
         }
         Ok(())
     }

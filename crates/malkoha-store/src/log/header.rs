@@ -46,7 +46,9 @@ impl FileHeader {
         let number =
             |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
         let (told, salt) = (number(24), number(40));
-        let sequences = [told, 1].into_iter().chain((0..LOST).map(move |lost| sequence + lost));
+        // What the bytes say comes last: the damage may be there.
+        let likely = (0..LOST).map(move |lost| sequence.saturating_add(lost));
+        let sequences = likely.chain([1, told]);
         sequences.flat_map(move |sequence| {
             let header = Self::new(id, sequence, seed, 0);
             [header, Self { salt, ..header }]

@@ -98,7 +98,7 @@ pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<
             {
                 #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
                 let ahead = head.sequence.wrapping_sub(sequence as u32);
-                return Some((at, sequence + u64::from(ahead)));
+                return Some((at, sequence.checked_add(u64::from(ahead))?));
             }
             at += super::UNIT;
         }

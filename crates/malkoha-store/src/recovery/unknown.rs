@@ -38,7 +38,7 @@ impl Opening<'_> {
         };
         let length = map.len() as u64;
         if !is_zero(0, length.min(HEADER_BYTES as u64)) {
-            return LogFile::open(self.storage, id, 0, false).map(Opened::File);
+            return LogFile::with_header(file, id, 0).map(Opened::File);
         }
         let mut at = 0;
         // Where the system cannot tell what was written, all of it.

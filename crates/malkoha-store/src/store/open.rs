@@ -10,10 +10,8 @@ use parking_lot::Mutex;
 
 use super::{Background, Inner, Maintained, Store};
 use crate::error::{Error, Result};
-use crate::index;
-use crate::index::Index;
-use crate::log::parse_name;
-use crate::log::{Commit, FileTable, Writer};
+use crate::index::{self, Index};
+use crate::log::{Commit, FileTable, Writer, parse_name};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage};
@@ -94,8 +92,8 @@ impl Store {
         &self.inner.recovery
     }
 
-    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved. Dropping a store does the same
-    /// but tells of no error.
+    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved. Dropping
+    /// a store does the same but tells of no error.
     ///
     /// # Errors
     ///

@@ -7,18 +7,11 @@ use std::path::Path;
 
 use malkoha_store::{Batch, Durability, Error, Store};
 
-use crate::support::{Contents, Dir, assert_holds, contents, key, options};
+use crate::support::{Contents, Dir, assert_holds, contents, filled, key, options};
 
 /// Some files, all of whose records were synced, and no checkpoint.
 fn without_checkpoint() -> (Dir, Contents) {
-    let dir = Dir::new();
-    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
-    let mut expected = Contents::new();
-    for n in 0..600 {
-        store.put(&key(n), &[1; 50]).unwrap();
-        expected.insert(key(n), vec![1; 50]);
-    }
-    store.close().unwrap();
+    let (dir, expected) = filled();
     dir.remove("CHECKPOINT");
     (dir, expected)
 }
@@ -261,12 +254,18 @@ fn repair_keeps_files_behind_two_damaged_places() {
 #[test]
 fn repair_reads_a_file_whose_header_is_damaged() {
     for number in 0..4 {
-        for at in [0, 9, 20, 24, 32, 40, 50, 61] {
+        for at in [0..1, 9..10, 20..21, 24..25, 30..31, 24..32, 32..33, 40..41, 50..51, 61..62] {
             let (dir, expected) = without_checkpoint();
-            change(&dir.logs()[number], |bytes| bytes[at] ^= 1);
+            change(&dir.logs()[number], |bytes| {
+                bytes[at.clone()].iter_mut().for_each(|byte| *byte = !*byte);
+            });
             refusal(&dir);
             let repair = Store::repair(dir.path()).unwrap();
-            assert_eq!(repair.keys, expected.len() as u64, "file {number}, byte {at}: {repair:?}");
+            assert_eq!(
+                repair.keys,
+                expected.len() as u64,
+                "file {number}, bytes {at:?}: {repair:?}"
+            );
             assert_holds(&dir.open(), &expected);
         }
     }

@@ -2,21 +2,9 @@
 
 use std::fs;
 
-use malkoha_store::{Durability, Error, Store};
+use malkoha_store::{Error, Store};
 
-use crate::support::{Contents, Dir, assert_holds, contents, key, options};
-
-fn filled() -> (Dir, Contents) {
-    let dir = Dir::new();
-    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
-    let mut expected = Contents::new();
-    for n in 0..600 {
-        store.put(&key(n), &[1; 50]).unwrap();
-        expected.insert(key(n), vec![1; 50]);
-    }
-    store.close().unwrap();
-    (dir, expected)
-}
+use crate::support::{assert_holds, contents, filled, options};
 
 /// A flipped bit is told, or makes no difference; no answer is wrong.
 #[test]

@@ -73,3 +73,16 @@ pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
         assert_eq!(store.get(key).unwrap().as_ref(), expected.get(key));
     }
 }
+
+/// Some files, all of whose records were synced.
+pub(crate) fn filled() -> (Dir, Contents) {
+    let dir = Dir::new();
+    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..600 {
+        store.put(&key(n), &[1; 50]).unwrap();
+        expected.insert(key(n), vec![1; 50]);
+    }
+    store.close().unwrap();
+    (dir, expected)
+}
