@@ -307,6 +307,11 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
+    /// Lets the system find memory for bytes that are to be written, as far as there is room for them.
+    pub(crate) fn populate(&self, bytes: Range<u64>) {
+        self.mapping.populate(bytes.start..bytes.end.min(self.capacity()));
+    }
+
     /// Gives back what is reserved beyond the end. One blank head stays, which ends a scan.
     pub(crate) fn trim(&self) -> Result<()> {
         let bytes = self.least();

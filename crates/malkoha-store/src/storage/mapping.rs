@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -91,6 +92,21 @@ impl Mapping {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
         }
         Ok(())
+    }
+
+    /// Lets the system find memory for these bytes, which the first access waits for otherwise. A hint,
+    /// no more.
+    pub fn populate(&self, bytes: Range<u64>) {
+        #[cfg(target_os = "linux")]
+        if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
+            && start < end
+            && end <= self.bytes
+        {
+            // For reading: what is not written after all must not become part of the file.
+            let _ = self.map.advise_range(memmap2::Advice::PopulateRead, start, end - start);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
     }
 
     /// Asks for the lines of the record at `offset`. A hint, no more.

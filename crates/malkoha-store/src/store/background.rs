@@ -1,4 +1,4 @@
-//! Threads of a store: one syncs, one compacts and writes checkpoints.
+//! Threads of a store: one syncs, one compacts and writes checkpoints, one has memory ready for writes.
 
 use std::io;
 use std::sync::Arc;
@@ -46,13 +46,17 @@ impl Background {
     pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut background = Self { stop: Arc::default(), threads: Vec::new() };
         if let Durability::Every(time) = inner.options.durability {
-            background.run("malkoha-sync", inner, time, |inner, _| inner.sync())?;
+            background.repeat("malkoha-sync", inner, time, |inner, _| inner.sync())?;
         }
-        background.run("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
+        if inner.writes_into_memory() {
+            let ahead = Arc::clone(inner);
+            background.run("malkoha-ahead", move || ahead.ahead.run())?;
+        }
+        background.repeat("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
         Ok(background)
     }
 
-    fn run(
+    fn repeat(
         &mut self,
         name: &str,
         inner: &Arc<Inner>,
@@ -60,13 +64,16 @@ impl Background {
         work: impl Fn(&Inner, &Stop) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let (inner, stop) = (Arc::clone(inner), Arc::clone(&self.stop));
-        let body = move || {
+        self.run(name, move || {
             while stop.wait(time) {
                 if let Err(error) = work(&inner, &stop) {
                     *inner.background_error.lock() = Some(error);
                 }
             }
-        };
+        })
+    }
+
+    fn run(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
         let failed = |error: io::Error| Error::io("start a thread for", ".")(error);
         self.threads
             .push(thread::Builder::new().name(name.to_owned()).spawn(body).map_err(failed)?);
@@ -74,7 +81,8 @@ impl Background {
     }
 
     /// Ends the threads, and waits for them.
-    pub(super) fn stop(self) {
+    pub(super) fn stop(self, inner: &Inner) {
+        inner.ahead.end();
         *self.stop.asked.lock() = true;
         self.stop.changed.notify_all();
         for thread in self.threads {
@@ -85,6 +93,11 @@ impl Background {
 }
 
 impl Inner {
+    /// Whether records are written through mappings.
+    pub(super) fn writes_into_memory(&self) -> bool {
+        self.options.durability != Durability::Always
+    }
+
     fn maintain(&self, stop: &Stop) -> Result<()> {
         let mut maintained = self.maintenance.lock();
         let position = self.writer()?.position();

@@ -1,5 +1,6 @@
 //! The store: what its operations share. Each family of operations has a file of its own.
 
+mod ahead;
 mod background;
 mod backup;
 mod batch;
@@ -27,6 +28,7 @@ use crate::options::Options;
 use crate::recovery::Recovery;
 use crate::storage::{Lock, Storage};
 
+use ahead::Ahead;
 use background::Background;
 pub use batch::Batch;
 pub use repair::Repair;
@@ -53,6 +55,7 @@ struct Inner {
     /// `None` where the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,
+    ahead: Ahead,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
     /// What went wrong in a thread of the store, until somebody asks.

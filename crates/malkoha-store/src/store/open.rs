@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
-use super::{Background, Inner, Maintained, Store};
+use super::{Ahead, Background, Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::log::{Commit, FileTable, Writer, parse_name};
@@ -78,6 +78,7 @@ impl Store {
             files: ArcSwap::from_pointee(recovered.table),
             writer: None,
             commit: Commit::default(),
+            ahead: Ahead::default(),
             maintenance: Mutex::default(),
             background_error: Mutex::default(),
             recovery: recovered.recovery,
@@ -105,7 +106,7 @@ impl Store {
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
         if let Some(background) = self.background.take() {
-            background.stop();
+            background.stop(&self.inner);
         }
         let mut maintained = self.inner.maintenance.lock();
         let checkpoint = self.inner.checkpoint(&mut maintained);
@@ -216,6 +217,7 @@ pub(super) fn writable(
         files: ArcSwap::from_pointee(table),
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
+        ahead: Ahead::default(),
         maintenance: Mutex::new(maintained),
         background_error: Mutex::default(),
         recovery,

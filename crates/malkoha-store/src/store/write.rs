@@ -150,6 +150,9 @@ impl Inner {
             table.insert(Arc::clone(&appended.file));
             self.files.store(Arc::new(table));
         }
+        if self.writes_into_memory() {
+            self.ahead.ask(&appended.file);
+        }
         Ok((appended.file, appended.offset))
     }
 

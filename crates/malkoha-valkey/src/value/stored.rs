@@ -38,8 +38,15 @@ impl Key for Hashed {
 }
 
 impl StoredFilter {
-    pub(crate) fn new(filter: GrowableCuckooFilter, properties: Properties, deleted: u64) -> Self {
+    pub(crate) fn new(
+        mut filter: GrowableCuckooFilter,
+        properties: Properties,
+        deleted: u64,
+    ) -> Self {
         stats::FILTERS.add(1);
+        // A server rather answers every command soon than lookups, which are a small part of a
+        // command, sooner.
+        filter.set_huge_pages(false);
         let mut stored = Self { filter, properties, deleted, bytes: 0, patience: 0 };
         stored.look();
         stored

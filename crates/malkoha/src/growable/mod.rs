@@ -11,6 +11,7 @@ mod builder;
 mod change;
 mod codec;
 mod directory;
+mod draft;
 mod entries;
 mod grid;
 mod lookup;

@@ -53,10 +53,18 @@ pub(crate) fn lazy(bytes: usize) -> Option<Memory> {
 #[cfg(feature = "mmap")]
 pub(crate) fn mapped(bytes: usize) -> Option<memmap2::MmapMut> {
     let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-    // Advice only: where it is refused, the table has ordinary pages and works all the same.
-    #[cfg(target_os = "linux")]
-    let _ = map.advise(memmap2::Advice::HugePage);
+    advise(&map, true);
     Some(map)
+}
+
+/// Advice only: where it is refused, the table has ordinary pages and works all the same.
+#[cfg(feature = "mmap")]
+fn advise(map: &memmap2::MmapMut, huge: bool) {
+    use memmap2::Advice;
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(if huge { Advice::HugePage } else { Advice::NoHugePage });
+    #[cfg(not(target_os = "linux"))]
+    let _ = (map, huge);
 }
 
 impl From<Vec<u8>> for Memory {
@@ -90,6 +98,16 @@ impl DerefMut for Memory {
 }
 
 impl Memory {
+    /// Says whether pages that are not in use yet shall be huge ones, where there is a choice.
+    pub(crate) fn set_huge_pages(&self, huge: bool) {
+        #[cfg(feature = "mmap")]
+        if let Inner::Mapped(map) = &self.0 {
+            advise(map, huge);
+        }
+        #[cfg(not(feature = "mmap"))]
+        let _ = huge;
+    }
+
     /// A copy, if the system has memory for it.
     pub(crate) fn try_clone(&self) -> Option<Self> {
         let mut copy = zeroed(self.len() as u64)?;

@@ -122,6 +122,11 @@ impl GrowableCuckooMap {
         Ok(())
     }
 
+    /// As [`set_huge_pages`](crate::GrowableCuckooFilter::set_huge_pages) of a filter.
+    pub fn set_huge_pages(&mut self, huge: bool) {
+        self.table.segments.set_huge_pages(huge);
+    }
+
     /// Removes all keys. Keeps the segments' memory.
     pub fn clear(&mut self) {
         self.table.clear();

@@ -52,8 +52,8 @@ impl Span {
 
 impl Chunk {
     /// Of one block, which stays alone.
-    pub(super) fn own(bytes: Box<[u8]>) -> Self {
-        Self { memory: bytes.into_vec().into(), shared: None }
+    pub(super) fn own(bytes: &[u8]) -> Self {
+        Self { memory: bytes.to_vec().into(), shared: None }
     }
 
     /// Of zeros that are all to be used.
@@ -78,6 +78,10 @@ impl Chunk {
     #[inline(always)]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory
+    }
+
+    pub(super) fn set_huge_pages(&self, huge: bool) {
+        self.memory.set_huge_pages(huge);
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -27,13 +27,15 @@ const MOST_MOVED: usize = 1 << 20;
 pub(super) struct Address(u64);
 
 /// The bytes of all segments, by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Pool {
     /// By the numbers in addresses; those that are vacant have no memory.
     chunks: Vec<Chunk>,
     blocks: Vec<Block>,
     /// Bytes of all blocks.
     used: u64,
+    /// Whether chunks are not to have huge pages.
+    ordinary: bool,
 }
 
 /// Where a segment's bytes are.
@@ -74,12 +76,27 @@ impl Block {
     }
 }
 
+impl Clone for Pool {
+    /// # Panics
+    ///
+    /// If the system has no memory for it.
+    fn clone(&self) -> Self {
+        let Self { ref chunks, ref blocks, used, ordinary } = *self;
+        let mut pool =
+            Self { chunks: chunks.clone(), blocks: blocks.clone(), used, ..Self::default() };
+        if ordinary {
+            pool.set_huge_pages(false);
+        }
+        pool
+    }
+}
+
 impl Pool {
     /// So many segments of zeros, of `len` bytes each; `None` if the system does not give the memory.
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
         if ((segments * len) as u64) < SHARED_FROM {
-            (0..segments).for_each(|_| drop(pool.push(vec![0; len].into())));
+            (0..segments).for_each(|_| drop(pool.push(&vec![0; len])));
             return Some(pool);
         }
         while pool.len() < segments {
@@ -103,6 +120,12 @@ impl Pool {
 
     pub(crate) fn len(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// Whether memory that is not in use yet, and chunks to come, shall have huge pages.
+    pub(super) fn set_huge_pages(&mut self, huge: bool) {
+        self.ordinary = !huge;
+        self.chunks.iter().for_each(|chunk| chunk.set_huge_pages(huge));
     }
 
     /// The bytes of a segment.
@@ -130,13 +153,13 @@ impl Pool {
     }
 
     /// Adds a segment. Answers the segments that have got a new address, itself the last.
-    pub(crate) fn push(&mut self, bytes: Box<[u8]>) -> Vec<usize> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<usize> {
         self.blocks.push(Block::default());
         self.put(self.blocks.len() - 1, bytes)
     }
 
     /// Gives a segment other bytes. Answers as [`push`](Self::push).
-    pub(super) fn replace(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
+    pub(super) fn replace(&mut self, number: usize, bytes: &[u8]) -> Vec<usize> {
         // Its own memory is part of the room that is looked for.
         self.free(number);
         self.put(number, bytes)
@@ -164,11 +187,10 @@ impl Pool {
         if kept - self.used <= kept / 8 {
             return;
         }
-        let mut pool = Self::default();
+        let mut pool = Self { ordinary: self.ordinary, ..Self::default() };
         for number in 0..self.len() {
-            let bytes = self.bytes(number).into();
+            pool.push(self.bytes(number));
             self.free(number);
-            pool.push(bytes);
         }
         *self = pool;
     }
@@ -180,13 +202,13 @@ impl Pool {
         beside as u64 + self.chunks.iter().map(Chunk::size_in_bytes).sum::<u64>()
     }
 
-    fn put(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
+    fn put(&mut self, number: usize, bytes: &[u8]) -> Vec<usize> {
         let len = bytes.len();
         self.used += len as u64;
         let mut moved = Vec::new();
         if let Some(address) = self.room(number, len, &mut moved) {
             self.blocks[number] = Block::new(address, len);
-            self.bytes_mut(number).copy_from_slice(&bytes);
+            self.bytes_mut(number).copy_from_slice(bytes);
         } else {
             let chunk = self.add(Chunk::own(bytes));
             self.blocks[number] = Block::new(Address::new(chunk, 0), len);
@@ -214,7 +236,9 @@ impl Pool {
         } else if let Some(end) = at_end() {
             end
         } else if self.used >= SHARED_FROM && len <= CHUNK {
-            (self.add(Chunk::lazy(CHUNK)?), 0)
+            let chunk = Chunk::lazy(CHUNK)?;
+            chunk.set_huge_pages(!self.ordinary);
+            (self.add(chunk), 0)
         } else {
             return None;
         };
@@ -265,10 +289,10 @@ mod tests {
                 let moved = if step % 4 == 0 {
                     model.push(bytes.clone());
                     addresses.push(Address::default());
-                    pool.push(bytes.into())
+                    pool.push(&bytes)
                 } else {
                     model[number].clone_from(&bytes);
-                    pool.replace(number, bytes.into())
+                    pool.replace(number, &bytes)
                 };
                 for number in moved {
                     addresses[number] = pool.address(number);
@@ -293,10 +317,56 @@ mod tests {
         let (mut pool, mut peak) = (Pool::zeroed(200, most / 2).unwrap(), 0);
         for number in (0..200).cycle().take(2_000) {
             let len = pool.bytes(number).len() * 6 / 5;
-            pool.replace(number, vec![1; if len > most { most / 2 } else { len }].into());
+            pool.replace(number, &vec![1; if len > most { most / 2 } else { len }]);
             let kept: u64 = pool.chunks.iter().map(Chunk::kept).sum();
             peak = peak.max(pool.used);
             assert!(kept * 10 <= peak * 11 + CHUNK as u64, "{kept} of {peak}");
         }
+    }
+
+    /// Bytes of mappings that the system says it was told not to give huge pages: flag `nh`.
+    #[cfg(all(target_os = "linux", feature = "mmap"))]
+    fn refused() -> u64 {
+        let (mut bytes, mut refused) = (0, 0);
+        for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
+            let mut words = line.split_ascii_whitespace();
+            match words.next() {
+                Some("Size:") => bytes = words.next().unwrap().parse::<u64>().unwrap() << 10,
+                Some("VmFlags:") if words.any(|flag| flag == "nh") => refused += bytes,
+                _ => {}
+            }
+        }
+        refused
+    }
+
+    #[cfg(all(target_os = "linux", feature = "mmap"))]
+    #[test]
+    #[cfg_attr(miri, ignore = "reads a file of the system")]
+    fn huge_pages_can_be_refused() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        // Stacks of threads have none either.
+        let (stacks, len) = (refused(), 50_000);
+        let refused = || refused() - stacks;
+        let mut pool = Pool::zeroed(100, len).unwrap();
+        let grow = |pool: &mut Pool| (0..50).for_each(|_| drop(pool.push(&vec![1; len])));
+        grow(&mut pool);
+        assert_eq!(refused(), 0);
+        pool.set_huge_pages(false);
+        let kept: u64 = pool.chunks.iter().map(Chunk::kept).sum();
+        assert!(refused() >= kept, "what there is");
+        let mut copy = pool.clone();
+        assert!(refused() >= 2 * kept, "in a copy");
+        let before = refused();
+        grow(&mut copy);
+        assert!(refused() > before, "what comes later");
+        (10..200).rev().for_each(|number| copy.swap_remove(number));
+        copy.compact();
+        grow(&mut copy);
+        assert!(refused() > before - kept, "behind gaps that are gone");
+        copy.set_huge_pages(true);
+        drop(pool);
+        assert_eq!(refused(), 0);
     }
 }

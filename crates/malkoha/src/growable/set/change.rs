@@ -134,6 +134,14 @@ impl GrowableCuckooFilter {
         Ok(())
     }
 
+    /// Whether memory that it takes from now on shall have huge pages, as it has unless told otherwise.
+    /// With them lookups in a large one are faster by a third to a half; without, no insert waits
+    /// until the system has cleared two MiB at once, which takes a quarter of a millisecond, and many
+    /// times that in a virtual machine whose host has to find them. Does not outlast a file.
+    pub fn set_huge_pages(&mut self, huge: bool) {
+        self.table.segments.set_huge_pages(huge);
+    }
+
     /// Removes all keys. Keeps the segments' memory.
     pub fn clear(&mut self) {
         self.table.clear();
