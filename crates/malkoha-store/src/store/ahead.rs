@@ -11,15 +11,14 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::log::LogFile;
 
-/// What the system gives at a time: a huge page.
+/// What the system gives at a time: a huge page. Asking for more at once would keep the process from
+/// mapping anything else for longer.
 const STRETCH: u64 = 2 << 20;
-/// So many stretches are there before they are needed: what is written while one is fetched.
-const STRETCHES: u64 = 2;
 
 /// What is to be had ready next.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// The stretch of which the next ones were asked for last, with the number of its file.
+    /// The stretch of which the next one was asked for last, with the number of its file.
     last: AtomicU64,
     wanted: Mutex<Wanted>,
     changed: Condvar,
@@ -58,7 +57,7 @@ impl Ahead {
                 Wanted::Behind(file, from) => {
                     drop(wanted);
                     if let Some(file) = file.upgrade() {
-                        file.populate(from..from + STRETCHES * STRETCH);
+                        file.populate(from..from + STRETCH);
                     }
                     wanted = self.wanted.lock();
                 }

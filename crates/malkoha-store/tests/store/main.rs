@@ -8,3 +8,5 @@ mod library;
 mod operations;
 mod simulated;
 mod support;
+#[cfg(target_os = "linux")]
+mod threads;
