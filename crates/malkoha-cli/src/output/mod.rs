@@ -1,6 +1,7 @@
 //! Where results go: lines to standard output, filters to files that appear whole or not at all.
 
 mod atomic;
+mod fields;
 mod lines;
 mod pages;
 
@@ -9,6 +10,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 pub(crate) use atomic::{Overwrite, replace};
+pub(crate) use fields::{field, with_fields};
 pub(crate) use lines::LineWriter;
 pub(crate) use pages::{Page, Printed, Printer};
 

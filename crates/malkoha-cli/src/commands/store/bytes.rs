@@ -1,4 +1,4 @@
-//! Bytes on the command line and in JSON records, where not all bytes are text.
+//! Keys and values on the command line, where not all bytes are text.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
+
+use crate::output::field;
 
 /// How keys are written.
 #[derive(Args, Debug)]
@@ -36,23 +38,4 @@ pub(super) fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
         let rest = if digits.len() > SHOWN { "..." } else { "" };
         format!("'{text}{rest}' is not hex digits, two a byte")
     })
-}
-
-/// A field of a record: a string where the bytes are UTF-8, or hex digits under a name that says so.
-pub(super) fn field(name: &str, bytes: &[u8], as_hex: bool) -> (String, Value) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !as_hex => (name.to_owned(), text.into()),
-        _ => (format!("{name}_hex"), hex::encode(bytes).into()),
-    }
-}
-
-/// A record with fields of bytes among its own.
-pub(super) fn with_fields<const N: usize>(
-    mut record: Value,
-    fields: [(String, Value); N],
-) -> Value {
-    for (name, value) in fields {
-        record[name] = value;
-    }
-    record
 }

@@ -11,10 +11,9 @@ use malkoha_store::{FileInfo, FileKind, Library};
 use serde_json::{Value, json};
 
 use super::Place;
-use super::bytes::{field, with_fields};
 use super::names::{name_of, select};
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::output::{LineWriter, tell};
+use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
 
 /// List the files in a store

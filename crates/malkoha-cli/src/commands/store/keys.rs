@@ -10,9 +10,9 @@ use malkoha_store::{Error, MAX_KEY, MAX_VALUE};
 use serde_json::json;
 
 use super::Place;
-use super::bytes::{KeyArgs, field, with_fields};
+use super::bytes::KeyArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::output::LineWriter;
+use crate::output::{LineWriter, field, with_fields};
 use crate::screen::print_record;
 
 /// Give a key a value
