@@ -9,7 +9,7 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, info, plan, screen, store, union, uniq, verify,
+    build, check, count, edit, generate, get, info, plan, screen, store, union, uniq, verify,
 };
 use crate::input::Inputs;
 
@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Count(count::Arguments),
+    Get(get::Arguments),
     Add(edit::Add),
     Remove(edit::Remove),
     Union(union::Arguments),

@@ -37,7 +37,7 @@ pub(crate) fn in_order<S: Sink>(
     inputs: &Inputs,
     progress: &Progress,
     threads: usize,
-    work: impl Fn(&[u8], &mut S::Made) -> Result<()> + Send + Sync + 'static,
+    work: impl Fn(&Block, &mut S::Made) -> Result<()> + Send + Sync + 'static,
     sink: S,
 ) -> Result<S> {
     let source = Source { blocks: Some(inputs.blocks(progress)), next: 0 };
@@ -93,7 +93,7 @@ struct Turn<S> {
 
 impl<W, S> Pipeline<W, S>
 where
-    W: Fn(&[u8], &mut S::Made) -> Result<()>,
+    W: Fn(&Block, &mut S::Made) -> Result<()>,
     S: Sink,
 {
     /// What each thread does until the end.
@@ -102,7 +102,7 @@ where
         loop {
             let (number, read) = self.read(&mut block);
             let worked = match read {
-                Ok(true) => (self.work)(block.lines(), &mut made).map(|()| true),
+                Ok(true) => (self.work)(&block, &mut made).map(|()| true),
                 end => end,
             };
             let Some(mut turn) = self.wait_for(number) else { return };

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cli::{self, InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::Lookup;
-use crate::input::{BATCH, split};
+use crate::input::{BATCH, Block, split};
 use crate::output::{Page, Printer};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
@@ -18,7 +18,7 @@ use crate::screen::Hashed;
 const AFTER_HELP: &str = "\
 Prints each line of the input behind its count and a tab. Counts are of fingerprints: never too low,
 and too high for the filter's rate of lines, which 'malkoha info' tells. Of a map, the number of
-values is printed.
+values is printed; 'malkoha get' prints the values.
 
 Exit code 1 if no line is printed.
 
@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
-    let work = move |lines: &[u8], page: &mut Page| {
-        split(lines, separator, |batch| {
+    let work = move |block: &Block, page: &mut Page| {
+        split(block.lines(), separator, |batch| {
             let hashes: Vec<u64> = batch.iter().map(|line| hasher.hash_bytes(line)).collect();
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];

@@ -7,10 +7,10 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde_json::json;
 
-use super::distinct::Hashes;
+use super::items::{Items, Reducing};
 use crate::cli::{InputArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::Editable;
+use crate::filter::{Contents, FilterFile, Members, Values};
 use crate::input::name;
 use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
@@ -23,19 +23,26 @@ was added twice, in two runs, is in until it is removed twice; --unique avoids t
 If the filter has no room for all lines, it stays as it was. 'malkoha build --capacity' makes a
 larger one, and 'malkoha build --growable' one that grows.
 
+To a map, which 'malkoha build --values' makes, add lines of a key, a tab and a decimal number. A key
+keeps the values that it has: remove those that the new ones replace.
+
 Examples:
   malkoha add seen.mlk today.txt
-  malkoha add --unique seen.mlk today.txt";
+  malkoha add --unique seen.mlk today.txt
+  malkoha add ages.mlk hatched.tsv";
 
 const AFTER_REMOVE: &str = "\
 Remove only lines that are certainly in! A filter keeps fingerprints: removing a line that was
 never added can remove another line's, which is then no longer found. Nor remove anything from a
 filter that was made with 'add --unique'.
 
+From a map, remove lines of a key, a tab and the value that goes. The key's other values stay.
+
 Exit code 1 if no line was found.
 
-Example:
-  malkoha remove seen.mlk revoked.txt";
+Examples:
+  malkoha remove seen.mlk revoked.txt
+  malkoha remove ages.mlk flown.tsv";
 
 /// What both commands are given.
 #[derive(Args, Debug)]
@@ -78,54 +85,72 @@ pub(crate) struct Remove {
     edit: EditArgs,
 }
 
-pub(crate) fn add(Add { edit, unique }: &Add) -> Result<Outcome> {
-    let mut file = Editable::open(&edit.filter)?;
-    let filter = &mut file.filter;
-    let mut asked = edit.read_hashes(filter.hasher())?;
-    let lines = asked.lines;
-    if *unique {
-        filter.retain_new(&mut asked.hashes);
-    }
-    let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
-    filter.insert_hashes(&asked.hashes).with_context(failed)?;
-    if asked.len() > 0 {
-        replace(&edit.filter, Overwrite::Filters, filter)?;
-    }
-    edit.summarise("added", asked.len(), lines, filter.len())?;
-    Ok(Outcome::Found)
+pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
+    let file = FilterFile::open_locked(&arguments.edit.filter)?;
+    if file.holds_map() { arguments.run::<Values>(&file) } else { arguments.run::<Members>(&file) }
 }
 
-pub(crate) fn remove(Remove { edit }: &Remove) -> Result<Outcome> {
-    let mut file = Editable::open(&edit.filter)?;
-    let filter = &mut file.filter;
-    let asked = edit.read_hashes(filter.hasher())?;
-    let before = filter.len();
-    filter.remove_hashes(&asked.hashes);
-    let removed = before - filter.len();
-    if removed > 0 {
-        replace(&edit.filter, Overwrite::Filters, filter)?;
+pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
+    let file = FilterFile::open_locked(&arguments.edit.filter)?;
+    if file.holds_map() { arguments.run::<Values>(&file) } else { arguments.run::<Members>(&file) }
+}
+
+impl Add {
+    fn run<C: Contents>(&self, file: &FilterFile) -> Result<Outcome> {
+        let Self { edit, unique } = self;
+        let mut filter: C = file.read()?;
+        let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
+        let mut asked = edit.read_items(&filter, filter.value_bits()).with_context(failed)?;
+        if *unique {
+            filter.retain_new(&mut asked.items);
+        }
+        filter.insert(&asked.items).with_context(failed)?;
+        if asked.len() > 0 {
+            replace(&edit.filter, Overwrite::Filters, &filter)?;
+        }
+        edit.summarise("added", asked.len(), asked.lines, &filter)?;
+        Ok(Outcome::Found)
     }
-    edit.summarise("removed", removed, asked.lines, filter.len())?;
-    Ok(Outcome::found_if(removed > 0))
+}
+
+impl Remove {
+    fn run<C: Contents>(&self, file: &FilterFile) -> Result<Outcome> {
+        let edit = &self.edit;
+        let mut filter: C = file.read()?;
+        let failed = || format!("cannot remove from {}, which is unchanged", name(&edit.filter));
+        // A value that is too large is not in, and that is no mistake.
+        let asked = edit.read_items(&filter, u64::BITS).with_context(failed)?;
+        let before = filter.len();
+        filter.remove(&asked.items);
+        let removed = before - filter.len();
+        if removed > 0 {
+            replace(&edit.filter, Overwrite::Filters, &filter)?;
+        }
+        edit.summarise("removed", removed, asked.lines, &filter)?;
+        Ok(Outcome::found_if(removed > 0))
+    }
 }
 
 impl EditArgs {
-    fn read_hashes(&self, hasher: malkoha::KeyHasher) -> Result<Hashes> {
+    fn read_items<C: Contents>(&self, filter: &C, value_bits: u32) -> Result<Items<C::Item>> {
         let inputs = self.input.inputs();
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        Hashes::read(&inputs, hasher, self.copies, self.threads.threads(), &progress)
+        let how = Reducing { hasher: filter.hasher(), value_bits, copies: self.copies };
+        Items::read(&inputs, how, self.threads.threads(), &progress)
     }
 
-    fn summarise(&self, done: &str, count: u64, lines: u64, keys: u64) -> Result<()> {
+    fn summarise<C: Contents>(&self, done: &str, count: u64, lines: u64, filter: &C) -> Result<()> {
+        let keys = filter.len();
         if self.json {
             return print_record(&json!({ "lines": lines, done: count, "keys": keys }));
         }
         if !self.input.quiet {
             tell(&format!(
-                "{}: {done} {} of {} lines, holds {}",
+                "{}: {done} {} of {} {}, holds {}",
                 self.filter.display(),
                 HumanCount(count),
                 HumanCount(lines),
+                C::ITEMS,
                 HumanCount(keys),
             ));
         }

@@ -151,10 +151,13 @@ impl Facts {
 
     fn text(&self) -> String {
         let shape = &self.shape;
+        let is_map = shape.kind.ends_with("map");
+        let (item, items, further) =
+            if is_map { ("pair", "pairs", "values") } else { ("line", "lines", "copies") };
         let bits_per_key = if self.keys == 0 {
             String::new()
         } else {
-            format!(", {:.2} bits a line", self.bits_per_key)
+            format!(", {:.2} bits a {item}", self.bits_per_key)
         };
         let mut fingerprints = format!("{} bits", shape.fingerprint_bits);
         if shape.value_bits > 0 {
@@ -162,7 +165,7 @@ impl Facts {
         }
         let mut rows = vec![
             ("holds", shape.kind.to_owned()),
-            ("lines", format!("{} of {}", HumanCount(self.keys), HumanCount(self.capacity))),
+            (items, format!("{} of {}", HumanCount(self.keys), HumanCount(self.capacity))),
             ("fpr", format!("{:.3e}", self.fpr)),
             ("size", format!("{}{bits_per_key}", HumanBytes(self.bytes))),
             ("load", format!("{:.4} of {} slots", self.load, HumanCount(shape.slots))),
@@ -172,7 +175,7 @@ impl Facts {
             ("seed", self.seed.to_string()),
         ];
         if self.spilled > 0 {
-            rows.insert(2, ("beside table", format!("{} copies", HumanCount(self.spilled))));
+            rows.insert(2, ("beside table", format!("{} {further}", HumanCount(self.spilled))));
         }
         let rows = rows.into_iter().map(|(label, value)| format!("{label:<13} {value}"));
         rows.collect::<Vec<_>>().join("\n")

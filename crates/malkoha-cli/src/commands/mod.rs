@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod count;
 pub(crate) mod edit;
 pub(crate) mod generate;
+pub(crate) mod get;
 pub(crate) mod info;
 pub(crate) mod plan;
 #[cfg(feature = "remote")]
@@ -15,7 +16,7 @@ pub(crate) mod union;
 pub(crate) mod uniq;
 pub(crate) mod verify;
 
-mod distinct;
+mod items;
 
 use anyhow::Result;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Count(arguments) => count::run(&arguments),
+        Command::Get(arguments) => get::run(&arguments),
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Union(arguments) => union::run(&arguments),

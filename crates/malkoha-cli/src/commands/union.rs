@@ -1,16 +1,15 @@
 //! `malkoha union`: filter files to one that has the lines of all.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use same_file::is_same_file;
 use serde_json::json;
 
 use crate::failure::Outcome;
-use crate::filter::{Members, lock};
+use crate::filter::{Contents, FilterFile, Members, Values, lock};
 use crate::input::name;
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::screen::print_record;
@@ -21,6 +20,9 @@ same capacity, rate and seed, and if one of them has room for the lines of all; 
 they were built with the same capacity, rate, growth and seed, whatever they have grown to.
 
 A line that is in two of them is in twice, and has to be removed twice.
+
+Maps of fixed size are united likewise, if their values have equally many bits; see 'malkoha build
+--value-bits'. Growable maps cannot be.
 
 FILE is replaced as a whole, at the end, and may be one of the filters; a file that is not a filter
 is only with --force.
@@ -55,7 +57,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { filters, output, quiet, force, json } = arguments;
+    let Arguments { filters, output, json, .. } = arguments;
     refuse_both(output, *json)?;
     // Between the reading of FILE and its writing nobody else changes it.
     let is_read = filters.iter().any(|path| is_same_file(path, output).unwrap_or(false));
@@ -63,35 +65,56 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let _lock = locked.with_context(|| format!("cannot open filter {}", name(output)))?;
 
     let (first, others) = filters.split_first().context("there is no filter to unite")?;
-    let mut united = open(first)?;
-    for path in others {
-        let failed = || format!("cannot unite {} and {}", name(first), name(path));
-        united.union_with(&open(path)?).with_context(failed)?;
+    let first = (first.as_path(), FilterFile::open(first)?);
+    if first.1.holds_map() {
+        arguments.unite::<Values>(first, others)
+    } else {
+        arguments.unite::<Members>(first, others)
     }
-    let overwrite = if *force { Overwrite::Anything } else { Overwrite::Filters };
-    replace(output, overwrite, &united)?;
-    if *json {
-        print_record(&json!({
-            "filters": filters.len(),
-            "keys": united.len(),
-            "capacity": united.capacity(),
-            "fpr": united.expected_fpr(),
-            "table_bytes": united.size_in_bytes(),
-        }))?;
-    } else if !quiet {
-        tell(&format!(
-            "{}: {} lines of {} filters in {}, fpr {:.2e}",
-            output.display(),
-            HumanCount(united.len()),
-            HumanCount(filters.len() as u64),
-            HumanBytes(united.size_in_bytes()),
-            united.expected_fpr(),
-        ));
-    }
-    Ok(Outcome::Found)
 }
 
-fn open(path: &Path) -> Result<Members> {
-    let file = File::open(path).with_context(|| format!("cannot open filter {}", name(path)))?;
-    Members::open(path, &file)
+impl Arguments {
+    fn unite<C: Contents>(
+        &self,
+        (path, first): (&Path, FilterFile),
+        others: &[PathBuf],
+    ) -> Result<Outcome> {
+        let mut united: C = first.read()?;
+        for other in others {
+            let failed = || format!("cannot unite {} and {}", name(path), name(other));
+            let file = FilterFile::open(other)?;
+            if file.holds_map() != first.holds_map() {
+                bail!("{}: one holds a map and the other does not", failed());
+            }
+            united.union_with(&file.read()?).with_context(failed)?;
+        }
+        let overwrite = if self.force { Overwrite::Anything } else { Overwrite::Filters };
+        replace(&self.output, overwrite, &united)?;
+        self.summarise(&united)?;
+        Ok(Outcome::Found)
+    }
+
+    fn summarise<C: Contents>(&self, united: &C) -> Result<()> {
+        if self.json {
+            return print_record(&json!({
+                "filters": self.filters.len(),
+                "keys": united.len(),
+                "capacity": united.capacity(),
+                "fpr": united.expected_fpr(),
+                "table_bytes": united.size_in_bytes(),
+            }));
+        }
+        if !self.quiet {
+            tell(&format!(
+                "{}: {} {} of {} filters in {}, fpr {:.2e}",
+                self.output.display(),
+                HumanCount(united.len()),
+                C::ITEMS,
+                HumanCount(self.filters.len() as u64),
+                HumanBytes(united.size_in_bytes()),
+                united.expected_fpr(),
+            ));
+        }
+        Ok(())
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::{BATCH, split};
+use crate::input::{BATCH, Block, split};
 use crate::output::{LineWriter, tell};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
@@ -80,9 +80,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let out = LineWriter::stdout(separator, arguments.print.line_buffered);
     let uniq =
         Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
-    let work = move |text: &[u8], hashed: &mut Hashed| {
-        hashed.text.extend_from_slice(text);
-        split(text, separator, |batch| {
+    let work = move |block: &Block, hashed: &mut Hashed| {
+        hashed.text.extend_from_slice(block.lines());
+        split(block.lines(), separator, |batch| {
             hashed.hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
             hashed.lens.extend(batch.iter().map(|line| line.len()));
             Ok(())

@@ -57,6 +57,20 @@ impl Lookup {
         }
     }
 
+    /// Whether it is a map.
+    pub(crate) fn has_values(&self) -> bool {
+        matches!(self, Self::Map(_) | Self::GrowableMap(_))
+    }
+
+    /// Calls `each` with the position of a hash and a candidate value; in a set there are none.
+    pub(crate) fn get_hashes(&self, hashes: &[u64], each: impl FnMut(usize, u64)) {
+        match self {
+            Self::Set(_) | Self::GrowableSet(_) => {}
+            Self::Map(map) => map.get_hashes(hashes, each),
+            Self::GrowableMap(map) => map.get_hashes(hashes, each),
+        }
+    }
+
     /// How many copies are in; of a map, values.
     pub(crate) fn count_hash(&self, hash: u64) -> u64 {
         match self {

@@ -1,14 +1,11 @@
 //! A set of lines, of fixed size or growable.
 
-use std::fs::File;
-use std::io::{self, BufReader, Write};
-use std::path::Path;
+use std::io::{self, Read, Write};
 
-use anyhow::{Context, Result, anyhow, bail};
-use malkoha::{CuckooFilter, FileKind, GrowableCuckooFilter, KeyHasher};
+use anyhow::{Result, anyhow, bail};
+use malkoha::{CuckooFilter, FileKind, GrowableCuckooFilter, KeyHasher, ReadError};
 
-use super::lookup::kind;
-use crate::input::name;
+use super::Contents;
 
 /// A filter that lines can be put in and taken out.
 #[expect(clippy::large_enum_variant, reason = "a command has one of them")]
@@ -17,63 +14,57 @@ pub(crate) enum Members {
     Growable(GrowableCuckooFilter),
 }
 
-impl Members {
-    /// Reads the set in the file that was opened at this path, and checks every byte.
-    pub(crate) fn open(path: &Path, file: &File) -> Result<Self> {
-        let failed = || format!("cannot open filter {}", name(path));
-        let reader = BufReader::new(file);
-        Ok(match kind(path).with_context(failed)? {
-            FileKind::Map | FileKind::GrowableMap => {
-                bail!(
-                    "{} holds a map, in which lines have values: this command has none",
-                    name(path)
-                )
-            }
-            FileKind::GrowableSet => {
-                Self::Growable(GrowableCuckooFilter::read_from(reader).with_context(failed)?)
-            }
-            _ => Self::Fixed(CuckooFilter::read_from(reader).with_context(failed)?),
+impl Contents for Members {
+    type Item = u64;
+    const ITEMS: &'static str = "lines";
+
+    fn read(kind: FileKind, reader: impl Read) -> Result<Self, ReadError> {
+        Ok(match kind {
+            FileKind::GrowableSet => Self::Growable(GrowableCuckooFilter::read_from(reader)?),
+            _ => Self::Fixed(CuckooFilter::read_from(reader)?),
         })
     }
 
-    pub(crate) fn hasher(&self) -> KeyHasher {
+    fn value_bits(&self) -> u32 {
+        0
+    }
+
+    fn hasher(&self) -> KeyHasher {
         match self {
             Self::Fixed(filter) => filter.hasher(),
             Self::Growable(filter) => filter.hasher(),
         }
     }
 
-    /// Lines in it, copies included.
-    pub(crate) fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         match self {
             Self::Fixed(filter) => filter.len(),
             Self::Growable(filter) => filter.len(),
         }
     }
 
-    pub(crate) fn capacity(&self) -> u64 {
+    fn capacity(&self) -> u64 {
         match self {
             Self::Fixed(filter) => filter.capacity(),
             Self::Growable(filter) => filter.capacity(),
         }
     }
 
-    pub(crate) fn expected_fpr(&self) -> f64 {
+    fn expected_fpr(&self) -> f64 {
         match self {
             Self::Fixed(filter) => filter.expected_fpr(),
             Self::Growable(filter) => filter.expected_fpr(),
         }
     }
 
-    pub(crate) fn size_in_bytes(&self) -> u64 {
+    fn size_in_bytes(&self) -> u64 {
         match self {
             Self::Fixed(filter) => filter.size_in_bytes(),
             Self::Growable(filter) => filter.size_in_bytes(),
         }
     }
 
-    /// Leaves those that are not in and will not be found without being put in.
-    pub(crate) fn retain_new(&self, hashes: &mut Vec<u64>) {
+    fn retain_new(&self, hashes: &mut Vec<u64>) {
         let mut found = vec![false; hashes.len()];
         match self {
             Self::Fixed(filter) => filter.contains_hashes(hashes, &mut found),
@@ -89,8 +80,7 @@ impl Members {
         hashes.retain(|_| found.next() == Some(false));
     }
 
-    /// Puts all lines in; after an error some are in.
-    pub(crate) fn insert_hashes(&mut self, hashes: &[u64]) -> Result<()> {
+    fn insert(&mut self, hashes: &[u64]) -> Result<()> {
         match self {
             Self::Fixed(filter) => filter.insert_hashes(hashes).map_err(|error| {
                 let (refused, all) = (error.refused.len(), hashes.len());
@@ -100,8 +90,7 @@ impl Members {
         }
     }
 
-    /// Takes lines out, one copy each.
-    pub(crate) fn remove_hashes(&mut self, hashes: &[u64]) {
+    fn remove(&mut self, hashes: &[u64]) {
         let mut removed = vec![false; hashes.len()];
         match self {
             Self::Fixed(filter) => filter.remove_hashes(hashes, &mut removed),
@@ -109,8 +98,7 @@ impl Members {
         }
     }
 
-    /// Adds all that is in the other; after an error this one is as it was.
-    pub(crate) fn union_with(&mut self, other: &Self) -> Result<()> {
+    fn union_with(&mut self, other: &Self) -> Result<()> {
         match (self, other) {
             (Self::Fixed(ours), Self::Fixed(theirs)) => Ok(ours.union_with(theirs)?),
             (Self::Growable(ours), Self::Growable(theirs)) => Ok(ours.union_with(theirs)?),
@@ -118,7 +106,7 @@ impl Members {
         }
     }
 
-    pub(crate) fn write_to(&self, writer: impl Write) -> io::Result<()> {
+    fn write_to(&self, writer: impl Write) -> io::Result<()> {
         match self {
             Self::Fixed(filter) => filter.write_to(writer),
             Self::Growable(filter) => filter.write_to(writer),

@@ -19,9 +19,15 @@ pub(super) const BLOCK: usize = 1 << 18;
 pub(crate) struct Block {
     bytes: Vec<u8>,
     filled: usize,
+    file: usize,
 }
 
 impl Block {
+    /// The number of the file that the lines are from, from 0.
+    pub(crate) fn file(&self) -> usize {
+        self.file
+    }
+
     /// The lines with their terminators, which the last line of a file may lack.
     pub(crate) fn lines(&self) -> &[u8] {
         &self.bytes[..self.filled]
@@ -31,6 +37,8 @@ impl Block {
 /// What is left to read of some files.
 pub(crate) struct Blocks {
     paths: IntoIter<PathBuf>,
+    /// Files that have been opened.
+    opened: usize,
     separator: u8,
     source: Option<(PathBuf, Box<dyn Read + Send>)>,
     /// The beginning of a line whose end has not been read.
@@ -40,7 +48,8 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub(super) fn new(paths: Vec<PathBuf>, separator: u8, progress: ProgressBar) -> Self {
-        Self { paths: paths.into_iter(), separator, source: None, rest: Vec::new(), progress }
+        let paths = paths.into_iter();
+        Self { paths, opened: 0, separator, source: None, rest: Vec::new(), progress }
     }
 
     /// Reads the next lines, as many as come at once; `false` at the end of all files.
@@ -49,8 +58,10 @@ impl Blocks {
             if self.source.is_none() {
                 let Some(path) = self.paths.next() else { return Ok(false) };
                 self.source = Some((path.clone(), open(&path)?));
+                self.opened += 1;
             }
             if self.read_lines(block)? {
+                block.file = self.opened - 1;
                 return Ok(true);
             }
         }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use malkoha::{FilterView, ReadError};
 
 use crate::failure::CANNOT_WRITE;
-use crate::filter::Members;
+use crate::filter::Contents;
 use crate::input::{is_stdin, name};
 
 /// Bytes of a file that say what it is.
@@ -27,7 +27,7 @@ pub(crate) enum Overwrite {
 ///
 /// Readers of `path` see the old file or the new one, never a part. The new one has the old one's
 /// permissions. A device or pipe is written to as it is.
-pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &Members) -> Result<()> {
+pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &impl Contents) -> Result<()> {
     if is_stdin(path) {
         return write(io::stdout().lock(), filter).context(CANNOT_WRITE);
     }
@@ -56,7 +56,7 @@ pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &Members) -> Re
 fn write_beside(
     target: &Path,
     permissions: Option<Permissions>,
-    filter: &Members,
+    filter: &impl Contents,
 ) -> io::Result<()> {
     let directory = match target.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
@@ -93,7 +93,7 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-fn write(out: impl Write, filter: &Members) -> io::Result<()> {
+fn write(out: impl Write, filter: &impl Contents) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     filter.write_to(&mut out)?;
     out.flush()

@@ -12,7 +12,7 @@ pub(crate) use store_keys::StoreKeys;
 
 use crate::cli::SelectArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::{BATCH, Inputs, split};
+use crate::input::{BATCH, Block, Inputs, split};
 use crate::output::{Page, Printed, Printer};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
@@ -83,8 +83,8 @@ pub(crate) fn print_selected(
 ) -> Result<Outcome> {
     let Selection { select, separator, printer } = Selection::new(inputs.separator(), select);
     let chosen = select.clone();
-    let work = move |lines: &[u8], page: &mut Page| {
-        split(lines, separator, |batch| {
+    let work = move |block: &Block, page: &mut Page| {
+        split(block.lines(), separator, |batch| {
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
             matcher.find(batch, found)?;

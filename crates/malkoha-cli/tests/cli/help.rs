@@ -16,6 +16,7 @@ fn help_texts_are_as_reviewed() {
         "build",
         "check",
         "count",
+        "get",
         "add",
         "remove",
         "union",

@@ -6,6 +6,8 @@ mod generated;
 mod harness;
 mod help;
 mod kinds;
+mod map_errors;
+mod maps;
 mod messages;
 mod plan;
 mod random;

@@ -33,6 +33,18 @@ fn a_union_has_the_lines_of_all() {
     }
 }
 
+#[test]
+fn a_union_of_maps_has_the_values_of_all() {
+    let dir = Dir::with("a", "a\t1\nboth\t2\n").and("b", "b\t3\nboth\t4\n");
+    for name in ["a", "b"] {
+        let options = "--values --value-bits 9 --capacity 100";
+        dir.run(&format!("build -q {options} -o {name}.mlk {name}")).prints("");
+    }
+    let run = dir.run("union -o u.mlk a.mlk b.mlk").succeeds();
+    assert!(run.stderr.starts_with("u.mlk: 4 pairs of 2 filters in "), "{}", run.stderr);
+    dir.pipe("a\nb\nx\nboth\n", "get u.mlk").prints("a\t1\nb\t3\nboth\t2,4\n");
+}
+
 /// From few lines and from many, grown to different sizes.
 #[test]
 fn growable_filters_of_all_sizes_are_united() {
@@ -59,6 +71,7 @@ fn what_cannot_be_united_is_told_and_nothing_is_written() {
     let mut map = Vec::new();
     CuckooMap::with_capacity(10, 0.001, 8).unwrap().write_to(&mut map).unwrap();
     dir.write("map.mlk", map);
+    dir.pipe("a\t1\n", "build -q --values --growable -o grows-map.mlk").prints("");
     let names = dir.names();
     let different = |what: &str| {
         format!(
@@ -80,8 +93,17 @@ fn what_cannot_be_united_is_told_and_nothing_is_written() {
     }
     let run = dir.run("union -o u.mlk grows.mlk grows-long.mlk");
     assert!(run.code == Some(2) && run.stderr.contains("has fingerprints of "), "{run:?}");
-    dir.run("union -o u.mlk a.mlk map.mlk")
-        .complains("'map.mlk' holds a map, in which lines have values: this command has none");
+    for (a, b) in [("a", "map"), ("map", "grows")] {
+        dir.run(&format!("union -o u.mlk {a}.mlk {b}.mlk")).complains(&format!(
+            "cannot unite '{a}.mlk' and '{b}.mlk': one holds a map and the other does not"
+        ));
+    }
+    for (a, b) in [("map", "grows-map"), ("grows-map", "grows-map")] {
+        dir.run(&format!("union -o u.mlk {a}.mlk {b}.mlk")).complains(&format!(
+            "cannot unite '{a}.mlk' and '{b}.mlk': a map that grows cannot be united: build one \
+             map from the pairs of both"
+        ));
+    }
     dir.run("union -o u.mlk a.mlk none.mlk")
         .complains("cannot open filter 'none.mlk': No such file or directory");
     dir.run("union -o all a.mlk b.mlk").complains(

@@ -1,17 +1,20 @@
 //! `malkoha build`: lines to a filter file.
 
+mod fill;
+
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{Builder, CuckooFilter, GrowableBuilder, GrowableCuckooFilter, KeyHasher, Layout};
+use malkoha::{Builder, GrowableBuilder, KeyHasher, Layout};
 use serde_json::json;
 
-use super::distinct::Hashes;
+use self::fill::Built;
+use super::items::{Items, Reducing};
 use crate::cli::{self, InputArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::Members;
+use crate::filter::{Members, Values};
 use crate::input::{Inputs, is_stdin, name};
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
@@ -25,16 +28,19 @@ beside the filter.
 With --growable the filter grows when lines are added, to any size. Its rate holds up to --growth
 times --capacity, and each doubling beyond raises it by as much as the first rate.
 
+With --values the file is a map, and 'malkoha get' prints the values of keys. The last tab of a line
+ends its key. Several lines can give a key several values: eight of them lie in the table, or two
+with --growable, and further ones beside it, at some 45 bytes each. The rate is that of values found
+by mistake. Building takes 16 bytes of memory a line then.
+
 FILE is replaced as a whole, at the end; a file that is not a filter is only with --force.
 
 Examples:
   malkoha build -o seen.mlk urls.txt
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
   malkoha build -o seen.mlk --growable --growth 100 urls.txt
+  malkoha build -o ages.mlk --values birds.tsv
   zcat urls.gz | malkoha build -o seen.mlk";
-
-/// How many tables are tried.
-const ATTEMPTS: u64 = 5;
 
 const DEFAULT_FPR: f64 = 0.001;
 
@@ -81,6 +87,16 @@ pub(crate) struct Arguments {
     #[arg(long)]
     copies: bool,
 
+    /// Build a map: each line is a key, a tab and a value, a decimal number
+    #[arg(long)]
+    values: bool,
+
+    /// Bits a value, 1 to 64; none that needs more can be added [default: as many as the largest
+    /// value of the input needs; 64 with --growable, where only those that are needed take memory]
+    #[arg(long, value_name = "BITS", requires = "values")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    value_bits: Option<u32>,
+
     #[command(flatten)]
     seed: SeedArgs,
 
@@ -117,31 +133,27 @@ impl LayoutName {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    if arguments.values { build::<Values>(arguments) } else { build::<Members>(arguments) }
+}
+
+fn build<C: Built>(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
     refuse_to_overwrite_input(arguments, &inputs)?;
     let seed = arguments.seed.seed();
     // What is impossible shall fail before the input is read.
-    if arguments.growable {
-        arguments.growable(seed).capacity(arguments.capacity.unwrap_or(1)).build()?;
-    } else {
-        arguments.fixed(seed).capacity(arguments.capacity.unwrap_or(1)).plan()?;
-    }
+    C::plan(arguments, seed)?;
 
-    let quiet = arguments.input.quiet;
-    let progress = Progress::new("Reading", inputs.total_bytes(), quiet);
-    let hasher = KeyHasher::new(seed);
-    let (copies, threads) = (arguments.copies, arguments.threads.threads());
-    let Hashes { hashes, lines } = Hashes::read(&inputs, hasher, copies, threads, &progress)?;
+    let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
+    let how = Reducing {
+        hasher: KeyHasher::new(seed),
+        value_bits: arguments.value_bits.unwrap_or(u64::BITS),
+        copies: arguments.copies,
+    };
+    let threads = arguments.threads.threads();
+    let Items { items, lines } = Items::read(&inputs, how, threads, &progress)?;
     drop(progress);
 
-    let filter = if arguments.growable {
-        let capacity = arguments.capacity.unwrap_or(distinct(&hashes)).max(1);
-        let mut filter = arguments.growable(seed).capacity(capacity).build()?;
-        filter.insert_hashes(&hashes)?;
-        Members::Growable(filter)
-    } else {
-        Members::Fixed(fill(&arguments.fixed(seed), arguments.capacity, &hashes, threads)?)
-    };
+    let filter = C::of(arguments, seed, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
     summarise(arguments, lines, &filter)?;
@@ -151,14 +163,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 impl Arguments {
     /// Everything about a growable filter but its capacity.
     fn growable(&self, seed: u64) -> GrowableBuilder {
-        let builder = GrowableCuckooFilter::builder().fpr(self.fpr.unwrap_or(DEFAULT_FPR));
+        let builder = GrowableBuilder::new().fpr(self.fpr.unwrap_or(DEFAULT_FPR));
         let builder = self.growth.into_iter().fold(builder, GrowableBuilder::growth);
         builder.seed(seed)
     }
 
     /// Everything about a filter of fixed size but its capacity.
     fn fixed(&self, seed: u64) -> Builder {
-        let builder = CuckooFilter::builder().seed(seed);
+        let builder = Builder::new().seed(seed);
         let builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),
@@ -169,35 +181,6 @@ impl Arguments {
             (None, None) => builder,
         }
     }
-}
-
-fn fill(
-    builder: &Builder,
-    capacity: Option<u64>,
-    hashes: &[u64],
-    threads: usize,
-) -> Result<CuckooFilter> {
-    let lines = distinct(hashes);
-    if let Some(capacity) = capacity.filter(|&capacity| capacity < lines) {
-        bail!("the input has {lines} lines to put in, more than --capacity {capacity}: raise it");
-    }
-    let wanted = capacity.unwrap_or(lines).max(1);
-    let mut refused = 0;
-    for attempt in 0..ATTEMPTS {
-        // A small table can be unlucky with its lines. Some more room helps, if anything does.
-        let room = wanted.saturating_add((wanted / 16 + 2) * attempt);
-        let mut filter = builder.clone().capacity(room).build()?;
-        match filter.insert_hashes_with_threads(hashes, threads) {
-            Ok(()) => return Ok(filter),
-            Err(error) => refused = error.refused.len(),
-        }
-    }
-    bail!("{refused} of {lines} lines found no place: raise the capacity or the fingerprint bits");
-}
-
-/// How many different ones there are among sorted hashes: copies need no room.
-fn distinct(hashes: &[u64]) -> u64 {
-    hashes.chunk_by(|a, b| a == b).count() as u64
 }
 
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {
@@ -213,22 +196,33 @@ fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<(
     Ok(())
 }
 
-fn summarise(arguments: &Arguments, lines: u64, filter: &Members) -> Result<()> {
+fn summarise<C: Built>(arguments: &Arguments, lines: u64, filter: &C) -> Result<()> {
+    let value_bits = filter.value_bits();
     if arguments.json {
-        return print_record(&json!({
+        let mut record = json!({
             "lines": lines,
             "keys": filter.len(),
             "capacity": filter.capacity(),
             "fpr": filter.expected_fpr(),
             "table_bytes": filter.size_in_bytes(),
-        }));
+        });
+        if arguments.values {
+            record["value_bits"] = value_bits.into();
+        }
+        return print_record(&record);
     }
     if !arguments.input.quiet {
+        let values = if arguments.values {
+            format!(", values of up to {value_bits} bits")
+        } else {
+            String::new()
+        };
         tell(&format!(
-            "{}: {} of {} lines in {}, fpr {:.2e}",
+            "{}: {} of {} {} in {}, fpr {:.2e}{values}",
             arguments.output.display(),
             HumanCount(filter.len()),
             HumanCount(lines),
+            C::ITEMS,
             HumanBytes(filter.size_in_bytes()),
             filter.expected_fpr(),
         ));

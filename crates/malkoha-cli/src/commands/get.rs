@@ -1,0 +1,118 @@
+//! `malkoha get`: the values of lines in a map.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
+use crate::failure::Outcome;
+use crate::filter::Lookup;
+use crate::input::{Block, name, split};
+use crate::output::{Page, Printer, field, with_fields};
+use crate::pipeline::in_order;
+use crate::progress::Progress;
+use crate::screen::Hashed;
+
+const AFTER_HELP: &str = "\
+Prints each line of the input that has values, a tab, and the values, with commas between them, in
+ascending order; one that was put in twice is printed twice.
+
+The values are candidates. Those that a line was put in with are always among them; and the filter's
+rate of lines, whether in or not, has a wrong one. 'malkoha info' tells the rate. Where a value says
+where the line's record lies, the record tells whether it is the right one.
+
+Exit code 1 if no line has values.
+
+Examples:
+  malkoha build -o ages.mlk --values birds.tsv
+  malkoha get ages.mlk names.txt
+  cut -f1 birds.tsv | malkoha get ages.mlk";
+
+/// Print the values of lines in a map
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// Filter file that was built with --values
+    filter: PathBuf,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Print lines without values too, with nothing behind the tab
+    #[arg(short, long)]
+    all: bool,
+
+    /// Print a JSON record for each line: 'key', or 'key_hex' if it is no UTF-8, and 'values'
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    print: PrintArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let filter = Lookup::open(&arguments.filter)?;
+    if !filter.has_values() {
+        bail!(
+            "{} holds a set, in which lines have no values: use 'malkoha check' or 'malkoha count', \
+             or build a map with --values",
+            name(&arguments.filter)
+        );
+    }
+    let Arguments { all, json, .. } = *arguments;
+    let (hasher, inputs) = (filter.hasher(), arguments.input.inputs());
+    let progress =
+        Progress::beside_lines("Looking up", inputs.total_bytes(), arguments.input.quiet);
+    let separator = inputs.separator();
+    let work = move |block: &Block, page: &mut Page| {
+        split(block.lines(), separator, |batch| {
+            let hashes: Vec<u64> = batch.iter().map(|line| hasher.hash_bytes(line)).collect();
+            let mut candidates = Vec::new();
+            filter.get_hashes(&hashes, |i, value| candidates.push((i, value)));
+            candidates.sort_unstable();
+            let mut rest = &candidates[..];
+            for (i, line) in batch.iter().enumerate() {
+                let count = rest.iter().take_while(|&&(of, _)| of == i).count();
+                let (values, others) = rest.split_at(count);
+                rest = others;
+                page.selected += u64::from(count > 0);
+                if count == 0 && !all {
+                    continue;
+                }
+                let values = values.iter().map(|&(_, value)| value);
+                add_values(&mut page.text, line, values, json)?;
+                page.text.push(separator);
+            }
+            Ok(())
+        })
+    };
+    let printer = Printer::new(separator, &arguments.print);
+    let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
+    Ok(Outcome::found_if(printer.finish()?.selected > 0))
+}
+
+/// Adds a line and its values, without a terminator.
+fn add_values(
+    text: &mut Vec<u8>,
+    line: &[u8],
+    values: impl Iterator<Item = u64>,
+    as_json: bool,
+) -> io::Result<()> {
+    if as_json {
+        let record = json!({ "values": values.collect::<Vec<_>>() });
+        return write!(text, "{}", with_fields(record, [field("key", line, false)]));
+    }
+    text.extend_from_slice(line);
+    text.push(b'\t');
+    for (n, value) in values.enumerate() {
+        let comma = if n > 0 { "," } else { "" };
+        write!(text, "{comma}{value}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Reducing lines to hashes, or to pairs of hash and value, each once.
+
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::{Result, bail};
+use malkoha::KeyHasher;
+
+use crate::filter::{Item, WrongLine};
+use crate::input::{Block, Inputs, name, split};
+use crate::pipeline::{Sink, in_order};
+use crate::progress::Progress;
+
+/// What the lines of an input come to: 8 bytes for each in a set, 16 in a map.
+pub(super) struct Items<T> {
+    /// Sorted.
+    pub(super) items: Vec<T>,
+    /// Lines that were read, repetitions included.
+    pub(super) lines: u64,
+}
+
+/// How lines are reduced.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reducing {
+    pub(super) hasher: KeyHasher,
+    /// Bits of a value, at most.
+    pub(super) value_bits: u32,
+    /// Keep equal ones.
+    pub(super) copies: bool,
+}
+
+impl<T: Item> Items<T> {
+    /// Reduces all lines of the input. Unless copies are wanted, equal lines count once, which
+    /// equal hashes tell: two different lines have the same 64 bits once in n^2 / 2^65 lists.
+    ///
+    /// They are sorted then, so that the table is filled from one end to the other.
+    pub(super) fn read(
+        inputs: &Inputs,
+        how: Reducing,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let Reducing { hasher, value_bits, copies } = how;
+        let separator = inputs.separator();
+        let work = move |block: &Block, made: &mut Reduced<T>| {
+            made.file = block.file();
+            split(block.lines(), separator, |batch| {
+                made.extend(batch.iter().map(|line| T::of(line, hasher, value_bits)));
+                Ok(())
+            })
+        };
+        let all = All { items: Vec::new(), paths: inputs.paths().to_vec(), file: 0, line: 0 };
+        let All { mut items, .. } = in_order(inputs, progress, threads, work, all)?;
+        let lines = items.len() as u64;
+        sort(&mut items, threads);
+        if !copies {
+            items.dedup();
+        }
+        Ok(Self { items, lines })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.items.len() as u64
+    }
+}
+
+/// What a block comes to.
+struct Reduced<T> {
+    file: usize,
+    items: Vec<T>,
+    /// What ended it: the line behind those of `items`.
+    wrong: Option<WrongLine>,
+}
+
+impl<T> Default for Reduced<T> {
+    fn default() -> Self {
+        Self { file: 0, items: Vec::new(), wrong: None }
+    }
+}
+
+impl<T> Reduced<T> {
+    /// Adds items, up to the first line that is none.
+    fn extend(&mut self, items: impl ExactSizeIterator<Item = Result<T, WrongLine>>) {
+        if self.wrong.is_some() {
+            return;
+        }
+        self.items.reserve(items.len());
+        for item in items {
+            match item {
+                Ok(item) => self.items.push(item),
+                Err(wrong) => return self.wrong = Some(wrong),
+            }
+        }
+    }
+}
+
+/// What all blocks come to.
+struct All<T> {
+    items: Vec<T>,
+    paths: Vec<PathBuf>,
+    /// The number of the file that is being read, and of lines of it that have been.
+    file: usize,
+    line: u64,
+}
+
+impl<T: Item> Sink for All<T> {
+    type Made = Reduced<T>;
+
+    fn take(&mut self, made: &mut Reduced<T>) -> Result<()> {
+        if made.file != self.file {
+            (self.file, self.line) = (made.file, 0);
+        }
+        self.line += made.items.len() as u64;
+        if let Some(wrong) = &made.wrong {
+            bail!("line {} of {} {wrong}", self.line + 1, name(&self.paths[self.file]));
+        }
+        self.items.append(&mut made.items);
+        Ok(())
+    }
+}
+
+/// Fewer items are sorted before a thread has started.
+const MIN_ITEMS_A_THREAD: usize = 1 << 15;
+
+/// Sorts on up to `threads` threads: each takes those that belong between two of them. The standard
+/// library's sort is so much faster than rayon's that a pool would take a quarter longer.
+fn sort<T: Item>(items: &mut [T], threads: usize) {
+    let threads = threads.min(items.len() / MIN_ITEMS_A_THREAD);
+    if threads < 2 {
+        return items.sort_unstable();
+    }
+    let half = threads / 2;
+    let middle = items.len() / threads * half;
+    items.select_nth_unstable(middle);
+    let (low, high) = items.split_at_mut(middle);
+    thread::scope(|scope| {
+        scope.spawn(|| sort(low, half));
+        sort(high, threads - half);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_threads_sorts() {
+        let hasher = KeyHasher::new(1);
+        // Many are equal.
+        let of = |n: u32| hasher.hash_bytes(&(n % 90_000).to_le_bytes());
+        let hashes: Vec<u64> = (0..300_000).map(of).collect();
+        let mut expected = hashes.clone();
+        expected.sort_unstable();
+        for threads in [1, 2, 3, 8, 1000] {
+            let mut sorted = hashes.clone();
+            sort(&mut sorted, threads);
+            assert!(sorted == expected, "{threads}");
+        }
+        sort::<u64>(&mut [], 2);
+    }
+}
