@@ -31,7 +31,7 @@ times --capacity, and each doubling beyond raises it by as much as the first rat
 With --values the file is a map, and 'malkoha get' prints the values of keys. The last tab of a line
 ends its key. Several lines can give a key several values: eight of them lie in the table, or two
 with --growable, and further ones beside it, at some 45 bytes each. The rate is that of values found
-by mistake. Building takes 16 bytes of memory a line then.
+by mistake. Building takes up to 24 bytes of memory a line then.
 
 FILE is replaced as a whole, at the end; a file that is not a filter is only with --force.
 
