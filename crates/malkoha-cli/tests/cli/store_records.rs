@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use malkoha_store::{Options, Store};
+use malkoha_store::{Durability, Options, Store};
 use serde_json::json;
 
 use crate::harness::{Dir, Run};
@@ -56,7 +56,9 @@ fn every_command_prints_a_record() {
         (
             "verify --json s",
             0,
-            json!({ "records": 0, "live": 0, "unfinished": null, "damage": [] }),
+            json!({
+                "records": 0, "live": 0, "unfinished": null, "unfinished_files": [], "damage": [],
+            }),
         ),
         ("compact --json s", 0, json!({ "log_bytes_before": 0, "log_bytes": 0 })),
         ("backup --json s copy", 0, json!({ "keys": 0, "files": 0, "log_bytes": 0 })),
@@ -123,6 +125,40 @@ fn what_a_crash_left_is_told() {
     dir.run("store scan s").prints("k\nother\n");
     let run = dir.run("store verify s").succeeds();
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    dir.run("store put s k v").prints("");
+}
+
+/// Where the log ends before its last file, the files behind are told too.
+#[test]
+fn whole_files_that_a_crash_left_are_told() {
+    let dir = Dir::new();
+    let options = Options::new().durability(Durability::System).file_bytes(1 << 14);
+    let store = Store::open(dir.path("s"), &options.background(false)).unwrap();
+    for n in 0..300 {
+        store.put(format!("key {n}").as_bytes(), &[1; 50]).unwrap();
+    }
+    let names: Vec<_> = (1..=2).map(|n| format!("s/{n:012}.log")).collect();
+    let mut logs: Vec<_> = names.iter().map(|name| dir.read(name)).collect();
+    drop(store);
+    logs[0][8000..9000].fill(0);
+    for (name, log) in names.iter().zip(logs) {
+        dir.write(name, log);
+    }
+    fs::remove_file(dir.path("s/CHECKPOINT")).unwrap();
+    let run = dir.run("store verify --json s");
+    let found = &run.json()["unfinished_files"][0];
+    assert_eq!(found["file"], "000000000002.log", "{run:?}");
+    let bytes = &found["bytes"];
+    let run = dir.run("store verify s").succeeds();
+    assert!(run.stderr.ends_with(&format!(
+        "'000000000002.log', {bytes} bytes, lies behind the end of the log, of writes that are \
+         under way, or that a crash left unfinished\n"
+    )));
+    let run = dir.run("store put s other v").succeeds();
+    assert!(run.stderr.ends_with(&format!(
+        "malkoha: store 's': '000000000002.log', {bytes} bytes, lies behind the end of the log, of \
+         writes that a crash left unfinished: it is removed\n"
+    )));
     dir.run("store put s k v").prints("");
 }
 

@@ -11,9 +11,12 @@ pub struct Recovery {
     pub checkpoint: Option<Error>,
     /// What a crash left of the last write, which nobody was told was durable.
     pub cut: Option<Cut>,
+    /// Whole log files behind that, of which nobody was told either: opening for writing removes
+    /// them.
+    pub cut_files: Vec<Cut>,
 }
 
-/// Bytes at the end of the log that are no whole records.
+/// Bytes behind the end of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
@@ -26,10 +29,9 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// What lies behind the end of the log.
-    pub(super) fn behind(tail: &LogFile) -> Option<Self> {
-        let (file, offset) = (tail.name(), tail.end());
-        let last = tail.leftovers(offset).pop()?;
-        Some(Self { file, offset, bytes: last.end - offset })
+    /// What a file has from an offset on, unless that is all zeros.
+    pub(super) fn from(file: &LogFile, offset: u64) -> Option<Self> {
+        let last = file.leftovers(offset).pop()?;
+        Some(Self { file: file.name(), offset, bytes: last.end - offset })
     }
 }

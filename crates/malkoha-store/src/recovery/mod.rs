@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
-use crate::log::{FileTable, LogFile, file_name, parse_name};
+use crate::log::{FileHeader, FileTable, LogFile, file_name, parse_name};
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
 pub use found::{Cut, Recovery};
@@ -90,6 +90,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
         skipped,
         useless,
+        cut_files: Vec::new(),
         known: known.map(|known| known.files).unwrap_or_default(),
         reserved: None,
         replayed: false,
@@ -105,10 +106,11 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     if on_damage == OnDamage::Skip {
         opening.keep_useless()?;
     }
-    let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
+    let Opening { table, sequence, seed, skipped, useless, cut_files, reserved, replayed, .. } =
+        opening;
     let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
-    let cut = tail.as_deref().and_then(Cut::behind);
-    let recovery = Recovery { checkpoint: checkpoint_damage, cut };
+    let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
+    let recovery = Recovery { checkpoint: checkpoint_damage, cut, cut_files };
     // Where much was overwritten or deleted, there was room for too many.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
         side_by_side(SHARDS, threads_for(index.len()), |number| {
@@ -152,6 +154,8 @@ struct Opening<'a> {
     sequence: u64,
     skipped: Vec<Error>,
     useless: Vec<String>,
+    /// Those of them that lie behind the end of the log and are not blank.
+    cut_files: Vec<Cut>,
     /// In a repair, the files of the checkpoint.
     known: Vec<FileEntry>,
     /// The keys that the index got room for.
@@ -298,10 +302,20 @@ impl Opening<'_> {
             read = self.read(file, read.end, read.sequence, later)?;
         }
         if read.ended == Ended::Log {
-            // Behind the end of the log is nothing that was ever answered for.
-            self.useless.extend(later.iter().map(|&id| file_name(id)));
+            self.cut_off(later)?;
         }
         Ok(read.ended)
+    }
+
+    /// Gives up files behind the end of the log, where nothing was ever answered for.
+    fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
+        for &id in ids {
+            // Any header does, to see what of a file is not zero.
+            let file = LogFile::headless(self.storage, FileHeader::new(id, 0, 0, 0))?;
+            self.cut_files.extend(Cut::from(&file, 0));
+            self.useless.push(file.name());
+        }
+        Ok(())
     }
 
     /// Brings into the index what was read. `unread` bytes of the log will follow, more or less.

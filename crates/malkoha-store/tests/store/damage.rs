@@ -120,6 +120,44 @@ fn opening_tells_what_it_found() {
     assert_holds(&dir.open(), &expected);
 }
 
+/// Nothing was synced, and of the first file a page is lost: the log ends there.
+#[test]
+fn opening_tells_of_files_behind_the_end_of_the_log() {
+    let dir = Dir::new();
+    let store = dir.open();
+    for n in 0..600 {
+        store.put(&key(n), &[1; 50]).unwrap();
+    }
+    let mut logs: Vec<_> =
+        dir.logs().into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+    drop(store);
+    dir.remove("CHECKPOINT");
+    logs[0].0[4096..8192].fill(0);
+    logs[2].0.fill(0);
+    for (bytes, path) in &logs {
+        fs::write(path, bytes).unwrap();
+    }
+    let told = |store: &Store| {
+        let recovery = store.recovery();
+        let cut = recovery.cut.as_ref().unwrap();
+        assert!(cut.file == "000000000001.log" && (4000..=4096).contains(&cut.offset), "{cut:?}");
+        let files = recovery.cut_files.iter();
+        files.map(|cut| (cut.file.clone(), cut.offset, cut.bytes)).collect::<Vec<_>>()
+    };
+    // All that is not zero: the third one was never written.
+    let bytes = |n: usize| logs[n].0.iter().rposition(|&byte| byte != 0).unwrap() as u64 + 1;
+    let store = Store::open_read_only(dir.path()).unwrap();
+    let found = told(&store);
+    let names: Vec<_> = found.iter().map(|(name, ..)| &**name).collect();
+    assert_eq!(names, ["000000000002.log", "000000000004.log"]);
+    for ((_, offset, told), n) in found.iter().zip([1, 3]) {
+        assert_eq!((*offset, *told), (0, bytes(n).next_multiple_of(4096)));
+    }
+    assert_eq!(told(&dir.open()), found);
+    assert_eq!(dir.logs().len(), 1);
+    assert!(dir.open().recovery().cut_files.is_empty());
+}
+
 /// Another process that reads has the file mapped: to read where it ended before would end it.
 #[test]
 fn log_files_get_no_shorter() {

@@ -135,6 +135,12 @@ impl Place {
                  of a write that a crash left unfinished: they are cut off"
             ));
         }
+        for Cut { file, bytes, .. } in &recovery.cut_files {
+            tell(&format!(
+                "malkoha: {place}: '{file}', {bytes} bytes, lies behind the end of the log, of writes \
+                 that a crash left unfinished: it is removed"
+            ));
+        }
     }
 
     /// That a store can be made without files of others around it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha_store::{Cut, Error, Store, Verification};
+use malkoha_store::{Cut, Error, Recovery, Store, Verification};
 use serde_json::{Value, json};
 
 use super::{Place, print_line};
@@ -74,8 +74,9 @@ pub(super) struct Backup {
 }
 
 const AFTER_VERIFY: &str = "\
-Exit code 2 if something is damaged; the JSON record lists all of it. What a crash left of a write
-that was not answered for is told too, 'unfinished' in the record, and is no damage.";
+Exit code 2 if something is damaged; the JSON record lists all of it. What a crash left of writes
+that were not answered for is told too, 'unfinished' and 'unfinished_files' in the record, and is no
+damage.";
 
 const AFTER_BACKUP: &str = "\
 No other process may have the store open for writing. One that has can make the backup itself,
@@ -131,21 +132,25 @@ impl Verify {
             Err(error) if error.is_damage() && self.json => {
                 let damage = [damage(&error)];
                 print_record(&json!({
-                    "records": null, "live": null, "unfinished": null, "damage": damage,
+                    "records": null, "live": null, "unfinished": null,
+                    "unfinished_files": null, "damage": damage,
                 }))?;
                 return self.place.named(Err(error));
             }
             store => self.place.named(store)?,
         };
         let Verification { records, live, damage: found, .. } = self.place.named(store.verify())?;
-        let unfinished = store.recovery().cut.as_ref();
+        let Recovery { cut: unfinished, cut_files: files, .. } = store.recovery();
         if self.json {
             let damage: Vec<_> = found.iter().map(damage).collect();
-            let unfinished = unfinished.map(|Cut { file, offset, bytes, .. }| {
+            let unfinished = unfinished.as_ref().map(|Cut { file, offset, bytes, .. }| {
                 json!({ "file": file, "offset": offset, "bytes": bytes })
             });
+            let files = files.iter().map(|cut| json!({ "file": cut.file, "bytes": cut.bytes }));
+            let files: Vec<_> = files.collect();
             print_record(&json!({
-                "records": records, "live": live, "unfinished": unfinished, "damage": damage,
+                "records": records, "live": live, "unfinished": unfinished,
+                "unfinished_files": files, "damage": damage,
             }))?;
         }
         if let Some(first) = found.first() {
@@ -157,6 +162,12 @@ impl Verify {
                 tell(&format!(
                     "the last {bytes} bytes of '{file}', from byte {offset} on, are of a write that \
                      is under way, or that a crash left unfinished"
+                ));
+            }
+            for Cut { file, bytes, .. } in files {
+                tell(&format!(
+                    "'{file}', {bytes} bytes, lies behind the end of the log, of writes that are \
+                     under way, or that a crash left unfinished"
                 ));
             }
         }
