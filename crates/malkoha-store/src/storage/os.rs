@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::{Mapping, Storage, StorageFile};
 
-/// The name of the file that the writing process locks.
+/// The name of the file that the writing process locks, beside the directory itself.
 const LOCK: &str = "LOCK";
 
 /// A directory of the operating system.
@@ -25,6 +25,7 @@ pub struct OsStorage {
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    _directory: File,
 }
 
 impl OsStorage {
@@ -67,9 +68,23 @@ impl OsStorage {
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let path = self.directory.join(LOCK);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let directory = File::open(&self.directory)?;
+        let is_ours = match directory.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // Not every file system locks directories. Some do so within one machine only: there
+            // the file excludes the others.
+            Err(TryLockError::Error(_)) => false,
+        };
+        let mut file = open()?;
+        // In a copy by hard links it is also the file of another directory, which may be in use.
+        if is_ours && is_shared(&file)? {
+            fs::remove_file(&path)?;
+            file = open()?;
+        }
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => Ok(Some(Lock { _file: file, _directory: directory })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -185,10 +200,8 @@ impl StorageFile for OsFile {
         Ok(Some(begin..seek(&self.file, SeekFrom::Hole(begin))?))
     }
 
-    #[cfg(unix)]
     fn is_shared(&self) -> io::Result<bool> {
-        use std::os::unix::fs::MetadataExt;
-        Ok(self.file.metadata()?.nlink() > 1)
+        is_shared(&self.file)
     }
 
     fn map(&self) -> io::Result<Mapping> {
@@ -209,6 +222,12 @@ impl StorageFile for OsFile {
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
+}
+
+#[cfg(unix)]
+fn is_shared(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(file.metadata()?.nlink() > 1)
 }
 
 #[cfg(unix)]

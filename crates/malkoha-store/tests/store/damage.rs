@@ -207,6 +207,29 @@ fn a_copy_by_links_is_a_store_of_its_own() {
     assert_holds(&dir.open(), &theirs);
 }
 
+/// With all of its files, as `cp -al` makes it.
+#[test]
+fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
+    let (dir, expected) = filled();
+    let store = dir.open();
+    let copy = Dir::new();
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        fs::hard_link(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let in_use = |dir: &Dir| matches!(Store::open(dir.path(), &options()), Err(Error::Locked));
+    assert!(in_use(&dir));
+    let copied = copy.open();
+    assert!(in_use(&dir) && in_use(&copy));
+    assert_holds(&copied, &expected);
+    drop(store);
+    assert!(in_use(&copy));
+    assert_holds(&dir.open(), &expected);
+    // Nor is it one that anybody can write to who removes the file.
+    copy.remove("LOCK");
+    assert!(in_use(&copy));
+}
+
 #[test]
 fn repair_keeps_what_is_whole_of_a_damaged_batch_and_nothing_of_a_torn_one() {
     let write = || {
