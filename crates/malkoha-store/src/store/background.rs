@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::ahead::Ahead;
 use super::compact::Pace;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
@@ -15,9 +16,10 @@ use crate::options::Durability;
 /// How often a thread looks for something to compact.
 const MAINTENANCE: Duration = Duration::from_millis(500);
 
-/// The threads of a store.
+/// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
     stop: Arc<Stop>,
+    ahead: Arc<Ahead>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -44,13 +46,14 @@ impl Stop {
 
 impl Background {
     pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
-        let mut background = Self { stop: Arc::default(), threads: Vec::new() };
+        let ahead = Arc::clone(&inner.ahead);
+        let mut background = Self { stop: Arc::default(), ahead, threads: Vec::new() };
         if let Durability::Every(time) = inner.options.durability {
             background.repeat("malkoha-sync", inner, time, |inner, _| inner.sync())?;
         }
         if inner.writes_into_memory() {
-            let ahead = Arc::clone(inner);
-            background.run("malkoha-ahead", move || ahead.ahead.run())?;
+            let ahead = Arc::clone(&background.ahead);
+            background.run("malkoha-ahead", move || ahead.run())?;
         }
         background.repeat("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
         Ok(background)
@@ -79,13 +82,14 @@ impl Background {
             .push(thread::Builder::new().name(name.to_owned()).spawn(body).map_err(failed)?);
         Ok(())
     }
+}
 
-    /// Ends the threads, and waits for them.
-    pub(super) fn stop(self, inner: &Inner) {
-        inner.ahead.end();
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.ahead.end();
         *self.stop.asked.lock() = true;
         self.stop.changed.notify_all();
-        for thread in self.threads {
+        for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do either.
             let _ = thread.join();
         }
@@ -117,5 +121,25 @@ impl Store {
     #[must_use]
     pub fn background_error(&self) -> Option<Error> {
         self.inner.background_error.lock().take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+
+    /// As when the second one cannot be started: a thread that went on would keep the store locked.
+    #[test]
+    fn what_was_started_ends_when_a_start_fails() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().background(false);
+        let store = Store::open(directory.path(), &options).unwrap();
+        let mut background = Background { stop: Arc::default(), threads: Vec::new() };
+        let hour = Duration::from_secs(3600);
+        background.run("malkoha-sync", &store.inner, hour, |inner, _| inner.sync()).unwrap();
+        assert_eq!(Arc::strong_count(&store.inner), 2);
+        drop(background);
+        assert_eq!(Arc::strong_count(&store.inner), 1);
     }
 }

@@ -55,7 +55,7 @@ struct Inner {
     /// `None` where the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,
-    ahead: Ahead,
+    ahead: Arc<Ahead>,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
     /// What went wrong in a thread of the store, until somebody asks.

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
-use super::{Ahead, Background, Inner, Maintained, Store};
+use super::{Background, Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::log::{Commit, FileTable, Writer, parse_name};
@@ -78,7 +78,7 @@ impl Store {
             files: ArcSwap::from_pointee(recovered.table),
             writer: None,
             commit: Commit::default(),
-            ahead: Ahead::default(),
+            ahead: Arc::default(),
             maintenance: Mutex::default(),
             background_error: Mutex::default(),
             recovery: recovered.recovery,
@@ -105,9 +105,7 @@ impl Store {
 
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
-        if let Some(background) = self.background.take() {
-            background.stop(&self.inner);
-        }
+        drop(self.background.take());
         let mut maintained = self.inner.maintenance.lock();
         let checkpoint = self.inner.checkpoint(&mut maintained);
         if !matches!(checkpoint, Ok(()) | Err(Error::NoSpace { .. })) {
@@ -217,7 +215,7 @@ pub(super) fn writable(
         files: ArcSwap::from_pointee(table),
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
-        ahead: Ahead::default(),
+        ahead: Arc::default(),
         maintenance: Mutex::new(maintained),
         background_error: Mutex::default(),
         recovery,
