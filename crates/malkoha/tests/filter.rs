@@ -442,5 +442,6 @@ fn filters_cross_threads() {
     fn is_send_and_sync<T: Send + Sync>() {}
     is_send_and_sync::<CuckooFilter>();
     is_send_and_sync::<malkoha::CuckooMap>();
+    #[cfg(feature = "mmap")]
     is_send_and_sync::<malkoha::MappedFilter>();
 }
