@@ -94,6 +94,11 @@ pub enum Error {
     /// No file of this name was imported.
     #[error("the store has no file '{0}': 'ls' lists those that it has")]
     NoFile(String),
+    /// Another user's value has the key that a file would get.
+    #[error(
+        "'{0}' cannot be stored: the key 'f{0}' has a value that is no file's: delete that, or keep files in a store of their own"
+    )]
+    Taken(String),
     /// A file that was imported cannot be given back as it was.
     #[error("'{name}' cannot be restored: {what}")]
     Broken {

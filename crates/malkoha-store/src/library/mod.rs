@@ -106,7 +106,7 @@ impl<'s> Library<'s> {
     /// # Errors
     ///
     /// If the input cannot be read, the sizes of chunks are out of range or too small for so long
-    /// a file, or a write fails.
+    /// a file, the key of the record has a value that is no file's, or a write fails.
     pub fn import(
         &self,
         name: impl AsRef<[u8]>,
@@ -116,6 +116,7 @@ impl<'s> Library<'s> {
         digest: Digest,
     ) -> Result<Import> {
         let name = name.as_ref();
+        let file = self.free_key(name)?;
         let mut import = Import::default();
         let mut whole = digest.hasher();
         let mut hashes = Vec::new();
@@ -150,7 +151,7 @@ impl<'s> Library<'s> {
         )?;
         let chunks = Chunks { digest, bytes: import.bytes, whole: whole.finish(), hashes };
         let manifest = Manifest { metadata, content: Content::File(chunks) };
-        batch.put(&file_key(name), &manifest.to_bytes())?;
+        batch.put(&file, &manifest.to_bytes())?;
         self.store.apply(&batch)?;
         Ok(import)
     }
@@ -159,24 +160,35 @@ impl<'s> Library<'s> {
     ///
     /// # Errors
     ///
-    /// If a write fails.
+    /// If the key of the record has a value that is no file's, or a write fails.
     pub fn import_directory(&self, name: impl AsRef<[u8]>, metadata: Metadata) -> Result<()> {
         let manifest = Manifest { metadata, content: Content::Directory };
-        self.store.put(&file_key(name.as_ref()), &manifest.to_bytes())
+        self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
     }
 
     /// Stores a symbolic link under a name, in place of what has it; not what it leads to.
     ///
     /// # Errors
     ///
-    /// If no link can lead there, as the target is empty or has a NUL byte, or a write fails.
+    /// If no link can lead there, as the target is empty or has a NUL byte, the key of the record has
+    /// a value that is no file's, or a write fails.
     pub fn import_link(&self, name: impl AsRef<[u8]>, target: &[u8]) -> Result<()> {
         if !manifest::is_target(target) {
             return Err(Error::Option("a link leads to a path, not empty and without NUL bytes"));
         }
         let content = Content::Link(target.to_vec());
         let manifest = Manifest { metadata: Metadata::default(), content };
-        self.store.put(&file_key(name.as_ref()), &manifest.to_bytes())
+        self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
+    }
+
+    /// The key of what gets a name, unless that is another user's.
+    fn free_key(&self, name: &[u8]) -> Result<Vec<u8>> {
+        let key = file_key(name);
+        let others = |record: &[u8]| matches!(manifest_in(name, record), Ok(None));
+        match self.store.get_with(&key, others)? {
+            Some(true) => Err(Error::Taken(text(name))),
+            _ => Ok(key),
+        }
     }
 
     /// Writes a file byte for byte. Each chunk and the whole are compared with their hashes.

@@ -109,6 +109,19 @@ fn other_keys_are_left_alone() {
     import(library, "file", Metadata::default());
     assert_eq!(library.collect().unwrap().chunks, 0);
     assert!(!library.remove("bad").unwrap());
+    let (metadata, chunking) = (Metadata::default(), Chunking::default());
+    for refused in [
+        library.import("bad", &b"never stored"[..], metadata, chunking, Digest::Sha1).map(drop),
+        library.import_directory("bad", metadata),
+        library.import_link("bad", b"target"),
+    ] {
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "'bad' cannot be stored: the key 'fbad' has a value that is no file's: delete that, or \
+             keep files in a store of their own"
+        );
+    }
+    assert_eq!(store.get(b"fbad").unwrap().unwrap(), b"value");
     assert!(matches!(library.export("bad", Vec::new()), Err(Error::NoFile(_))));
     assert!(library.remove("file").unwrap());
     assert_eq!(library.collect().unwrap().chunks, 2);

@@ -54,6 +54,7 @@ are skipped, which is told; pipes and devices that are named are read to their e
 
 A file is stored under its path, as tar does it: './a//b' is 'a/b', '/etc/hosts' is 'etc/hosts',
 and of '../a' and 'b/../a' remains 'a'. What has the name is replaced; nothing else is forgotten.
+A key of yours that is 'f' and the name is not: the import ends with an error there.
 
 What cannot be opened below a directory is told and left out; the exit code is 2 then.";
 
