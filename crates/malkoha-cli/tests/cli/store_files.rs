@@ -165,6 +165,34 @@ fn a_link_that_is_named_is_followed() {
     dir.run("store export s link").prints("x");
 }
 
+/// Only where lines end with newlines: the other lists are for programs.
+#[test]
+fn a_name_is_no_command_to_a_terminal() {
+    let dir = Dir::new();
+    store_of(&dir, "s", &["a\nb\x1b[2J\\", "\u{fc}"]);
+    assert_eq!(listed(&dir, "s"), ["a\\nb\\033[2J\\\\", "\u{fc}"]);
+    let run = dir.run("store ls -0 s").succeeds();
+    assert!(String::from_utf8(run.stdout).unwrap().contains(" a\nb\x1b[2J\\\0"));
+    let run = dir.run("store ls --json s").succeeds();
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains(r#""name":"a\nb\u001b[2J\\""#), "{text}");
+}
+
+/// A store may have other keys beside those of files.
+#[test]
+fn a_key_of_another_user_is_not_replaced() {
+    let dir = Dir::with("koel", "content");
+    dir.run("store put s fkoel value").prints("");
+    let run = dir.run("store import s koel");
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("'koel' cannot be stored: the key 'fkoel' has a value"), "{run:?}");
+    dir.run("store get s fkoel").prints("value");
+    dir.run("store ls s").finds_nothing();
+    dir.run("store del s fkoel").prints("");
+    dir.run("store import -q s koel").prints("");
+    dir.run("store export s koel").prints("content");
+}
+
 #[test]
 fn a_name_has_many_spellings() {
     let dir = Dir::new();

@@ -39,3 +39,47 @@ pub(super) fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
         format!("'{text}{rest}' is not hex digits, two a byte")
     })
 }
+
+/// Bytes as C writes them, for a line on a terminal: nothing in it ends the line or is a command to
+/// the terminal.
+pub(super) fn escaped(bytes: &[u8]) -> String {
+    let octal = |text: &mut String, bytes: &[u8]| {
+        bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:03o}")));
+    };
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => text.push_str("\\\\"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                '\r' => text.push_str("\\r"),
+                _ if character.is_control() => {
+                    octal(&mut text, character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                _ => text.push(character),
+            }
+        }
+        octal(&mut text, chunk.invalid());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_take_for_a_command_is_escaped() {
+        for (bytes, text) in [
+            (&b"a b/c"[..], "a b/c"),
+            ("\u{fc}ber".as_bytes(), "\u{fc}ber"),
+            (b"a\nb\tc\rd\\n", "a\\nb\\tc\\rd\\\\n"),
+            (b"\x1b[2J\x7f\0", "\\033[2J\\177\\000"),
+            (b"\xff1\xc3", "\\3771\\303"),
+            ("\u{9b}m".as_bytes(), "\\302\\233m"),
+        ] {
+            assert_eq!(escaped(bytes), text);
+        }
+    }
+}

@@ -11,6 +11,7 @@ use malkoha_store::{FileInfo, FileKind, Library};
 use serde_json::{Value, json};
 
 use super::Place;
+use super::bytes::escaped;
 use super::names::{name_of, select};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
@@ -37,7 +38,10 @@ pub(super) struct Ls {
 
 const AFTER_LS: &str = "\
 A line has the hash of a file, or 'directory' or 'link' in its place, the bytes and the name.
-Records have the mode too, in octal digits, the time in seconds since 1970, and where a link leads.";
+Records have the mode too, in octal digits, the time in seconds since 1970, and where a link leads.
+
+In lines, control characters and what is not UTF-8 are written as in C, '\\n', '\\t', '\\r' or three
+octal digits a byte as in '\\033', and a backslash is '\\\\'. With --null and --json names are exact.";
 
 /// Forget files; 'gc' removes what only they had
 #[derive(Args, Debug)]
@@ -71,7 +75,11 @@ impl Ls {
         let files = select(&self.place, Library::new(&store), &self.names)?.files;
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false);
         for file in files.values() {
-            let line = if self.json { record(file).to_string().into_bytes() } else { line(file) };
+            let line = match (self.json, self.null) {
+                (true, _) => record(file).to_string().into_bytes(),
+                (false, true) => line(file, &file.name),
+                (false, false) => line(file, escaped(&file.name).as_bytes()),
+            };
             lines.write(&line).context(CANNOT_WRITE)?;
         }
         lines.finish().context(CANNOT_WRITE)?;
@@ -79,14 +87,14 @@ impl Ls {
     }
 }
 
-fn line(file: &FileInfo) -> Vec<u8> {
+fn line(file: &FileInfo, name: &[u8]) -> Vec<u8> {
     let first = match file.kind {
         FileKind::File => hex::encode(&file.digest),
         FileKind::Directory => format!("{:<40}", "directory"),
         FileKind::Link(_) => format!("{:<40}", "link"),
     };
     let mut line = format!("{first} {:>12} ", file.bytes).into_bytes();
-    line.extend_from_slice(&file.name);
+    line.extend_from_slice(name);
     line
 }
 
