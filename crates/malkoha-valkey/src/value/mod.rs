@@ -18,6 +18,7 @@ pub(crate) use stored::{Refused, StoredFilter};
 pub(crate) const ENCODING_VERSION: i32 = 1;
 
 /// A key's value.
+#[expect(clippy::large_enum_variant, reason = "each value has a box of its own")]
 pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.

@@ -3,6 +3,8 @@
 mod fjall;
 mod lmdb;
 mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 
 use crate::ours;
 use crate::peer::Kind;
@@ -17,5 +19,7 @@ pub(crate) fn all() -> Vec<Kind> {
         Kind { name: "redb", open: redb::open },
         Kind { name: "fjall", open: fjall::open },
         Kind { name: "lmdb", open: lmdb::open },
+        #[cfg(feature = "rocksdb")]
+        Kind { name: "rocksdb", open: rocksdb::open },
     ]
 }

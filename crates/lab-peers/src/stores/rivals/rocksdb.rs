@@ -1,0 +1,78 @@
+//! RocksDB: a log-structured merge tree.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use rocksdb::{
+    ColumnFamilyDescriptor, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, ReadOptions, WriteBatch,
+    WriteOptions,
+};
+
+use super::CACHE;
+use crate::items::{Key, key, value};
+use crate::peer::{Level, Peer};
+
+struct RocksDb {
+    database: DB,
+    read: ReadOptions,
+    relaxed: WriteOptions,
+    durable: WriteOptions,
+}
+
+pub(super) fn open(path: &Path, _level: Level) -> Result<Box<dyn Peer>> {
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    // Its own choice for this work: Bloom filters of 10 bits a key, also in front of what is not
+    // sorted yet, hash tables within blocks, and the cache.
+    options.optimize_for_point_lookup(CACHE as u64 >> 20);
+    // Named, or its handle cannot be had.
+    let records = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, options.clone());
+    let database = DB::open_cf_descriptors(&options, path, [records])?;
+    let mut durable = WriteOptions::default();
+    durable.set_sync(true);
+    let (read, relaxed) = (ReadOptions::default(), WriteOptions::default());
+    Ok(Box::new(RocksDb { database, read, relaxed, durable }))
+}
+
+impl Peer for RocksDb {
+    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()> {
+        let options = if durable { &self.durable } else { &self.relaxed };
+        let mut batch = WriteBatch::default();
+        for n in first..first + count {
+            batch.put(key(n), value(n));
+        }
+        Ok(self.database.write_opt(batch, options)?)
+    }
+
+    fn get(&self, keys: &[Key]) -> Result<u64> {
+        let mut found = 0;
+        for key in keys {
+            let value = self.database.get_pinned_opt(key, &self.read)?;
+            found += u64::from(value.map(|value| black_box(value[0])).is_some());
+        }
+        Ok(found)
+    }
+
+    fn get_many(&self, keys: &[Key]) -> Result<Option<u64>> {
+        let records = self.database.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).context("no records")?;
+        let mut found = 0;
+        for value in self.database.batched_multi_get_cf_opt(records, keys, false, &self.read) {
+            found += u64::from(value?.map(|value| black_box(value[0])).is_some());
+        }
+        Ok(Some(found))
+    }
+
+    fn delete(&self, keys: &[Key]) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        for key in keys {
+            batch.delete(key);
+        }
+        Ok(self.database.write_opt(batch, &self.relaxed)?)
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        self.database.compact_range(None::<Key>, None::<Key>);
+        Ok(())
+    }
+}
