@@ -46,8 +46,7 @@ impl Stop {
 
 impl Background {
     pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
-        let ahead = Arc::clone(&inner.ahead);
-        let mut background = Self { stop: Arc::default(), ahead, threads: Vec::new() };
+        let mut background = Self::of(inner);
         if let Durability::Every(time) = inner.options.durability {
             background.repeat("malkoha-sync", inner, time, |inner, _| inner.sync())?;
         }
@@ -57,6 +56,10 @@ impl Background {
         }
         background.repeat("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
         Ok(background)
+    }
+
+    fn of(inner: &Inner) -> Self {
+        Self { stop: Arc::default(), ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
     }
 
     fn repeat(
@@ -135,9 +138,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().background(false);
         let store = Store::open(directory.path(), &options).unwrap();
-        let mut background = Background { stop: Arc::default(), threads: Vec::new() };
+        let mut background = Background::of(&store.inner);
         let hour = Duration::from_secs(3600);
-        background.run("malkoha-sync", &store.inner, hour, |inner, _| inner.sync()).unwrap();
+        background.repeat("malkoha-sync", &store.inner, hour, |inner, _| inner.sync()).unwrap();
         assert_eq!(Arc::strong_count(&store.inner), 2);
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);
