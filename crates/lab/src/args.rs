@@ -163,6 +163,9 @@ pub struct GrowArgs {
     /// Keys of the stream with many copies
     #[arg(long, value_parser = parse_count, default_value = "10M")]
     pub stream: u64,
+    /// Grow without huge pages, as filters in servers do
+    #[arg(long)]
+    pub ordinary_pages: bool,
     /// Repetitions of lookups, of which the median is taken
     #[arg(long, default_value_t = 5)]
     pub runs: u32,

@@ -15,6 +15,9 @@ use crate::report::Grid;
 /// Keys asked for at each doubling, none of which is in.
 const ABSENT: u64 = 4_000_000;
 
+/// What an insert should not take.
+const SLOW: Duration = Duration::from_millis(1);
+
 const HEAD: [&str; 9] = [
     "keys",
     "promised fpr",
@@ -39,13 +42,15 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
     let growth = args.keys as f64 / args.start as f64;
     let builder = GrowableCuckooFilter::builder().capacity(args.start).fpr(args.fpr);
     let mut filter = builder.growth(growth).build()?;
+    filter.set_huge_pages(!args.ordinary_pages);
     let (mut next, mut largest) = (args.start.min(args.keys), 0);
-    let (mut by_processor, mut by_clock) = (Duration::ZERO, Duration::ZERO);
+    let (mut by_processor, mut by_clock, mut slow) = (Duration::ZERO, Duration::ZERO, 0_u64);
     for position in 0..args.keys {
         let (start, mut time) = (Instant::now(), Duration::ZERO);
         timed(&mut time, || filter.insert(&keys.key(position)))?;
         by_clock = by_clock.max(start.elapsed());
         by_processor = by_processor.max(time);
+        slow += u64::from(time > SLOW);
         if position % 4096 == 0 {
             largest = largest.max(filter.size_in_bytes());
         }
@@ -77,6 +82,7 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
         largest as f64 / end as f64,
         resident as f64 / end as f64
     );
+    println!("inserts that took over {} ms of the processor: {slow}", SLOW.as_millis());
     let mut lost = 0;
     each_batch(keys, args.keys, |batch| {
         lost += filter.contains_many(batch).into_iter().filter(|&found| !found).count();

@@ -94,16 +94,16 @@ impl Mapping {
         Ok(())
     }
 
-    /// Lets the system find memory for these bytes, which the first access waits for otherwise. A hint,
-    /// no more.
+    /// Lets the system find memory for these bytes, which are to be written and for which there is room
+    /// on the device: the first write waits for that otherwise. A hint, no more.
     pub fn populate(&self, bytes: Range<u64>) {
         #[cfg(target_os = "linux")]
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
             && start < end
             && end <= self.bytes
         {
-            // For reading: what is not written after all must not become part of the file.
-            let _ = self.map.advise_range(memmap2::Advice::PopulateRead, start, end - start);
+            // For writing: the first write to pages that are mapped for reading splits huge ones up.
+            let _ = self.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
