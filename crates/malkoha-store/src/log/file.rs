@@ -307,9 +307,9 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Lets the system find memory for bytes that are to be written, as far as there is room for them.
-    pub(crate) fn populate(&self, bytes: Range<u64>) {
-        self.mapping.populate(bytes.start..bytes.end.min(self.capacity()));
+    /// Has memory ready for bytes that are to be written, as far as there is room for them.
+    pub(crate) fn prepare(&self, bytes: Range<u64>) {
+        self.file.prepare(bytes.start..bytes.end.min(self.capacity()));
     }
 
     /// Gives back what is reserved beyond the end. One blank head stays, which ends a scan.

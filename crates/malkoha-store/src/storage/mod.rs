@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub use mapping::Mapping;
-pub use os::{Lock, OsStorage};
+pub use os::{Lock, OsStorage, Writing};
 
 /// A directory of files.
 pub trait Storage: Send + Sync + 'static {
@@ -73,6 +73,9 @@ pub trait StorageFile: Send + Sync {
 
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Has memory ready for bytes that are to be written, where writing would wait for it.
+    fn prepare(&self, _bytes: Range<u64>) {}
 
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;

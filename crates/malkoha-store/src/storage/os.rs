@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use rustix::io::Errno;
@@ -18,7 +19,21 @@ const LOCK: &str = "LOCK";
 #[derive(Debug)]
 pub struct OsStorage {
     directory: PathBuf,
-    synced: bool,
+    writing: Writing,
+}
+
+/// How files are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writing {
+    /// Through the mapping of a file that is mapped, which saves a system call each.
+    #[default]
+    Mapped,
+    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take what
+    /// memory they need, where a mapping takes two MiB at a time.
+    Prepared,
+    /// By system calls, if nearly every write will be synced at once: syncing what was stored into a
+    /// mapping takes a third longer.
+    Calls,
 }
 
 /// The right to write, until it is dropped.
@@ -32,18 +47,19 @@ impl OsStorage {
     /// The directory at `path`, which may not be there yet.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { directory: path.into(), synced: false }
+        Self { directory: path.into(), writing: Writing::default() }
     }
 
-    /// Whether nearly every write to a mapped file will be synced at once. Then writes are system
-    /// calls: syncing what was stored into a mapping takes a third longer.
+    /// The same with files that are written in this way.
     #[must_use]
-    pub fn synced(self, synced: bool) -> Self {
-        Self { synced, ..self }
+    pub fn writing(self, writing: Writing) -> Self {
+        Self { writing, ..self }
     }
 
     fn file(&self, file: File, writable: bool) -> OsFile {
-        OsFile { file, writable, synced: self.synced, map: OnceLock::new() }
+        let mapped_until =
+            AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
+        OsFile { file, writable, mapped_until, map: OnceLock::new() }
     }
 
     /// Its path.
@@ -145,12 +161,12 @@ impl Storage for OsStorage {
     }
 }
 
-/// A file; once it is mapped, writes go through the mapping, which saves a system call each, unless
-/// they are synced.
+/// A file, mapped or not.
 struct OsFile {
     file: File,
     writable: bool,
-    synced: bool,
+    /// What lies before this offset is written through the mapping, if there is one.
+    mapped_until: AtomicU64,
     map: OnceLock<Mapping>,
 }
 
@@ -214,8 +230,19 @@ impl StorageFile for OsFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         match self.map.get() {
-            Some(map) if !self.synced => map.write(offset, bytes),
+            Some(map)
+                if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
+            {
+                map.write(offset, bytes)
+            }
             _ => write_all_at(&self.file, offset, bytes),
+        }
+    }
+
+    fn prepare(&self, bytes: Range<u64>) {
+        if let Some(map) = self.map.get() {
+            map.populate(bytes.clone());
+            self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);
         }
     }
 

@@ -1,8 +1,9 @@
-//! Memory for the log's end, asked for before a write needs it.
+//! Memory for the log's end, found before a write needs it.
 //!
 //! The first write into the next two MiB of a mapped file waits until the system has found and cleared
 //! memory for them: fractions of a millisecond, or many where a virtual machine has to ask its host.
-//! A thread of the store lets it do so while other records are written.
+//! A thread of the store lets it do so while other records are written. What it has not come to yet is
+//! written by system calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,11 +15,13 @@ use crate::log::LogFile;
 /// What the system gives at a time: a huge page. Asking for more at once would keep the process from
 /// mapping anything else for longer.
 const STRETCH: u64 = 2 << 20;
+/// A file that does not get so long needs nothing.
+const SHORT: u64 = 64 << 10;
 
 /// What is to be had ready next.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// The stretch of which the next one was asked for last, with the number of its file.
+    /// What was asked for last: the number of a file and the stretches that it needs.
     last: AtomicU64,
     wanted: Mutex<Wanted>,
     changed: Condvar,
@@ -28,21 +31,21 @@ pub(super) struct Ahead {
 enum Wanted {
     #[default]
     Nothing,
-    /// What follows this offset of a file, which may be gone by then.
-    Behind(Weak<LogFile>, u64),
+    /// The last two of so many stretches of a file, which may be gone by then.
+    Stretches(Weak<LogFile>, u64),
     End,
 }
 
 impl Ahead {
-    /// Asks for what follows the end of a file, if that has reached another stretch.
+    /// Asks for the stretch that the end of a file is in, and for the next, if it has come to another.
     pub(super) fn ask(&self, file: &Arc<LogFile>) {
-        let stretch = file.end() / STRETCH;
-        let at = file.id() << 20 | stretch;
-        if self.last.load(Ordering::Relaxed) != at {
-            self.last.store(at, Ordering::Relaxed);
+        let reached = (file.end() + STRETCH - SHORT) / STRETCH;
+        let last = file.id() << 24 | reached;
+        if reached > 0 && self.last.load(Ordering::Relaxed) != last {
+            self.last.store(last, Ordering::Relaxed);
             let mut wanted = self.wanted.lock();
             if !matches!(*wanted, Wanted::End) {
-                *wanted = Wanted::Behind(Arc::downgrade(file), (stretch + 1) * STRETCH);
+                *wanted = Wanted::Stretches(Arc::downgrade(file), reached + 1);
                 self.changed.notify_one();
             }
         }
@@ -54,10 +57,11 @@ impl Ahead {
         loop {
             match std::mem::take(&mut *wanted) {
                 Wanted::Nothing => self.changed.wait(&mut wanted),
-                Wanted::Behind(file, from) => {
+                Wanted::Stretches(file, until) => {
                     drop(wanted);
                     if let Some(file) = file.upgrade() {
-                        file.populate(from..from + STRETCH);
+                        (until - 2..until)
+                            .for_each(|it| file.prepare(it * STRETCH..(it + 1) * STRETCH));
                     }
                     wanted = self.wanted.lock();
                 }

@@ -14,7 +14,7 @@ use crate::index::{self, Index};
 use crate::log::{Commit, FileTable, Writer, parse_name};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
-use crate::storage::{Lock, OsStorage, Storage};
+use crate::storage::{Lock, OsStorage, Storage, Writing};
 
 impl Store {
     /// Opens the store in the directory `path` for reading and writing, and makes it if it is not
@@ -30,7 +30,11 @@ impl Store {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check()?;
         let (storage, lock) = locked(path.as_ref(), options.create)?;
-        let storage = storage.synced(options.durability == Durability::Always);
+        let storage = storage.writing(match options.durability {
+            Durability::Always => Writing::Calls,
+            _ if options.background => Writing::Prepared,
+            _ => Writing::Mapped,
+        });
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 

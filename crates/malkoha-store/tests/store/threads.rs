@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use malkoha_store::{Options, Store};
 
-/// Bytes of mapped log files that are in memory, as the system tells.
-fn resident() -> u64 {
-    let (mut is_log, mut bytes) = (false, 0);
+/// Bytes of this mapped file that are in memory, as the system tells.
+fn resident(name: &str) -> u64 {
+    let (mut is_it, mut bytes) = (false, 0);
     for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
         let mut words = line.split_ascii_whitespace();
         match words.next() {
-            Some("Rss:") if is_log => {
+            Some("Rss:") if is_it => {
                 bytes += words.next().unwrap().parse::<u64>().unwrap() << 10;
             }
-            Some(first) if !first.ends_with(':') => is_log = line.ends_with(".log"),
+            Some(first) if !first.ends_with(':') => is_it = line.ends_with(name),
             _ => {}
         }
     }
@@ -25,13 +25,15 @@ fn resident() -> u64 {
 fn memory_is_ready_before_it_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), &Options::new()).unwrap();
-    // Into a file that has two MiB to spare: each is as long as all before it.
+    // The files are of 1, 1, 2, 4, 8 and 16 MiB; the last has three MiB of them.
     (0..200_u32).for_each(|key| store.put(&key.to_le_bytes(), &[1; 100_000]).unwrap());
-    let written = store.stats().log_bytes;
     let deadline = Instant::now() + Duration::from_secs(60);
-    while resident() < written + (1 << 20) {
-        assert!(Instant::now() < deadline, "{} of {written} bytes", resident());
+    while resident("000000000006.log") < 4 << 20 {
+        assert!(Instant::now() < deadline, "{} bytes", resident("000000000006.log"));
         std::thread::yield_now();
     }
+    let written: Vec<bool> =
+        (0..200_u32).map(|key| store.get(&key.to_le_bytes()).unwrap().is_some()).collect();
+    assert_eq!(written, [true; 200]);
     store.close().unwrap();
 }
