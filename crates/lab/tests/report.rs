@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 }
 
 fn make_report(folder: &Path) {
-    let data = root().join("benchmarks/2026-11-21-xeon-2.8GHz/paper");
+    let data = root().join("benchmarks/2026-11-22-xeon-2.3GHz/paper");
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
     let output = lab.arg("report").arg("--data").arg(data).arg("--out").arg(folder).output();
     let output = output.unwrap();
