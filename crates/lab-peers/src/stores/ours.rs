@@ -57,8 +57,9 @@ impl Peer for Ours {
         Ok(self.0.apply(&batch)?)
     }
 
-    fn compact(&mut self) -> Result<()> {
-        Ok(self.0.compact()?)
+    fn compact(&mut self) -> Result<bool> {
+        self.0.compact()?;
+        Ok(true)
     }
 
     fn index_bytes(&self) -> Option<u64> {

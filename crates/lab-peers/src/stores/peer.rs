@@ -23,8 +23,8 @@ pub(crate) trait Peer: Sync {
     /// Removes the keys in one transaction.
     fn delete(&self, keys: &[Key]) -> Result<()>;
 
-    /// Gives space back, if the store can do so while it is open.
-    fn compact(&mut self) -> Result<()>;
+    /// Gives space back; answers whether the store can do so while it is open.
+    fn compact(&mut self) -> Result<bool>;
 
     /// Bytes of the index in memory, where the store tells.
     fn index_bytes(&self) -> Option<u64> {

@@ -48,8 +48,9 @@ impl Peer for Fjall {
         Ok(batch.commit()?)
     }
 
-    fn compact(&mut self) -> Result<()> {
+    fn compact(&mut self) -> Result<bool> {
         self.records.rotate_memtable_and_wait()?;
-        Ok(self.records.major_compact()?)
+        self.records.major_compact()?;
+        Ok(true)
     }
 }

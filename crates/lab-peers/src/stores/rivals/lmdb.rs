@@ -64,7 +64,7 @@ impl Peer for Lmdb {
     }
 
     /// It reuses pages, but only a copy of the file is smaller.
-    fn compact(&mut self) -> Result<()> {
-        Ok(())
+    fn compact(&mut self) -> Result<bool> {
+        Ok(false)
     }
 }

@@ -54,10 +54,10 @@ impl Peer for Redb {
         Ok(transaction.commit()?)
     }
 
-    fn compact(&mut self) -> Result<()> {
+    fn compact(&mut self) -> Result<bool> {
         // It wants all that was written to be durable.
         self.0.begin_write()?.commit()?;
         self.0.compact()?;
-        Ok(())
+        Ok(true)
     }
 }

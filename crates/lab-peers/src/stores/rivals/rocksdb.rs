@@ -76,8 +76,8 @@ impl Peer for RocksDb {
         Ok(self.database.write_opt(batch, &self.relaxed)?)
     }
 
-    fn compact(&mut self) -> Result<()> {
+    fn compact(&mut self) -> Result<bool> {
         self.database.compact_range(None::<Key>, None::<Key>);
-        Ok(())
+        Ok(true)
     }
 }
