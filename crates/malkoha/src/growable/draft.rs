@@ -18,7 +18,9 @@ pub(super) struct Draft(Vec<u8>);
 
 impl Draft {
     pub(super) fn zeroed(len: usize) -> Self {
-        let mut bytes = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+        // A thread that ends has none any more.
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop());
+        let mut bytes = spare.ok().flatten().unwrap_or_default();
         bytes.clear();
         bytes.resize(len, 0);
         Self(bytes)
@@ -55,6 +57,7 @@ impl DerefMut for Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::{Sender, channel};
 
     #[test]
     fn a_draft_is_zero_whatever_lay_there() {
@@ -66,5 +69,27 @@ mod tests {
             }
         }
         assert_eq!(SPARE.with_borrow(Vec::len), SPARES);
+    }
+
+    /// As for a filter that lies in such memory itself, and changes when it is dropped.
+    #[test]
+    fn a_thread_that_ends_has_drafts_all_the_same() {
+        struct Last(Sender<usize>);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                self.0.send(Draft::zeroed(10).len()).unwrap();
+            }
+        }
+        thread_local! {
+            static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+        }
+        let (sender, lens) = channel();
+        let thread = std::thread::spawn(|| {
+            // What is used first ends last.
+            LAST.set(Some(Last(sender)));
+            drop(Draft::zeroed(1));
+        });
+        thread.join().unwrap();
+        assert_eq!(lens.recv(), Ok(10));
     }
 }
