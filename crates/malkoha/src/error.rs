@@ -133,6 +133,12 @@ pub enum GrowableMapError {
     /// The map's fingerprints have no bit left.
     #[error(transparent)]
     GrownOut(#[from] GrownOut),
+    /// Room was to be reserved that the system does not have.
+    #[error("room for so many keys takes {bytes} bytes, which cannot be had: reserve for fewer")]
+    Memory {
+        /// What the room takes, nearly.
+        bytes: u64,
+    },
 }
 
 /// Two growable filters that could not be united. The first is exactly as it was.

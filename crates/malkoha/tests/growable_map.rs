@@ -212,3 +212,15 @@ fn what_was_reserved_need_not_grow() {
         assert!(empty.size_in_bytes() < bytes / 2);
     }
 }
+
+#[test]
+fn room_that_cannot_be_had_is_refused() {
+    let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 7).unwrap();
+    map.insert("koel", 7).unwrap();
+    let before = map.to_bytes();
+    for keys in [1 << 50, u64::MAX / 120 + 1, u64::MAX] {
+        let error = map.reserve(keys, 1).unwrap_err();
+        assert!(matches!(error, GrowableMapError::Memory { bytes } if bytes > 1 << 50), "{error}");
+    }
+    assert!(map.to_bytes() == before);
+}

@@ -5,15 +5,26 @@ use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::shape::{ROOM, buckets_for};
 use super::table::{GrowTable, Record, narrow};
+use crate::table::memory;
+
+/// More keys than any memory holds.
+const MOST_KEYS: u64 = 1 << 50;
 
 impl GrowTable {
     /// Makes room for so many keys in all, with values of so many bits. Segments that cannot be
-    /// split stay as they are, and grow when they must.
-    pub(super) fn reserve(&mut self, keys: u64, value_bits: u32) {
-        let of_root = keys.div_ceil(self.shape.roots.into());
+    /// split stay as they are, and grow when they must. If the system would not give the memory,
+    /// nothing changes, and the answer is how many bytes that is.
+    pub(super) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
+        let of_root = keys.min(MOST_KEYS).div_ceil(self.shape.roots.into());
         let buckets = |depth: u32| buckets_for((of_root >> depth) * ROOM / 100);
-        let depth = (0..self.shape.bits).find(|&depth| buckets(depth) <= MAX_BUCKETS);
-        let depth = depth.unwrap_or(self.shape.bits);
+        let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
+        let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
+        let bytes = (u64::from(self.shape.roots) << depth)
+            .saturating_mul(form.segment_bytes(self.shape.bits) as u64);
+        if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
+            return Err(bytes);
+        }
+        let depth = depth.min(self.shape.bits);
         let mut number = 0;
         // Splits add segments at the end.
         while number < self.segments.len() {
@@ -24,6 +35,7 @@ impl GrowTable {
             self.reform(number, buckets(depth), value_bits);
             number += 1;
         }
+        Ok(())
     }
 
     /// Gives a segment at least so many buckets and bits; `false` if its keys do not fit then.

@@ -115,11 +115,12 @@ impl GrowableCuckooMap {
     ///
     /// # Errors
     ///
-    /// If the value has more than [`value_bits`](Self::value_bits) bits.
+    /// If the value has more than [`value_bits`](Self::value_bits) bits, or the system has not so much
+    /// memory; nothing has changed then.
     pub fn reserve(&mut self, keys: u64, value: u64) -> Result<(), GrowableMapError> {
         self.check_value(value)?;
-        self.table.reserve(keys, u64::BITS - value.leading_zeros());
-        Ok(())
+        let reserved = self.table.reserve(keys, u64::BITS - value.leading_zeros());
+        reserved.map_err(|bytes| GrowableMapError::Memory { bytes })
     }
 
     /// As [`set_huge_pages`](crate::GrowableCuckooFilter::set_huge_pages) of a filter.
