@@ -173,6 +173,9 @@ pub enum GrowableUnionError {
     /// The fingerprints have no bit left.
     #[error("the union does not fit: {0}")]
     GrownOut(#[from] GrownOut),
+    /// There would be more copies than 2^63.
+    #[error("the filters have more than 2^63 keys together, copies included: unite others")]
+    Copies,
 }
 
 /// A batch of which some keys found no place. All the others are in the filter.

@@ -176,6 +176,33 @@ fn seal(bytes: &mut [u8]) -> Option<()> {
     Some(())
 }
 
+/// Copies that a file claims can be counted on, and there is room for one more.
+#[test]
+fn no_file_has_more_copies_than_can_be_counted() {
+    let whole = filter(10, 0.01, 3).to_bytes();
+    let in_table = filter(10, 0.01, 3).len() - filter(10, 0.01, 3).spilled();
+    let read = |copies: u64| {
+        let mut bytes = whole.clone();
+        // One of the three entries has all copies but one each.
+        let (entries, len) = (bytes.len() - 8 - 3 * SPILLED, copies + 2 + in_table);
+        for (entry, copies) in [copies, 1, 1].into_iter().enumerate() {
+            let at = entries + entry * SPILLED + 24;
+            bytes[at..at + 8].copy_from_slice(&copies.to_le_bytes());
+        }
+        bytes[40..48].copy_from_slice(&len.to_le_bytes());
+        seal(&mut bytes).unwrap();
+        GrowableCuckooFilter::from_bytes(&bytes)
+    };
+    let most = (1 << 63) - 2 - in_table;
+    let mut filter = read(most).unwrap();
+    filter.insert(&0_u64).unwrap();
+    assert_eq!(filter.len(), (1 << 63) + 1);
+    for copies in [most + 1, u64::MAX - 2 - in_table] {
+        let error = read(copies).unwrap_err();
+        assert!(matches!(error, ReadError::Field { field: "len", .. }), "{error}");
+    }
+}
+
 /// Nothing that a hostile header announces is believed before it is checked.
 #[test]
 fn hostile_headers_are_refused_without_an_allocation() {

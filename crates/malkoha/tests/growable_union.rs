@@ -118,6 +118,24 @@ fn the_rate_is_as_reported() {
     }
 }
 
+/// Each union with itself doubles the copies of a key, until they cannot be counted any more.
+#[test]
+fn copies_are_never_beyond_counting() {
+    let mut filter = GrowableCuckooFilter::with_capacity(10, 0.01).unwrap();
+    filter.insert("koel").unwrap();
+    for _ in 0..63 {
+        let same = filter.clone();
+        filter.union_with(&same).unwrap();
+    }
+    assert_eq!((filter.len(), filter.count("koel")), (1 << 63, 1 << 63));
+    let before = filter.to_bytes();
+    let error = filter.union_with(&filter.clone()).unwrap_err();
+    assert_eq!(error, GrowableUnionError::Copies);
+    assert!(filter.to_bytes() == before);
+    filter.insert("koel").unwrap();
+    assert!(filter.remove("koel") && GrowableCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
+}
+
 /// One that began with several segments goes into one that began with fewer, if they divide.
 #[test]
 fn larger_beginnings_go_into_smaller_ones() {

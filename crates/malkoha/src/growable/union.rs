@@ -15,6 +15,7 @@ use super::segment::{Segment, Slot};
 use super::shape::Shape;
 use super::table::{GrowTable, Record, Target, birth, with_codec};
 use crate::error::{GrowableUnionError, GrownOut};
+use crate::filter::MAX_LEN;
 use crate::spill::MAX_COPIES;
 
 /// What a slot tells of its key.
@@ -54,8 +55,8 @@ impl Partial {
 }
 
 impl GrowTable {
-    /// Both in one; an error if places or fingerprints of the two do not mean the same, or if the
-    /// fingerprints have no bit left for another split.
+    /// Both in one; an error if places or fingerprints of the two do not mean the same, if the
+    /// fingerprints have no bit left for another split, or if copies are beyond counting.
     pub(super) fn united(&self, other: &Self) -> Result<Self, GrowableUnionError> {
         let (ours, theirs) = (self.shape, other.shape);
         if ours.bits != theirs.bits {
@@ -64,6 +65,10 @@ impl GrowTable {
         if !theirs.roots.is_multiple_of(ours.roots) {
             return Err(GrowableUnionError::Roots { ours: ours.roots, theirs: theirs.roots });
         }
+        let len = self.len.checked_add(other.len);
+        if len.is_none_or(|len| len > MAX_LEN) {
+            return Err(GrowableUnionError::Copies);
+        }
         // The fewer keys are inserted, if either can take the other's.
         let (into, from) = if theirs.roots == ours.roots && self.occupied < other.occupied {
             (other, self)
@@ -71,6 +76,7 @@ impl GrowTable {
             (self, other)
         };
         let mut union = Self { capacity: self.capacity, ..into.clone() };
+        union.segments.set_huge_pages(self.segments.has_huge_pages());
         // The slots first: copies are spilled only while others lie in the table.
         let mut fits = true;
         let ratio = u64::from(from.shape.roots / into.shape.roots);
@@ -124,7 +130,7 @@ impl GrowTable {
                 if spilled > 0 {
                     self.spill.add(target.spill_key(fingerprint, 0), spilled);
                 }
-                self.len = self.len.saturating_add(copies);
+                self.len += copies;
                 return true;
             }
             if !self.grow(target.number()) {
@@ -206,6 +212,25 @@ fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::growable::GrowableCuckooFilter;
+
+    /// Whichever of the two the copy is made of.
+    #[test]
+    fn the_choice_of_pages_stays() {
+        let of = |keys: std::ops::Range<u32>, huge: bool| {
+            let mut filter = GrowableCuckooFilter::with_capacity(10, 0.01).unwrap();
+            filter.insert_many(&keys.collect::<Vec<_>>()).unwrap();
+            filter.set_huge_pages(huge);
+            filter
+        };
+        for huge in [true, false] {
+            for (ours, theirs) in [(0..10, 10..30), (0..30, 30..40)] {
+                let mut union = of(ours, huge);
+                union.union_with(&of(theirs, !huge)).unwrap();
+                assert_eq!(union.table().segments.has_huge_pages(), huge);
+            }
+        }
+    }
 
     #[test]
     fn every_bucket_comes_once() {

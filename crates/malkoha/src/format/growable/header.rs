@@ -1,5 +1,6 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
+use crate::filter::MAX_LEN;
 use crate::format::header::{
     MAX_SPILLED, SIGNATURE, VERSION, check, checksum, field, offset, preamble,
 };
@@ -82,8 +83,9 @@ impl GrowableHeader {
             table_bytes: word(offset::TABLE_BYTES),
             spilled: word(offset::SPILLED),
         };
-        let Self { capacity, segments, table_bytes, spilled, .. } = header;
+        let Self { capacity, len, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
+        check(len <= MAX_LEN, "len", offset::LEN, len)?;
         check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;

@@ -128,6 +128,10 @@ impl Pool {
         self.chunks.iter().for_each(|chunk| chunk.set_huge_pages(huge));
     }
 
+    pub(super) fn has_huge_pages(&self) -> bool {
+        !self.ordinary
+    }
+
     /// The bytes of a segment.
     #[inline(always)]
     pub(crate) fn bytes(&self, number: usize) -> &[u8] {

@@ -125,7 +125,7 @@ impl GrowableCuckooFilter {
     ///
     /// If the filters' seeds or fingerprints differ, if the capacity of `other` is the smaller one
     /// and its segments cannot be told apart here, or if there are too many keys for the
-    /// fingerprints. This filter is then as it was.
+    /// fingerprints, or more copies than 2^63. This filter is then as it was.
     pub fn union_with(&mut self, other: &Self) -> Result<(), GrowableUnionError> {
         if self.hasher != other.hasher {
             return Err(GrowableUnionError::Seed);
