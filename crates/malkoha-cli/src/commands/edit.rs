@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
 use serde_json::json;
@@ -134,6 +134,9 @@ impl Remove {
 impl EditArgs {
     fn read_items<C: Contents>(&self, filter: &C, value_bits: u32) -> Result<Items<C::Item>> {
         let inputs = self.input.inputs();
+        if inputs.include(&self.filter) {
+            bail!("it is named as input too, and has no lines: leave it out there");
+        }
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
         let how = Reducing { hasher: filter.hasher(), value_bits, copies: self.copies };
         Items::read(&inputs, how, self.threads.threads(), &progress)

@@ -6,6 +6,8 @@ mod split;
 
 use std::path::{Path, PathBuf};
 
+use same_file::is_same_file;
+
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use list::List;
 pub(crate) use split::{BATCH, split};
@@ -41,6 +43,12 @@ impl Inputs {
 
     pub(crate) fn use_stdin(&self) -> bool {
         self.paths.iter().any(|path| is_stdin(path))
+    }
+
+    /// Whether one of them is this file, under whatever name.
+    pub(crate) fn include(&self, file: &Path) -> bool {
+        let mut files = self.paths.iter().filter(|path| !is_stdin(path));
+        files.any(|path| is_same_file(path, file).unwrap_or(false))
     }
 
     /// The size of all inputs, if all are regular files.

@@ -160,6 +160,23 @@ fn a_filter_without_room_stays_as_it_was() {
     assert!(before == dir.read("f.mlk"));
 }
 
+/// As `remove f.mlk *` would have it, which would take out whatever its bytes happen to match.
+#[test]
+fn a_filter_is_no_input_of_its_own_change() {
+    let dir = built();
+    let before = dir.read("f.mlk");
+    dir.shell("ln -s f.mlk link").prints("");
+    for input in ["f.mlk lines", "lines ./f.mlk", "link"] {
+        for (command, cannot) in [("add", "add to"), ("remove", "remove from")] {
+            dir.run(&format!("{command} f.mlk {input}")).complains(&format!(
+                "cannot {cannot} 'f.mlk', which is unchanged: it is named as input too, and has no \
+                 lines: leave it out there"
+            ));
+        }
+    }
+    assert!(before == dir.read("f.mlk"));
+}
+
 #[test]
 fn adders_at_the_same_time_lose_nothing() {
     let dir = Dir::new();

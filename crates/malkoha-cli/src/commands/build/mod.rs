@@ -188,10 +188,8 @@ fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<(
     if is_stdin(output) {
         return refuse_both(output, arguments.json);
     }
-    for input in inputs.paths().iter().filter(|path| !is_stdin(path)) {
-        if same_file::is_same_file(input, output).unwrap_or(false) && output.is_file() {
-            bail!("{} is both input and output: name another output file", name(output));
-        }
+    if output.is_file() && inputs.include(output) {
+        bail!("{} is both input and output: name another output file", name(output));
     }
     Ok(())
 }
