@@ -161,7 +161,9 @@ impl Facts {
         };
         let mut fingerprints = format!("{} bits", shape.fingerprint_bits);
         if shape.value_bits > 0 {
-            fingerprints += &format!(", and values of {} bits", shape.value_bits);
+            // Segments of a growable map have only the bits that their values need.
+            let most = if shape.kind.starts_with("growable") { "up to " } else { "" };
+            fingerprints += &format!(", and values of {most}{} bits", shape.value_bits);
         }
         let mut rows = vec![
             ("holds", shape.kind.to_owned()),
