@@ -1,11 +1,11 @@
 //! Filter files that are read as a whole, to be changed or united.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use malkoha::FileKind;
+use malkoha::{FileKind, ReadError};
 use same_file::Handle;
 
 use super::Contents;
@@ -29,7 +29,7 @@ impl FilterFile {
         Self::of(path, lock(path))
     }
 
-    fn of(path: &Path, file: std::io::Result<File>) -> Result<Self> {
+    fn of(path: &Path, file: io::Result<File>) -> Result<Self> {
         let failed = || format!("cannot open filter {}", name(path));
         let file = file.with_context(failed)?;
         let kind = kind(path).with_context(failed)?;
@@ -42,14 +42,29 @@ impl FilterFile {
 
     /// Reads what it holds, and checks every byte.
     pub(crate) fn read<C: Contents>(&self) -> Result<C> {
-        C::read(self.kind, BufReader::new(&self.file))
+        whole(&self.file, |reader| C::read(self.kind, reader))
             .with_context(|| format!("cannot open filter {}", name(&self.path)))
     }
 }
 
+/// What `read` makes of a file, which must be all of it.
+pub(super) fn whole<F: Read + Seek, C>(
+    file: F,
+    read: impl FnOnce(&mut BufReader<F>) -> Result<C, ReadError>,
+) -> Result<C, ReadError> {
+    let mut reader = BufReader::new(file);
+    let contents = read(&mut reader)?;
+    let after = io::copy(&mut reader, &mut io::sink())?;
+    if after == 0 {
+        return Ok(contents);
+    }
+    let found = reader.stream_position()?;
+    Err(ReadError::Length { expected: found - after, found })
+}
+
 /// Opens and locks the file that `path` names at the moment the lock is had: another process may
 /// have replaced the one that it named before.
-pub(crate) fn lock(path: &Path) -> std::io::Result<File> {
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
     loop {
         let file = File::open(path)?;
         file.lock()?;

@@ -10,6 +10,7 @@ use malkoha::{
     ReadError,
 };
 
+use super::file::whole;
 use crate::input::name;
 use crate::screen::Hashed;
 
@@ -40,7 +41,9 @@ impl Lookup {
     fn read(path: &Path) -> Result<Self, ReadError> {
         Ok(match kind(path)? {
             FileKind::GrowableSet => Self::GrowableSet(GrowableCuckooFilter::open(path)?),
-            FileKind::Map => Self::Map(CuckooMap::read_from(File::open(path)?)?),
+            FileKind::Map => {
+                Self::Map(whole(File::open(path)?, |file| CuckooMap::read_from(file))?)
+            }
             FileKind::GrowableMap => Self::GrowableMap(GrowableCuckooMap::open(path)?),
             // SAFETY: nobody may change a filter file in place, which the documentation of the
             // command says; this command replaces filter files by renaming, which a map does not

@@ -89,6 +89,17 @@ fn damage_is_told_in_one_line() {
             "{}",
             run.stderr
         );
+        dir.write("bad.mlk", [&whole[..], b"!"].concat());
+        let commands = commands.map(|command| format!("{command} bad.mlk"));
+        let union = format!("union -o bad.mlk {kind}.mlk bad.mlk");
+        for command in commands.into_iter().chain(["info bad.mlk".to_owned(), union]) {
+            dir.run(&command).complains(&format!(
+                "cannot open filter 'bad.mlk': file is {} bytes long, but its header announces {}: \
+                 it is cut off or has bytes appended",
+                whole.len() + 1,
+                whole.len(),
+            ));
+        }
     }
 }
 
