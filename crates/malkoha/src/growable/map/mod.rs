@@ -21,12 +21,14 @@ use crate::params::float;
 /// bits that are all below 2^28 takes 28 for each. A larger one widens its segment.
 ///
 /// A lookup touches two places at every size: O(1). The longest insert rebuilds one segment of at
-/// most 2^15 slots.
+/// most 2^15 slots, and moves the values beside them.
 ///
 /// # Several values a key
 ///
 /// A key can have any number of values, equal ones too. Two lie in the table, further ones in an
-/// ordered list beside it, at some 40 bytes each: fine for few such keys, not for all.
+/// ordered list beside it, at some 40 bytes each: fine for few such keys, not for all. Where a segment
+/// splits, its part of the list is moved one by one: a million values of one key can take a second, a few
+/// times while the map grows.
 ///
 /// ```
 /// use malkoha::GrowableCuckooMap;
