@@ -272,6 +272,23 @@ fn other_layouts_are_refused() {
     assert!(plain.into_concurrent::<Striped<ParkingLock>>().is_err());
 }
 
+/// Copies beside the table, of which a tool has emptied all slots: what is left can be saved.
+#[test]
+fn a_filter_whose_slots_were_emptied_can_be_saved() {
+    let builder = ConcurrentCuckooFilter::builder().capacity(100).fingerprint_bits(16);
+    let mut filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    (0..5).for_each(|_| filter.insert("again").unwrap());
+    for (bucket, slot) in
+        (0..filter.buckets()).flat_map(|bucket| (0..4).map(move |slot| (bucket, slot)))
+    {
+        filter.set_slot(bucket, slot, 0);
+    }
+    assert!(!filter.contains("again"));
+    filter.insert("once").unwrap();
+    let filter = reopened(filter);
+    assert_eq!((filter.len(), filter.count("once"), filter.count("again")), (1, 1, 0));
+}
+
 /// Locks may be one's own.
 #[test]
 fn a_lock_of_ones_own() {

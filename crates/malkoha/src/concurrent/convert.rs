@@ -16,7 +16,7 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
     ///
     /// If the system does not give the memory.
     pub fn into_filter(mut self) -> Result<CuckooFilter, BuildError> {
-        let parts = self.parts();
+        let mut parts = self.parts();
         let bytes = parts.geometry.table_bytes().unwrap_or(u64::MAX);
         let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         let (lanes, places) = (self.table.lanes, parts.geometry.places as usize);
@@ -29,7 +29,10 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
         }
         let mut table = Table::from_bytes(memory, parts.geometry);
         for (key, copies) in self.table.spill_list().iter() {
-            table.add_spilled(key, copies);
+            // `set_slot` may have emptied the slots that they were copies of.
+            if !table.add_spilled(key, copies) {
+                parts.len = parts.len.saturating_sub(copies);
+            }
         }
         Ok(CuckooFilter::from_parts(table, &parts))
     }

@@ -31,7 +31,8 @@ impl<P: Locking> ConcurrentCuckooFilter<P> {
 
     /// Puts a fingerprint into a slot, 0 to empty it, and answers what was there; `None`, and nothing
     /// is changed, if there is no such slot or no such fingerprint. For the filter's only owner: what
-    /// is overwritten is lost, and nothing checks that the fingerprint belongs there.
+    /// is overwritten is lost, and nothing checks that the fingerprint belongs there. Copies that are
+    /// kept beside the table go with the last one in it when the filter is made into one of one owner.
     pub fn set_slot(&mut self, bucket: u64, slot: u32, fingerprint: u32) -> Option<u32> {
         let before = self.slot(bucket, slot)?;
         let bits = self.geometry().fingerprint_bits;
