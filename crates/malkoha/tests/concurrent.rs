@@ -1,6 +1,8 @@
 //! The filter that threads share: against a model in one thread, and what must hold in many.
 
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use malkoha::{
@@ -287,6 +289,30 @@ fn a_filter_whose_slots_were_emptied_can_be_saved() {
     filter.insert("once").unwrap();
     let filter = reopened(filter);
     assert_eq!((filter.len(), filter.count("once"), filter.count("again")), (1, 1, 0));
+}
+
+/// What a thread keeps for its searches is gone when the values that it had before are dropped.
+#[test]
+fn a_thread_that_ends_inserts() {
+    struct Last(Arc<ConcurrentCuckooFilter>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            (80_000..100_000_u64).for_each(|key| self.0.insert(&key).unwrap());
+        }
+    }
+    thread_local! {
+        static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+    }
+    let builder = ConcurrentCuckooFilter::builder().capacity(100_000).fingerprint_bits(12);
+    let filter: Arc<ConcurrentCuckooFilter> = Arc::new(builder.build_concurrent().unwrap());
+    let shared = Arc::clone(&filter);
+    let thread = std::thread::spawn(move || {
+        LAST.set(Some(Last(Arc::clone(&shared))));
+        (0..80_000_u64).for_each(|key| shared.insert(&key).unwrap());
+    });
+    thread.join().unwrap();
+    assert!((0..100_000_u64).all(|key| filter.contains(&key)));
+    assert_eq!(filter.len(), 100_000);
 }
 
 /// Locks may be one's own.

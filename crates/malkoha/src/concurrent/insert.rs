@@ -12,7 +12,7 @@ use crate::layout::{NEAR, Neighbours, Offer, Search};
 use crate::spill::MAX_COPIES;
 
 thread_local! {
-    /// This thread's memory for searches. Taken out while it is used.
+    /// This thread's memory for searches. Taken out while it is used. Gone where a thread ends.
     static SEARCH: Cell<Search> = const { Cell::new(Search::new()) };
 }
 
@@ -87,8 +87,8 @@ impl<P: Locking, S: Space> Table<P, S> {
         if refusal == Offer::Copy && self.spill_beside(probe, MAX_COPIES) {
             return true;
         }
-        let mut search =
-            SEARCH.take().for_table(part.len() * 8 * self.addressing.segments() as usize);
+        let search = SEARCH.try_with(Cell::take).unwrap_or_default();
+        let mut search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
         let near = max_kicks.min(NEAR);
         let inserted = self.insert_with_moves(part, &mut search, probe, near)
             || self.spill_beside(probe, 1)
@@ -96,7 +96,7 @@ impl<P: Locking, S: Space> Table<P, S> {
             || (self.spill_a_copy(part, &search, probe, near)
                 && self.insert_with_moves(part, &mut search, probe, near))
             || (max_kicks > near && self.insert_with_moves(part, &mut search, probe, max_kicks));
-        SEARCH.set(search);
+        let _ = SEARCH.try_with(|kept| kept.set(search));
         inserted
     }
 
