@@ -106,9 +106,10 @@ pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u3
     // Segments of a capacity of 2^36 keys, and places of a part.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
     let narrow = |number: f64| number as u32;
-    // The whole directory is made at once.
+    // The whole directory is made at once, for whole doublings.
     if segments * f64::from(1 << doublings) > MOST_NAMES {
-        return Err(BuildError::Growth { asked: growth, most: (MOST_NAMES / segments).max(1.0) });
+        let most = (MOST_NAMES / segments).max(1.0).log2().floor().exp2();
+        return Err(BuildError::Growth { asked: growth, most });
     }
     let geometry = Geometry {
         layout: Layout::Words,
@@ -247,5 +248,25 @@ impl Buckets for Growing {
             params::cuckoo_fpr(bits - self.doublings + span, probed, load)
         };
         self.spans.iter().map(rate).sum::<f64>() / params::float(self.spans.len() as u64)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    /// The growth that an error names can be had, though a directory has whole doublings.
+    #[test]
+    fn the_growth_that_an_error_names_can_be_had() {
+        let mut refused = 0;
+        for capacity in (20..=36).map(|bits| 1 << bits) {
+            for growth in (0..16).map(|doublings| 1.5 * f64::from(1 << doublings)) {
+                let Err(error) = plan(capacity, 0.01, growth) else { continue };
+                let BuildError::Growth { most, .. } = error else { panic!("{error}") };
+                assert!(most < growth && plan(capacity, 0.01, most).is_ok(), "{capacity}: {error}");
+                refused += 1;
+            }
+        }
+        assert!(refused > 20, "only {refused} have too many parts");
     }
 }
