@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use malkoha::{
-    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Layout, Lock, Locking, McsLock,
-    ParkingLock, Striped,
+    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Fixed, Global,
+    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Growing, Layout, Lock, Locking, McsLock,
+    ParkingLock, Space, Striped,
 };
 use proptest::prelude::*;
 
@@ -117,10 +117,7 @@ fn rounds() -> u64 {
 
 /// Threads insert, remove and look up at the same time in a filter that is nearly full, so that
 /// inserts move what others look for.
-fn no_key_is_ever_missed<P: Locking>(threads: u64)
-where
-    ConcurrentCuckooFilter<P>: Sync,
-{
+fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
     let capacity = stay + threads * come;
     let builder = ConcurrentCuckooFilter::builder().capacity(capacity).fingerprint_bits(16);
@@ -315,6 +312,17 @@ fn a_thread_that_ends_inserts() {
     assert_eq!(filter.len(), 100_000);
 }
 
+/// Whoever is generic over locks and growth can share a filter.
+#[test]
+fn filters_of_all_kinds_are_shared() {
+    fn shared<T: Send + Sync>() {}
+    fn check<P: Locking, S: Space>() {
+        shared::<ConcurrentCuckooFilter<P, S>>();
+    }
+    check::<Striped<ParkingLock>, Growing>();
+    check::<Global<McsLock>, Fixed>();
+}
+
 /// Locks may be one's own.
 #[test]
 fn a_lock_of_ones_own() {
@@ -332,10 +340,7 @@ fn a_lock_of_ones_own() {
 /// Threads make filters grow to 150 times what they began with. Each puts in keys and takes every
 /// other one out again; another looks for what was in at first, and for all that has been put in to stay.
 /// In the end all is taken out, and nothing is left.
-fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64)
-where
-    GrowableConcurrentCuckooFilter<P>: Sync,
-{
+fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
     let (first, each, step): (u64, u64, usize) =
         if cfg!(miri) { (20, 60, 20) } else { (100, 10_000, 100) };
     // Of each step, the first half.

@@ -13,10 +13,7 @@ use super::{Shared, SharedContender};
 /// 0.23 % false positives with five slots a word.
 const FINGERPRINT_BITS: u32 = 12;
 
-impl<P: Locking> Shared for ConcurrentCuckooFilter<P>
-where
-    Self: Sync,
-{
+impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
     fn insert(&self, key: u64) -> bool {
         Self::insert(self, &key).is_ok()
     }
@@ -34,10 +31,7 @@ where
     }
 }
 
-fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender
-where
-    ConcurrentCuckooFilter<P>: Sync,
-{
+fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {
         let builder = ConcurrentCuckooFilter::builder().capacity(keys);
         let filter: ConcurrentCuckooFilter<P> =

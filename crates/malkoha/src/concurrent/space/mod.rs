@@ -20,7 +20,7 @@ pub trait Space: Buckets {}
 
 /// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it, which
 /// has all the places of the segment, so moves and searches stay in a part.
-pub(crate) trait Buckets: Debug {
+pub(crate) trait Buckets: Debug + Send + Sync {
     /// The bucket at a place of the part that the fingerprint belongs to now. To be asked again
     /// whenever the version of the fingerprint's stripe has changed.
     fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64;
