@@ -66,6 +66,18 @@ pub(crate) fn in_order<S: Sink>(
     pipeline.finish()
 }
 
+/// Does both, side by side if the system gives a thread.
+pub(crate) fn both(mut one: impl FnMut() + Send, other: impl FnOnce()) {
+    let refused = thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, &mut one);
+        other();
+        started.is_err()
+    });
+    if refused {
+        one();
+    }
+}
+
 struct Pipeline<W, S> {
     source: Mutex<Source>,
     turn: Mutex<Turn<S>>,

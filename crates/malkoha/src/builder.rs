@@ -9,6 +9,7 @@ use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
 use crate::key::{Key, KeyHasher, random_seed};
 use crate::map::CuckooMap;
 use crate::params;
+use crate::threads::side_by_side;
 
 /// The seed of a filter that was given none: equal inputs then give equal bytes.
 pub(crate) const DEFAULT_SEED: u64 = 0;
@@ -142,7 +143,7 @@ impl Builder {
     }
 
     /// The most threads that [`build_from`](Self::build_from) may use; 1 unless told. The filter
-    /// does not depend on it.
+    /// does not depend on it, and where the system refuses threads, fewer do.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
@@ -267,16 +268,8 @@ impl Builder {
         let hasher = KeyHasher::new(self.seed);
         let mut hashes = vec![0; keys.len()];
         let a_thread = keys.len().div_ceil(self.threads).max(MIN_KEYS_A_THREAD);
-        std::thread::scope(|scope| {
-            let mut parts = keys.chunks(a_thread).zip(hashes.chunks_mut(a_thread));
-            let mine = parts.next();
-            for (keys, hashes) in parts {
-                scope.spawn(move || hash_all(hasher, keys, hashes));
-            }
-            if let Some((keys, hashes)) = mine {
-                hash_all(hasher, keys, hashes);
-            }
-        });
+        let parts = keys.chunks(a_thread).zip(hashes.chunks_mut(a_thread)).collect();
+        side_by_side(parts, |(keys, hashes)| hash_all(hasher, keys, hashes));
         self.build_from_hashes(&hashes)
     }
 

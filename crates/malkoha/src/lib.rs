@@ -73,6 +73,7 @@ mod parallel;
 pub mod params;
 mod spill;
 mod table;
+mod threads;
 mod union;
 
 pub use builder::{Builder, Plan};

@@ -1,14 +1,13 @@
 //! Reducing lines to hashes, or to pairs of hash and value, each once.
 
 use std::path::PathBuf;
-use std::thread;
 
 use anyhow::{Result, bail};
 use malkoha::KeyHasher;
 
 use crate::filter::{Item, WrongLine};
 use crate::input::{Block, Inputs, name, split};
-use crate::pipeline::{Sink, in_order};
+use crate::pipeline::{Sink, both, in_order};
 use crate::progress::Progress;
 
 /// What the lines of an input come to: 8 bytes for each in a set, 16 in a map.
@@ -133,10 +132,7 @@ fn sort<T: Item>(items: &mut [T], threads: usize) {
     let middle = items.len() / threads * half;
     items.select_nth_unstable(middle);
     let (low, high) = items.split_at_mut(middle);
-    thread::scope(|scope| {
-        scope.spawn(|| sort(low, half));
-        sort(high, threads - half);
-    });
+    both(|| sort(low, half), || sort(high, threads - half));
 }
 
 #[cfg(test)]

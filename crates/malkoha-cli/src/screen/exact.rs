@@ -1,7 +1,6 @@
 //! Lines that are in a list, without error: fingerprints find the place, the list confirms it.
 
 use std::collections::HashMap;
-use std::thread;
 
 use anyhow::Result;
 use malkoha::{CuckooMap, KeyHasher, MapBatchError};
@@ -9,6 +8,7 @@ use memchr::memchr;
 
 use super::Matcher;
 use crate::input::{List, split};
+use crate::pipeline::both;
 use crate::progress::Progress;
 
 /// The rate at which a line that is not in the list is compared with a line of it, in vain.
@@ -67,23 +67,24 @@ impl Exact {
 /// Each line's hash, and where it begins.
 fn hash_all(hasher: KeyHasher, lines: &[(u64, &[u8])], threads: usize) -> Vec<(u64, u64)> {
     let mut hashed = vec![(0, 0); lines.len()];
-    let a_thread = lines.len().div_ceil(threads).max(MIN_LINES_A_THREAD);
-    let hash = |lines: &[(u64, &[u8])], hashed: &mut [(u64, u64)]| {
+    hash_into(&mut hashed, hasher, lines, threads.min(lines.len() / MIN_LINES_A_THREAD));
+    hashed
+}
+
+fn hash_into(hashed: &mut [(u64, u64)], hasher: KeyHasher, lines: &[(u64, &[u8])], threads: usize) {
+    if threads < 2 {
         for (hashed, (offset, line)) in hashed.iter_mut().zip(lines) {
             *hashed = (hasher.hash_bytes(line), *offset);
         }
-    };
-    thread::scope(|scope| {
-        let mut parts = lines.chunks(a_thread).zip(hashed.chunks_mut(a_thread));
-        let mine = parts.next();
-        for (lines, hashed) in parts {
-            scope.spawn(move || hash(lines, hashed));
-        }
-        if let Some((lines, hashed)) = mine {
-            hash(lines, hashed);
-        }
-    });
-    hashed
+        return;
+    }
+    let half = threads / 2;
+    let middle = lines.len() / threads * half;
+    let (first, rest) = hashed.split_at_mut(middle);
+    both(
+        || hash_into(first, hasher, &lines[..middle], half),
+        || hash_into(rest, hasher, &lines[middle..], threads - half),
+    );
 }
 
 impl Matcher for Exact {

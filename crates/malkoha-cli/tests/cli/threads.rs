@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::harness::Dir;
+use crate::harness::{Dir, Run};
 
 const DISPOSABLE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/disposable-email-domains.txt");
@@ -132,6 +132,23 @@ fn the_end_does_not_wait_for_input_when_nobody_reads_on() {
         stdin.write_all(b"a\n").unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
+}
+
+/// Where the system refuses threads, here since no memory is as large as their stacks, one does it all.
+#[test]
+fn threads_that_are_refused_are_done_without() {
+    // So many that every step of the work would have several threads.
+    let list: String = (0..600_000).map(|n| format!("{n}\n")).collect();
+    let dir = Dir::with("list", list).and("input", input());
+    dir.run("build -q --fpr 1e-8 -o one.mlk --threads 1 list").prints("");
+    let jobs = ["build -q --fpr 1e-8 -o refused.mlk list", "screen -v --list list input"];
+    for job in jobs {
+        let one = dir.run(&format!("{job} --threads 1")).succeeds();
+        let mut refused = dir.command(&format!("{job} --threads 8"));
+        let output = refused.env("RUST_MIN_STACK", (1_u64 << 60).to_string()).output().unwrap();
+        Run::from(output).prints(one.stdout);
+    }
+    assert!(dir.read("one.mlk") == dir.read("refused.mlk"));
 }
 
 #[test]

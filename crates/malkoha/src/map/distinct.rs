@@ -1,7 +1,6 @@
 //! Filling a map with the first value of each key, segment by segment, on several threads.
 
 use std::ops::Range;
-use std::thread;
 
 use super::CuckooMap;
 use crate::addressing::scale;
@@ -9,6 +8,7 @@ use crate::error::{BatchFull, MapBatchError};
 use crate::layout::{Lanes, Search, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
+use crate::threads::side_by_side;
 
 /// A pair of hash and value, and its position in the batch.
 type Placed = (u64, u64, usize);
@@ -54,25 +54,15 @@ impl CuckooMap {
             usize::try_from(self.parts.geometry.segment_bytes()).expect("in memory");
         let a_thread = segments.div_ceil(threads.clamp(1, segments));
         let (lanes, spill, max_kicks) = (&self.lanes, &self.spill, self.parts.max_kicks);
-        let fill = |number: usize, bytes: &mut [u8]| {
+        let fill = |(number, bytes): (usize, &mut [u8])| {
             let part = number * a_thread..segments.min((number + 1) * a_thread);
             let run = Run { lanes, spill, max_kicks, segments: part };
             run.fill(bytes, &sorted, &ends, &is_same)
         };
-        let mut parts = self.bytes.chunks_mut(a_thread * segment_bytes).enumerate();
-        let first = parts.next();
-        let filled: Vec<Filled> = thread::scope(|scope| {
-            let fill = &fill;
-            let others: Vec<_> =
-                parts.map(|(number, bytes)| scope.spawn(move || fill(number, bytes))).collect();
-            let mine = first.map(|(number, bytes)| fill(number, bytes));
-            // A thread panics only if `is_same` does, and then so does the caller.
-            let others = others.into_iter().map(|other| other.join().expect("is_same"));
-            mine.into_iter().chain(others).collect()
-        });
+        let parts = self.bytes.chunks_mut(a_thread * segment_bytes).enumerate().collect();
         let mut refused = Vec::new();
         let mut inserted = 0;
-        for part in filled {
+        for part in side_by_side(parts, fill) {
             inserted += part.inserted;
             refused.extend(part.refused);
             self.spill.extend(part.spill.iter());

@@ -8,6 +8,7 @@ use crate::geometry::Geometry;
 use crate::layout::{CopyLayout, Search};
 use crate::spill::Spill;
 use crate::table::batch;
+use crate::threads::side_by_side;
 
 /// A table of fewer bytes lies in cache anyway.
 const WORTHWHILE_BYTES: u64 = 2 << 20;
@@ -111,7 +112,7 @@ fn fill<L: CopyLayout + Sync>(
         let partitions = number * a_thread..ends.len().min((number + 1) * a_thread);
         parts.push((partitions, bytes));
     }
-    let fill_part = |partitions: std::ops::Range<usize>, bytes: &mut [u8]| {
+    let fill_part = |(partitions, bytes): (std::ops::Range<usize>, &mut [u8])| {
         let first_segment = (partitions.start * plan.segments_a_partition as usize) as u64;
         let (mut rejects, mut search) = (Vec::new(), Search::default());
         let mut spill = Spill::default();
@@ -125,23 +126,10 @@ fn fill<L: CopyLayout + Sync>(
         (rejects, spill.shifted(first_segment))
     };
     let mut all = Vec::new();
-    let mut join = |(rejects, spilled): (Vec<u64>, Spill)| {
+    for (rejects, spilled) in side_by_side(parts, fill_part) {
         all.extend(rejects);
         spill.extend(spilled.iter());
-    };
-    if let [(partitions, bytes)] = &mut parts[..] {
-        join(fill_part(partitions.clone(), bytes));
-        return all;
     }
-    std::thread::scope(|scope| {
-        let fill_part = &fill_part;
-        let workers: Vec<_> = parts
-            .into_iter()
-            .map(|(partitions, bytes)| scope.spawn(move || fill_part(partitions, bytes)))
-            .collect();
-        // A worker panics only if this library has a bug, and then so does the caller.
-        workers.into_iter().for_each(|worker| join(worker.join().expect("worker")));
-    });
     all
 }
 

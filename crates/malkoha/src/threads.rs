@@ -1,0 +1,45 @@
+//! Work in parts, side by side.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Does `work` on all parts, with a thread for each, of which this is one. Where the system refuses
+/// threads, those that there are do it all. Answers in the order of the parts.
+pub(crate) fn side_by_side<T: Send, R: Send>(
+    parts: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let others = parts.len().saturating_sub(1);
+    let mut done: Vec<Option<R>> = parts.iter().map(|_| None).collect();
+    let left = Mutex::new(parts.into_iter().zip(&mut done));
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
+        while let Some((part, done)) = next() {
+            *done = Some(work(part));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..others {
+            if thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                break;
+            }
+        }
+        run();
+    });
+    drop(left);
+    // A thread panics only if `work` does, and then so has the scope.
+    done.into_iter().map(|done| done.expect("all parts are done")).collect()
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_come_in_the_order_of_the_parts() {
+        for parts in [0, 1, 2, 5, 40] {
+            let squares = side_by_side((0..parts).collect(), |n: u64| n * n);
+            assert_eq!(squares, (0..parts).map(|n| n * n).collect::<Vec<_>>());
+        }
+    }
+}
