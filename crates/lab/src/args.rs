@@ -197,13 +197,20 @@ pub struct CopiesArgs {
     pub date: Option<String>,
 }
 
+/// What its tables say.
+const THREADS_HELP: &str = "\
+Each filter is filled in part, then all threads begin at once; half of the lookups are of keys that
+are in. In the tables, \"gain\" is the rate with the last number of threads over that with the first,
+and \"of the first\" the last rate over that of the first filter.";
+
 /// Options of filters that threads share.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = THREADS_HELP)]
 pub struct ThreadsArgs {
     /// Keys that each filter is built for
     #[arg(long, value_parser = parse_count, default_value = "15M")]
     pub keys: u64,
-    /// Numbers of threads
+    /// Numbers of threads, each 1 to 1024
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,8")]
     pub threads: Vec<usize>,
     /// Measure these filters alone, named as in the tables and parted by semicolons

@@ -53,6 +53,43 @@ fn a_quick_bench_verifies_and_writes_its_results() {
 }
 
 #[test]
+fn threads_are_measured_on_every_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.csv");
+    let (good, text) = lab(&[
+        "threads",
+        "--keys",
+        "3000",
+        "--threads",
+        "1,2",
+        "--runs",
+        "1",
+        "--csv",
+        path.to_str().unwrap(),
+    ]);
+    assert!(good, "{text}");
+    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    for filter in ["striped, parking", "one lock, elided MCS", "one owner, no sharing"] {
+        for mix in ["lookups", "10 % inserts", "50 % inserts", "inserts"] {
+            for way in ["one by one", "in batches"] {
+                for threads in [1, 2] {
+                    let measure = format!("{mix}, {way}, {threads} threads");
+                    let mut of =
+                        rows.iter().filter(|r| r.contender == filter && r.measure == measure);
+                    assert!(of.any(|row| row.median > 0.0), "no {measure} of {filter}");
+                }
+            }
+        }
+    }
+    for wrong in [["--threads", "0"], ["--threads", "1025"], ["--runs", "0"]] {
+        let (good, text) = lab(&[&["threads", "--keys", "100"], &wrong[..]].concat());
+        assert!(!good && text.contains("1 to 1024"), "{text}");
+    }
+    let (good, text) = lab(&["threads", "--only", "nest"]);
+    assert!(!good && text.contains("striped, MCS"), "{text}");
+}
+
+#[test]
 fn what_does_not_exist_is_refused_with_what_does() {
     let (good, text) = lab(&["bench", "--layouts", "nest"]);
     assert!(!good && text.contains("bucketed8"), "{text}");

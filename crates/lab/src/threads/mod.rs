@@ -80,6 +80,9 @@ pub struct SharedContender {
     pub build: Box<dyn Fn(u64) -> Result<Box<dyn Shared>>>,
 }
 
+/// More are a mistake.
+const MOST_THREADS: usize = 1024;
+
 /// Measures all contenders, alternating, and prints rates and what more threads gain. Answers the rows
 /// that it wrote.
 ///
@@ -87,7 +90,11 @@ pub struct SharedContender {
 ///
 /// If a filter cannot be built, refuses a key, or misses one; or a file cannot be written.
 pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<Vec<Row>> {
-    ensure!(args.runs > 0 && args.threads.iter().all(|&n| n > 0), "at least one run and thread");
+    let possible = |threads: &usize| (1..=MOST_THREADS).contains(threads);
+    ensure!(
+        args.runs > 0 && args.threads.iter().all(possible),
+        "ask for --runs of at least 1, and for 1 to {MOST_THREADS} --threads"
+    );
     let contenders = chosen(&args.only, contenders)?;
     let mut report = Report::new(Machine::describe(args.output.date.clone()));
     print!("{}", report.head());
