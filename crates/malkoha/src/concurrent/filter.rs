@@ -22,6 +22,10 @@ use crate::params;
 ///
 /// A key is in for all threads that know, by whatever way, that its insert has returned.
 ///
+/// A lookup touches two buckets, whatever the size: O(1). So does a removal. An insert does too; where
+/// both are full it looks for the shortest chain of moves that makes room, among at most `max_kicks`
+/// other buckets.
+///
 /// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
 /// slot of 12: some 5 % more than the smallest layout of the single-owner filter. It counts copies
 /// like that filter.
@@ -44,7 +48,8 @@ use crate::params;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 ///
-/// `P` says which [locks](Locking) it has: one a stripe that lets threads sleep, unless told.
+/// `P` says which [locks](Locking) it has: one a stripe that lets threads sleep, unless told. With one
+/// lock around all, [`Global`](crate::Global), lookups take that.
 #[derive(Debug)]
 pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>, S: Space = Fixed> {
     pub(super) table: Table<P, S>,
@@ -195,7 +200,8 @@ impl<P: Locking, S: Space> ConcurrentCuckooFilter<P, S> {
     }
 
     /// How many copies of the key are in: never fewer than inserts have returned, less removals.
-    /// Copies of other keys with the same fingerprint and places are counted too.
+    /// Copies of other keys with the same fingerprint and places are counted too. O(1), and O(log(n))
+    /// where n fingerprints have spilled copies.
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
         self.count_hash(key.hash_with(self.hasher))
     }
@@ -210,7 +216,8 @@ impl<P: Locking, S: Space> ConcurrentCuckooFilter<P, S> {
     ///
     /// # Errors
     ///
-    /// [`Full`] if no place was found; the key is not in then, and all others are.
+    /// [`Full`] if no place was found; the key is not in then, and all others are. In a filter that grows
+    /// also if the system does not give the memory for another part.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), Full> {
         self.insert_hash(key.hash_with(self.hasher))
@@ -332,7 +339,7 @@ impl<P: Locking, S: Space> ConcurrentCuckooFilter<P, S> {
         self.capacity
     }
 
-    /// The share of slots that are occupied.
+    /// The share of slots that are occupied. O(1); in a filter that grows, O(parts that it can have).
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         let occupied = self.len().saturating_sub(self.table.spilled());
@@ -340,13 +347,14 @@ impl<P: Locking, S: Space> ConcurrentCuckooFilter<P, S> {
     }
 
     /// The probability, at the present load, that a key that is not in is said to be in
-    /// (paper, eq. 5).
+    /// (paper, eq. 5). As long as [`load_factor`](Self::load_factor) takes.
     #[must_use]
     pub fn expected_fpr(&self) -> f64 {
         self.table.space.fpr(&self.table.geometry, self.load_factor())
     }
 
-    /// Bytes of the table, of its stripes (64 KiB) and of what is kept of spilled copies.
+    /// Bytes of the table, of its stripes (64 KiB) and of what is kept of spilled copies. As long as
+    /// [`load_factor`](Self::load_factor) takes.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.table.size_in_bytes()

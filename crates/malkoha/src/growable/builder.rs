@@ -91,7 +91,8 @@ impl GrowableBuilder {
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build); its growth is 65,536 at most.
+    /// As [`build`](Self::build); its growth is 65,536 at most, and less where it would lead to more than
+    /// some 10^11 keys.
     pub fn build_concurrent<P: Locking>(
         &self,
     ) -> Result<GrowableConcurrentCuckooFilter<P>, BuildError> {
