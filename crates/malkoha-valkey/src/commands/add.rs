@@ -34,14 +34,17 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
     let filter = filter_or_new(context, args, &mut key, None)?;
     let item = args.get(2);
     let hash = filter.hash(item);
-    if absent_only && filter.filter().contains_hash(hash) {
-        context.reply_bool(false);
-        return Ok(());
+    let limit = limit(context);
+    let added = if absent_only {
+        filter.insert_unique(hash, limit)?
+    } else {
+        filter.insert(hash, limit).map(|()| true)?
+    };
+    if added {
+        context.replicate(c"CF.ADD", &[args.get(1), item]);
+        context.changed(args, 1, c"cf.add");
     }
-    filter.insert(hash, limit(context))?;
-    context.replicate(c"CF.ADD", &[args.get(1), item]);
-    context.changed(args, 1, c"cf.add");
-    context.reply_bool(true);
+    context.reply_bool(added);
     Ok(())
 }
 
@@ -136,20 +139,13 @@ fn insert_many(
     let hashes = filter.hashes(args.iter(request.first));
     let limit = limit(context);
     let outcomes: Vec<Result<bool, Refused>> = if absent_only {
-        hashes.iter().map(|&hash| insert_absent(filter, hash, limit)).collect()
+        hashes.iter().map(|&hash| filter.insert_unique(hash, limit)).collect()
     } else {
         let outcomes = filter.insert_all(&hashes, limit);
         outcomes.into_iter().map(|outcome| outcome.map(|()| true)).collect()
     };
     replicate_added(context, args, request, &outcomes);
     Ok(outcomes)
-}
-
-fn insert_absent(filter: &mut StoredFilter, hash: u64, limit: u64) -> Result<bool, Refused> {
-    if filter.filter().contains_hash(hash) {
-        return Ok(false);
-    }
-    filter.insert(hash, limit).map(|()| true)
 }
 
 /// Replicas are told what was added, not what was asked for: their limits may differ.

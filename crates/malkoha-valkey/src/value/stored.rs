@@ -91,6 +91,16 @@ impl StoredFilter {
         outcome
     }
 
+    /// As [`insert`](Self::insert), unless the item is in already; answers whether it was added.
+    pub(crate) fn insert_unique(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
+        // What a small filter only seems to hold need not seem so any more when it has grown; a
+        // match that is counted is found for ever.
+        if self.filter.contains_hash(hash) && self.filter.count_hash(hash) > 0 {
+            return Ok(false);
+        }
+        self.insert(hash, max_bytes).map(|()| true)
+    }
+
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         if is_full(&self.filter, &self.properties, hash) {
             return Err(Refused::Full);
@@ -198,5 +208,29 @@ impl Drop for StoredFilter {
     fn drop(&mut self) {
         stats::FILTERS.subtract(1);
         stats::BYTES.subtract(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_unless_it_is_in_stays_in() {
+        let properties = Properties {
+            capacity: 4,
+            error_rate: 0.2,
+            growth: 1e4,
+            bucket_size: 2,
+            max_iterations: 20,
+            expansion: 1,
+        };
+        let mut stored = StoredFilter::create(properties).unwrap();
+        let hashes: Vec<u64> = (0..20_000_u32).map(|n| stored.hash(&n.to_le_bytes())).collect();
+        for &hash in &hashes {
+            stored.insert_unique(hash, u64::MAX).unwrap();
+        }
+        let lost = hashes.iter().filter(|&&hash| !stored.filter().contains_hash(hash)).count();
+        assert_eq!(lost, 0);
     }
 }
