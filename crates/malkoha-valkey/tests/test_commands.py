@@ -144,6 +144,22 @@ class Commands(unittest.TestCase):
             self.assertEqual(run("EXISTS", "new"), 0)
             self.assertEqual(run("CF.MEXISTS", "fixed", 11, 12), [0, 0])
 
+    def test_a_key_that_expires_goes_on_to(self):
+        for client, _ in self.each():
+            run = client.execute_command
+            run("CF.MADD", "f", "a", "b")
+            run("CF.MADD", "g", "c")
+            client.expire("f", 1000)
+            run("CF.MERGE", "f", "g")
+            self.assertEqual(run("CF.EXISTS", "f", "c"), 1)
+            self.assertGreater(client.ttl("f"), 900)
+            first, second = (client.cf().scandump("f", number)[1] for number in (0, 1))
+            client.cf().loadchunk("copy", 1, first)
+            client.expire("copy", 1000)
+            client.cf().loadchunk("copy", 2, second)
+            self.assertEqual(run("CF.EXISTS", "copy", "c"), 1)
+            self.assertGreater(client.ttl("copy"), 900)
+
     def test_replies_have_the_types_of_the_protocol(self):
         for client, protocol in self.each():
             run = client.execute_command

@@ -69,15 +69,19 @@ impl Key<'_> {
         self.pointer().map(|value| value.map(|value| unsafe { &mut *value }))
     }
 
-    /// Gives the key this value; the one that it had is freed.
-    pub(crate) fn set(&mut self, value: Value) -> &mut Value {
+    /// Gives the key this value, in the place of the one that it had: what the server sets anew has
+    /// no time to live any more.
+    pub(crate) fn set(&mut self, value: Value) {
+        if let Ok(Some(place)) = self.get_mut() {
+            *place = value;
+            return;
+        }
         let pointer = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing; the server owns the value from now on and frees it
         // with our callback.
         unsafe {
             let data_type = DATA_TYPE.load(Ordering::Relaxed);
             call!(RedisModule_ModuleTypeSetValue(self.raw, data_type, pointer.cast()));
-            &mut *pointer
         }
     }
 }
