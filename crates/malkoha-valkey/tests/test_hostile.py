@@ -91,6 +91,38 @@ class Hostile(unittest.TestCase):
                         client.delete("new")
                 self.assertEqual(digest(client, "f"), wanted)
 
+    def test_what_a_dump_says_of_before_costs_nothing(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                client.cf().create("f", 100)
+                first, second = (client.cf().scandump("f", n)[1] for n in (0, 1))
+                # Behind magic and number of chunks: items deleted, capacity, error rate, growth.
+                said = struct.pack("<QQdd", 2**64 - 1, 2**36, 0.01, 1.0)
+                client.cf().loadchunk("new", 1, first[:12] + said + first[12 + len(said):])
+                client.cf().loadchunk("new", 2, second)
+                client.execute_command("CF.COMPACT", "new")
+                self.assertLess(client.memory_usage("new"), 10_000)
+                client.cf().add("new", "a")
+                self.assertEqual(client.cf().delete("new", "a"), 1)
+                self.assertEqual(client.cf().exists("new", "a"), 0)
+
+    def test_a_chunk_must_fit_the_limit(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                client.cf().create("f", 10_000)
+                first, second = (client.cf().scandump("f", n)[1] for n in (0, 1))
+                client.config_set("malkoha.max-filter-bytes", 4000)
+                too_large = lambda: self.assertRaisesRegex(redis.ResponseError, "max-filter-bytes")
+                with too_large():
+                    client.cf().loadchunk("new", 1, first + second)
+                client.cf().loadchunk("new", 1, first)
+                with too_large():
+                    client.cf().loadchunk("new", 2, second)
+                client.config_set("malkoha.max-filter-bytes", 1 << 20)
+                client.cf().loadchunk("new", 2, second)
+
     def test_a_refused_chunk_changes_nothing(self):
         for kind in KINDS:
             with self.subTest(kind=kind), Server(kind) as server:

@@ -29,13 +29,21 @@ pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), Comman
 pub(super) fn load_chunk(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let number = number(args.get(2)).filter(|&number| number > 0);
     let number = number.ok_or(CommandError::INVALID_POSITION)?;
-    let bytes = args.get(3).to_vec();
+    let bytes = args.get(3);
     let mut key = context.open_mut(args, 1);
+    let taken = match key.get()? {
+        Some(Value::Loading(loading)) => loading.bytes(),
+        _ => 0,
+    };
+    let is_too_large = taken.saturating_add(bytes.len() as u64) > max_filter_bytes();
+    if is_too_large && !context.must_obey() {
+        return Err(CommandError::TOO_LARGE);
+    }
     if number == 1 {
         if key.get()?.is_some() {
             return Err(CommandError::EXISTS);
         }
-        let loading = Loading::begin(bytes).map_err(|_| CommandError::INVALID_HEADER)?;
+        let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
         key.set(Value::Loading(loading));
     } else {
         let Some(Value::Loading(loading)) = key.get_mut()? else {
@@ -45,12 +53,10 @@ pub(super) fn load_chunk(context: &Context, args: &Args<'_>) -> Result<(), Comma
                 CommandError::NOT_FOUND
             });
         };
-        let is_too_large = !context.must_obey()
-            && loading.bytes().saturating_add(bytes.len() as u64) > max_filter_bytes();
-        if loading.next() != number || is_too_large {
+        if loading.next() != number {
             return Err(CommandError::BAD_CHUNK);
         }
-        if let Some(filter) = loading.push(bytes).map_err(|_| CommandError::BAD_CHUNK)? {
+        if let Some(filter) = loading.push(bytes.to_vec()).map_err(|_| CommandError::BAD_CHUNK)? {
             key.set(Value::Filter(filter));
         }
     }

@@ -44,9 +44,7 @@ impl StoredFilter {
         deleted: u64,
     ) -> Self {
         stats::FILTERS.add(1);
-        // A server rather answers every command soon than lookups, which are a small part of a
-        // command, sooner.
-        filter.set_huge_pages(false);
+        have_ordinary_pages(&mut filter);
         let mut stored = Self { filter, properties, deleted, bytes: 0, patience: 0 };
         stored.look();
         stored
@@ -158,7 +156,8 @@ impl StoredFilter {
     }
 
     fn removed(&mut self, copies: u64) {
-        self.deleted += copies;
+        // A dump may say anything of what was before.
+        self.deleted = self.deleted.saturating_add(copies);
         stats::DELETED.add(copies);
     }
 
@@ -179,11 +178,14 @@ impl StoredFilter {
 
     /// Gives back what an empty filter grew by.
     pub(crate) fn compact(&mut self) {
-        if !self.filter.is_empty() {
+        // One that never had slots for what it was asked for has nothing to give back: what a dump
+        // says of that may be anything.
+        if !self.filter.is_empty() || 4 * self.filter.buckets() < self.properties.capacity {
             return;
         }
         // Not for one from a file, of which nobody knows what was asked.
-        if let Ok(fresh) = self.properties.build() {
+        if let Ok(mut fresh) = self.properties.build() {
+            have_ordinary_pages(&mut fresh);
             self.filter = fresh;
             self.look();
         }
@@ -196,6 +198,12 @@ impl StoredFilter {
         stats::BYTES.subtract(self.bytes);
         (self.bytes, self.patience) = (bytes, interval(&self.filter));
     }
+}
+
+/// A server rather answers every command soon than lookups, which are a small part of a command,
+/// sooner.
+fn have_ordinary_pages(filter: &mut GrowableCuckooFilter) {
+    filter.set_huge_pages(false);
 }
 
 impl Clone for StoredFilter {
