@@ -127,7 +127,7 @@ impl GrowableCuckooFilter {
     /// Copies beyond two of a key, which lie in no slot.
     #[must_use]
     pub fn spilled(&self) -> u64 {
-        self.table.spill().copies()
+        self.table.len() - self.table.occupied()
     }
 
     /// Keys in the filter, copies included.
