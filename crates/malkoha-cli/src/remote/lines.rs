@@ -4,10 +4,13 @@ use anyhow::{Context, Result, bail};
 use redis::{Cmd, Value, cmd, from_redis_value};
 
 use super::exchange::{Outcome, Request, exchange};
-use super::shards::Shards;
+use super::shards::{Shards, gone};
 
 /// Lines a command: the server is kept for some hundred microseconds.
 const LINES: usize = 1024;
+
+/// What TYPE says of the module's filters.
+const DATA_TYPE: &str = "malkohacf";
 
 /// How a batch of changes went.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +26,9 @@ pub(crate) struct Changes {
 impl Shards {
     /// Adds a copy of each line.
     pub(crate) fn add(&mut self, lines: &[&[u8]]) -> Result<Changes> {
-        self.change(lines, |key| cmd("CF.MADD").arg(key).clone())
+        // A key that is gone must not come back without what was in it.
+        let start = |key: &str| cmd("CF.INSERT").arg(key).arg("NOCREATE").arg("ITEMS").clone();
+        self.change(lines, start)
     }
 
     /// Adds the lines that are not said to be in.
@@ -69,17 +74,19 @@ impl Shards {
     pub(crate) fn contains(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         let (mut requests, parts) = self.requests(lines, |key| cmd("CF.MEXISTS").arg(key).clone());
         for (request, part) in requests.iter_mut().zip(&parts) {
-            // A key that is gone would answer that nothing is in.
-            request.commands.push(cmd("EXISTS").arg(&self.keys[part.shard]).get_packed_command());
+            // A key that is gone, or is something else, would answer that nothing is in.
+            request.commands.push(cmd("TYPE").arg(&self.keys[part.shard]).get_packed_command());
             request.writes = false;
         }
         let outcomes = exchange(&mut self.cluster, &requests, self.policy)?;
         for (outcome, part) in outcomes.outcomes.into_iter().zip(&parts) {
             let key = &self.keys[part.shard];
             let mut replies = self.replies(part.shard, outcome)?;
-            let exists = replies.pop().context("a reply is missing")?;
-            if from_redis_value::<i64>(exists)? != 1 {
-                bail!("{key} is gone, so nobody can say what was in it: load the filter anew");
+            let kind: String = from_redis_value(replies.pop().context("a reply is missing")?)?;
+            match kind.as_str() {
+                DATA_TYPE => {}
+                "none" => bail!(gone(key)),
+                _ => bail!("{key} is a {kind} and no filter: load the filter anew"),
             }
             let answers = answers(replies, part.lines.len())?;
             for (&line, answer) in part.lines.iter().zip(answers) {

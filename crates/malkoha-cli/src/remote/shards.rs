@@ -152,6 +152,7 @@ impl Shards {
     pub(super) fn replies(&self, shard: usize, outcome: Outcome) -> Result<Vec<Value>> {
         match outcome {
             Outcome::Done(replies) => Ok(replies),
+            Outcome::Refused(error) if is_not_found(&error) => bail!(gone(&self.keys[shard])),
             Outcome::Refused(error) => Err(explained(error)).context(self.keys[shard].clone()),
             Outcome::Unknown => bail!("{}: the connection was lost", self.keys[shard]),
         }
@@ -175,6 +176,17 @@ fn ask(cluster: &mut Cluster, key: &str, command: &Cmd, policy: Policy) -> Resul
 fn shards_of(text: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(text).ok()?.strip_prefix("malkoha shards ")?;
     text.parse().ok().filter(|shards| (1..=16384).contains(shards))
+}
+
+/// What is wrong with a shard's key that is not there.
+pub(super) fn gone(key: &str) -> String {
+    format!("{key} is gone, so nobody can say what was in it: load the filter anew")
+}
+
+/// The module's answer about a key that is not there: `ERR not found`, or `Not found`.
+fn is_not_found(error: &RedisError) -> bool {
+    let is = |code, detail| error.code() == Some(code) && error.detail() == Some(detail);
+    is("ERR", "not found") || is("Not", "found")
 }
 
 fn explained(error: RedisError) -> anyhow::Error {
