@@ -147,6 +147,17 @@ class RemoteTest(unittest.TestCase):
                     mover.join()
                 remote.has_all(lines(0, first))
 
+    def test_a_server_without_slots_is_passed_over(self):
+        with Cluster("valkey") as cluster, Server("valkey", "--cluster-enabled", "yes") as alone:
+            # Asked in this order.
+            urls = [f"redis://127.0.0.1:{alone.port}",
+                    f"redis://localhost:{cluster.primaries[0].port}"]
+            remote, env = Remote([]), {"MALKOHA_URL": " ".join(urls)}
+            remote.run("load", "--timeout", "2", lines=lines(0, 100), env=env)
+            self.assertEqual(remote.run("check", "-c", lines=lines(0, 100), env=env), "100\n")
+            message = Remote([alone]).run("info", "--timeout", "1", code=2)
+            self.assertIn("without slots", message)
+
     def test_a_primary_dies(self):
         for kind in KINDS:
             with self.subTest(kind=kind), Cluster(kind, 1) as cluster:
@@ -165,14 +176,15 @@ class RemoteTest(unittest.TestCase):
                 adder.start()
                 try:
                     until(lambda: done[0] > 5000, "load")
-                    cluster.primaries[2].kill()
+                    # It has the first slots, and the keys' slots must be learned without it.
+                    cluster.primaries[0].kill()
                     options = ["-v", "--timeout", "1"]
                     message = remote.run("check", *options, lines=lines(0, 1000), code=2)
                     self.assertIn("no progress", message)
-                    replica = cluster.replicas[2]
+                    replica = cluster.replicas[0]
                     until(lambda: replica.client().info("replication")["role"] == "master",
                           "a new primary", 60)
-                    cluster.primaries[2].start()
+                    cluster.primaries[0].start()
                     before = done[0]
                     until(lambda: done[0] > before + 4000, "load after the failover", 60)
                 finally:

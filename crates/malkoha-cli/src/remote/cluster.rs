@@ -17,6 +17,8 @@ pub(crate) struct Cluster {
     /// The first and last slot of each stretch; none if the server is alone.
     slots: Vec<(u16, u16, Address)>,
     first: Address,
+    /// Refreshes of what is known of a cluster.
+    turn: usize,
 }
 
 impl Cluster {
@@ -32,17 +34,24 @@ impl Cluster {
             known.insert(other?.1);
         }
         let (nodes, slots) = (BTreeMap::new(), Vec::new());
-        let mut cluster = Self { door, known, nodes, slots, first };
+        let mut cluster = Self { door, known, nodes, slots, first, turn: 0 };
         if let Err(error) = cluster.refresh() {
             bail!("cannot reach {}: {error}", cluster.first);
         }
         Ok(cluster)
     }
 
-    /// Learns anew who has which slot, from the first server that answers.
+    /// Learns anew who has which slot, from the first server that answers. In a cluster another one is
+    /// asked first each time: one that was cut off from the others tells what was.
     pub(super) fn refresh(&mut self) -> RedisResult<()> {
         let mut error = None;
-        for address in self.known.clone() {
+        let mut addresses: Vec<Address> = self.known.iter().cloned().collect();
+        if !self.slots.is_empty() {
+            self.turn += 1;
+            let first = self.turn % addresses.len();
+            addresses.rotate_left(first);
+        }
+        for address in addresses {
             match self.learn_from(&address) {
                 Ok(slots) => {
                     self.known.extend(slots.iter().map(|(_, _, address)| address.clone()));
@@ -68,6 +77,10 @@ impl Cluster {
             Err(error) if error.code() == Some("ERR") => return Ok(Vec::new()),
             slots => slots?,
         };
+        if slots == Value::Array(Vec::new()) {
+            let alone = (ErrorKind::Client, "the server is in a cluster without slots");
+            return Err(alone.into());
+        }
         let stretches: Vec<(u16, u16, Vec<Value>)> = from_slots(slots)?;
         let stretches = stretches.into_iter().map(|(first, last, primary)| {
             let mut primary = primary.into_iter();
@@ -85,8 +98,22 @@ impl Cluster {
         if self.slots.is_empty() {
             return Ok(vec![0; keys.len()]);
         }
-        let address = self.slots[0].2.clone();
-        let node = self.node(&address)?;
+        let mut error = None;
+        // Any server can compute them.
+        for address in self.known.clone() {
+            match self.slots_from(&address, keys) {
+                Ok(slots) => return Ok(slots),
+                Err(problem) => {
+                    self.nodes.remove(&address);
+                    error = Some(problem);
+                }
+            }
+        }
+        Err(error.expect("at least one server is known").into())
+    }
+
+    fn slots_from(&mut self, address: &Address, keys: &[String]) -> RedisResult<Vec<u16>> {
+        let node = self.node(address)?;
         let mut packed = Vec::new();
         for key in keys {
             cmd("CLUSTER").arg("KEYSLOT").arg(key).write_packed_command(&mut packed);
