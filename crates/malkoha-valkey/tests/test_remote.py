@@ -70,6 +70,15 @@ class RemoteTest(unittest.TestCase):
             remote.run("load", "--shards", "4", lines=lines(0, 100))
             self.assertIn("there already", remote.run("load", lines=[], code=2))
             self.assertIn("has 4 shards", remote.run("check", "--shards", "5", lines=["x"], code=2))
+            # What cannot be made leaves nothing that the next attempt would find, but what was there.
+            half, client = Remote([server], "half"), server.client()
+            client.execute_command("CF.RESERVE", "half:1", 1000)
+            message = half.run("load", "--shards", "4", lines=["x"], code=2)
+            self.assertIn("half:1", message)
+            self.assertIn("exists", message)
+            self.assertEqual(client.keys("half*"), [b"half:1"])
+            client.delete("half:1")
+            half.run("load", "--shards", "4", lines=["x"])
             server.client().delete("urls:2")
             for command in "check", "add", "remove":
                 self.assertIn("urls:2 is gone", remote.run(command, lines=lines(0, 9), code=2))

@@ -53,9 +53,7 @@ impl Shards {
         expected: Option<u32>,
         policy: Policy,
     ) -> Result<Self> {
-        let told = ask(&mut cluster, name, cmd("GET").arg(name), policy)?;
-        let told: Option<Vec<u8>> = from_redis_value(told)?;
-        let Some(told) = told else {
+        let Some(told) = told(&mut cluster, name, policy)? else {
             bail!("there is no filter '{name}': make it with 'malkoha remote load'");
         };
         let Some(shards) = shards_of(&told) else {
@@ -69,19 +67,30 @@ impl Shards {
 
     /// Makes an empty filter; an error if there is one of this name.
     pub(crate) fn create(
-        mut cluster: Cluster,
+        cluster: Cluster,
         name: &str,
         shape: Shape,
         policy: Policy,
     ) -> Result<Self> {
+        let mut filter = Self::new(cluster, name, shape.shards, policy)?;
+        let cluster = &mut filter.cluster;
         let text = format!("malkoha shards {}", shape.shards);
-        let set = ask(&mut cluster, name, cmd("SET").arg(name).arg(text).arg("NX"), policy)?;
-        if set == Value::Nil {
+        let set = cmd("SET").arg(name).arg(&text).arg("NX").clone();
+        let (set, resent) = ask(cluster, name, &set, true, policy)?;
+        // Sent again, it finds what it set itself.
+        let is_ours = set != Value::Nil
+            || (resent && told(cluster, name, policy)?.as_deref() == Some(text.as_bytes()));
+        if !is_ours {
             bail!("'{name}' is there already: use 'malkoha remote add', or another --key");
         }
-        let mut filter = Self::new(cluster, name, shape.shards, policy)?;
+        filter.reserve(name, shape).with_context(|| format!("'{name}' cannot be made"))?;
+        Ok(filter)
+    }
+
+    /// Makes the shards. If one is refused, none stays, nor the name.
+    fn reserve(&mut self, name: &str, shape: Shape) -> Result<()> {
         let capacity = shape.capacity.div_ceil(shape.shards.into()).max(4);
-        let requests = filter.for_all_shards(true, |key| {
+        let requests = self.for_all_shards(true, |key| {
             let mut command = cmd("CF.RESERVE");
             command.arg(key).arg(capacity);
             if let Some(fpr) = shape.fpr {
@@ -89,16 +98,31 @@ impl Shards {
             }
             command
         });
-        let outcomes = exchange(&mut filter.cluster, &requests, policy)?;
+        let half_made = || {
+            let last = shape.shards - 1;
+            format!("delete the keys {name} and {name}:0 to {name}:{last} before it is tried again")
+        };
+        let outcomes =
+            exchange(&mut self.cluster, &requests, self.policy).with_context(half_made)?;
+        let (mut made, mut problem) = (vec![name.to_owned()], None);
         for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
+            // Ours, whose answer was lost.
+            let is_ours =
+                |error: &RedisError| outcomes.resent[shard] && error.to_string().contains("exists");
             match outcome {
-                // Ours, whose answer was lost.
-                Outcome::Refused(error)
-                    if outcomes.resent[shard] && error.to_string().contains("exists") => {}
-                outcome => drop(filter.replies(shard, outcome)?),
+                Outcome::Refused(error) if !is_ours(&error) => {
+                    problem = problem.or(Some((shard, error)));
+                }
+                Outcome::Done(_) => made.push(self.keys[shard].clone()),
+                _ => {}
             }
         }
-        Ok(filter)
+        let Some((shard, error)) = problem else { return Ok(()) };
+        for key in made {
+            ask(&mut self.cluster, &key, cmd("DEL").arg(&key), true, self.policy)
+                .with_context(half_made)?;
+        }
+        Err(explained(error)).context(self.keys[shard].clone())
     }
 
     fn new(mut cluster: Cluster, name: &str, shards: u32, policy: Policy) -> Result<Self> {
@@ -159,14 +183,28 @@ impl Shards {
     }
 }
 
-/// One command about one key.
-fn ask(cluster: &mut Cluster, key: &str, command: &Cmd, policy: Policy) -> Result<Value> {
+/// What the key of a filter's name holds.
+fn told(cluster: &mut Cluster, name: &str, policy: Policy) -> Result<Option<Vec<u8>>> {
+    let (told, _) = ask(cluster, name, cmd("GET").arg(name), false, policy)?;
+    Ok(from_redis_value(told)?)
+}
+
+/// One command about one key; the reply, and whether it was sent again though it may have been
+/// carried out before.
+fn ask(
+    cluster: &mut Cluster,
+    key: &str,
+    command: &Cmd,
+    writes: bool,
+    policy: Policy,
+) -> Result<(Value, bool)> {
     let slot = cluster.slots_of(&[key.to_owned()])?[0];
     let commands = vec![command.get_packed_command()];
-    let request = Request { slot, commands, writes: false };
-    let outcome = exchange(cluster, &[request], policy)?.outcomes.pop();
-    match outcome {
-        Some(Outcome::Done(mut replies)) => replies.pop().context("a reply is missing"),
+    let mut outcomes = exchange(cluster, &[Request { slot, commands, writes }], policy)?;
+    match outcomes.outcomes.pop() {
+        Some(Outcome::Done(mut replies)) => {
+            Ok((replies.pop().context("a reply is missing")?, outcomes.resent[0]))
+        }
         Some(Outcome::Refused(error)) => Err(explained(error)).context(format!("key '{key}'")),
         Some(Outcome::Unknown) | None => bail!("key '{key}': the connection was lost"),
     }
