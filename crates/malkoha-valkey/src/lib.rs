@@ -14,4 +14,4 @@ mod value;
 /// Filters lie in the server's memory, so that it counts them. Tests have no server.
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: valkey_module::alloc::ValkeyAlloc = valkey_module::alloc::ValkeyAlloc;
+static ALLOCATOR: server::ServerMemory = server::ServerMemory;

@@ -5,7 +5,7 @@ import unittest
 import redis
 import valkey
 
-from servers import KINDS, Server
+from servers import KINDS, Server, until
 
 
 def connect(client):
@@ -230,6 +230,33 @@ class Commands(unittest.TestCase):
             self.assertLess(client.memory_usage("f"), 25_000)
             run("CONFIG", "SET", "malkoha.max-filter-bytes", 1 << 30)
             self.assertEqual(run("CF.ADD", "f", "x"), 1)
+
+    def test_the_server_counts_the_memory(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                used = lambda: client.info("memory")["used_memory"]
+                before = used()
+                client.cf().create("large", 20_000_000)
+                for first in range(0, 3_000_000, 50_000):
+                    client.execute_command("CF.MADD", "grown", *range(first, first + 50_000))
+                told = sum(map(client.memory_usage, ["large", "grown"]))
+                self.assertGreater(told, 20_000_000)
+                # A chunk that is not full yet, and what connections take.
+                self.assertTrue(told <= used() - before < told * 1.15 + 4_000_000, used() - before)
+                client.delete("large", "grown")
+                until(lambda: used() - before < 4_000_000, "memory is given back")
+
+    def test_a_filter_for_which_there_is_no_memory_is_refused(self):
+        for kind in KINDS:
+            first = ["prlimit", f"--as={1 << 30}"]
+            with self.subTest(kind=kind), Server(kind, first=first) as server:
+                client = server.client()
+                client.config_set("malkoha.max-filter-bytes", 1 << 40)
+                self.refused("does not fit in memory",
+                             lambda: client.cf().create("f", 1 << 30, expansion=0))
+                self.assertEqual(client.exists("f"), 0)
+                self.assertEqual(client.cf().add("f", "a"), 1)
 
     def test_keys_flags_and_events(self):
         for client, _ in self.each():

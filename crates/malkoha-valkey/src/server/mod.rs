@@ -13,6 +13,8 @@ mod info;
 mod io;
 mod key;
 mod load;
+#[cfg(not(test))]
+mod memory;
 mod metadata;
 
 pub(crate) use args::Args;
@@ -20,3 +22,5 @@ pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::Context;
 pub(crate) use dispatch::{Entry, dispatch, entry};
 pub(crate) use key::{Key, OtherType};
+#[cfg(not(test))]
+pub(crate) use memory::ServerMemory;

@@ -38,13 +38,8 @@ impl Key for Hashed {
 }
 
 impl StoredFilter {
-    pub(crate) fn new(
-        mut filter: GrowableCuckooFilter,
-        properties: Properties,
-        deleted: u64,
-    ) -> Self {
+    pub(crate) fn new(filter: GrowableCuckooFilter, properties: Properties, deleted: u64) -> Self {
         stats::FILTERS.add(1);
-        have_ordinary_pages(&mut filter);
         let mut stored = Self { filter, properties, deleted, bytes: 0, patience: 0 };
         stored.look();
         stored
@@ -184,8 +179,7 @@ impl StoredFilter {
             return;
         }
         // Not for one from a file, of which nobody knows what was asked.
-        if let Ok(mut fresh) = self.properties.build() {
-            have_ordinary_pages(&mut fresh);
+        if let Ok(fresh) = self.properties.build() {
             self.filter = fresh;
             self.look();
         }
@@ -198,12 +192,6 @@ impl StoredFilter {
         stats::BYTES.subtract(self.bytes);
         (self.bytes, self.patience) = (bytes, interval(&self.filter));
     }
-}
-
-/// A server rather answers every command soon than lookups, which are a small part of a command,
-/// sooner.
-fn have_ordinary_pages(filter: &mut GrowableCuckooFilter) {
-    filter.set_huge_pages(false);
 }
 
 impl Clone for StoredFilter {

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// From this size on, a table is mapped rather than allocated, and asks for huge pages.
-#[cfg(feature = "mmap")]
+/// From this size on, a table is mapped rather than allocated, and asks for huge pages; without the
+/// feature `mmap`, the allocator is asked for memory that is zero as the system gives it.
 pub(crate) const MAPPED_FROM: usize = 4 << 20;
 
 /// The memory of a filter that owns its table.
@@ -20,9 +20,10 @@ enum Inner {
 /// `bytes` zero bytes, or `None` if the system does not give them.
 pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     let bytes = usize::try_from(bytes).ok()?;
-    #[cfg(feature = "mmap")]
     if bytes >= MAPPED_FROM {
-        return mapped(bytes).map(|map| Memory(Inner::Mapped(map)));
+        // Where there is none, mapping says so, and zeroed memory of an allocator ends the process.
+        let is_there = cfg!(feature = "mmap") || can_be_had(bytes as u64);
+        return if is_there { lazy(bytes) } else { None };
     }
     let mut vec = Vec::new();
     vec.try_reserve_exact(bytes).ok()?;

@@ -12,12 +12,14 @@ use chunk::{Chunk, Span};
 
 /// Bytes of all segments from which on new ones share chunks.
 const SHARED_FROM: u64 = 2 << 20;
-/// Bytes of a chunk that segments share. It takes memory as it is used.
+/// Bytes of a chunk that segments share, at most.
 #[cfg(not(any(test, miri)))]
 const CHUNK: usize = 32 << 20;
 /// Small, so that tests have several.
 #[cfg(any(test, miri))]
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = LEAST_CHUNK;
+/// And at least, where it is not mapped.
+const LEAST_CHUNK: usize = 1 << 20;
 /// Bytes that are moved to make a gap, at most: less time than a rebuild takes. A gap for a segment
 /// of 64 KiB is found in the emptiest chunk unless less than a sixteenth of it is free.
 const MOST_MOVED: usize = 1 << 20;
@@ -239,14 +241,21 @@ impl Pool {
             (chunk, window.end)
         } else if let Some(end) = at_end() {
             end
-        } else if self.used >= SHARED_FROM && len <= CHUNK {
-            let chunk = Chunk::lazy(CHUNK)?;
+        } else if self.used >= SHARED_FROM && len <= LEAST_CHUNK {
+            let chunk = Chunk::lazy(self.chunk_bytes())?;
             chunk.set_huge_pages(!self.ordinary);
             (self.add(chunk), 0)
         } else {
             return None;
         };
         Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
+    }
+
+    /// Bytes of the next chunk. It takes memory as it is used if it is mapped. What an allocator gives
+    /// counts at once: an eighth of the whole at most, where that is not little.
+    fn chunk_bytes(&self) -> usize {
+        let eighth = 1 << (self.used / 8).max(1).ilog2();
+        if cfg!(feature = "mmap") { CHUNK } else { LEAST_CHUNK.max(eighth).min(CHUNK) }
     }
 
     /// Gives a chunk a number.
