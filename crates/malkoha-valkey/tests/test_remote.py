@@ -99,6 +99,14 @@ class RemoteTest(unittest.TestCase):
             self.assertIn("redis://", message)
             self.assertNotIn("nonsense", message)
 
+    def test_any_protocol_in_the_url(self):
+        with Server("valkey") as server:
+            remote = Remote([])
+            env = {"MALKOHA_URL": f"redis://127.0.0.1:{server.port}?protocol=resp3"}
+            remote.run("load", lines=lines(0, 10), env=env)
+            self.assertEqual(remote.run("check", "-c", lines=lines(0, 10), env=env), "10\n")
+            self.assertEqual(remote.run("remove", lines=lines(0, 1), env=env), "")
+
     def test_passwords(self):
         with Server("valkey", "--requirepass", "secret", password="secret") as server:
             remote, env = Remote([]), {"MALKOHA_URL": f"redis://:secret@127.0.0.1:{server.port}"}

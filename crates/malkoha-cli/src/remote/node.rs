@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use redis::{Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, IntoConnectionInfo};
-use redis::{RedisError, RedisResult, Value};
+use redis::{ProtocolVersion, RedisError, RedisResult, Value};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +49,9 @@ impl Door {
             }
             _ => bail!("the URL must have a host and a port: redis://host:port"),
         };
-        Ok((Self { info, timeout }, address))
+        // In the newer protocol answers would be no numbers.
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+        Ok((Self { info: info.set_redis_settings(settings), timeout }, address))
     }
 
     fn info(&self, address: &Address) -> ConnectionInfo {
