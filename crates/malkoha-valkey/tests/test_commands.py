@@ -290,6 +290,19 @@ class Commands(unittest.TestCase):
             self.assertEqual(heard, [b"cf.reserve", b"cf.add", b"cf.insert", b"cf.del", b"cf.compact"])
             events.close()
 
+    def test_categories_of_commands(self):
+        # Redis 7.0 has none for modules.
+        with Server("valkey") as server:
+            client, run = server.client(), server.client().execute_command
+            users = {"reader": "-@all +@read", "none": "+@all -@write -@read", "cuckoo": "+@cuckoo"}
+            for name, rules in users.items():
+                run("ACL", "SETUSER", name, "on", "nopass", "~*", *rules.split())
+            allowed = {"reader": (False, True), "none": (False, False), "cuckoo": (True, True)}
+            for name, wanted in allowed.items():
+                replies = (run("ACL", "DRYRUN", name, command, "f", "x")
+                           for command in ("CF.ADD", "CF.EXISTS"))
+                self.assertEqual(tuple(reply == b"OK" for reply in replies), wanted, name)
+
     def test_copies_cost_nothing_and_growth_never_fails(self):
         for kind in KINDS:
             with self.subTest(kind=kind), Server(kind) as server:

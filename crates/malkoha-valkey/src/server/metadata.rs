@@ -95,7 +95,8 @@ fn create(
         }
         let created = call!(RedisModule_GetCommand(context, name.as_ptr()));
         if has_category {
-            call!(RedisModule_SetCommandACLCategories(created, ACL_CATEGORY.as_ptr()));
+            let categories = CString::new(acl_categories(&command.flags)).ok()?;
+            call!(RedisModule_SetCommandACLCategories(created, categories.as_ptr()));
         }
         let text = |text: &str| CString::new(text).ok();
         let (summary, complexity, since) =
@@ -117,6 +118,14 @@ fn create(
         };
         (call!(RedisModule_SetCommandInfo(created, &info)) == 0).then_some(())
     }
+}
+
+/// Ours and those that the flags mean, which the server gives to its own commands alone.
+fn acl_categories(flags: &[String]) -> String {
+    let is = |wanted: &str| flags.iter().any(|flag| flag == wanted);
+    let access = if is("write") { "write" } else { "read" };
+    let speed = if is("fast") { "fast" } else { "slow" };
+    format!("{access} {speed} {}", ACL_CATEGORY.to_string_lossy())
 }
 
 fn key_spec(spec: &KeySpec) -> RedisModuleCommandKeySpec {
