@@ -1,24 +1,28 @@
 //! A directory of the operating system.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
-use rustix::io::Errno;
+use rustix::fs::{
+    AtFlags, CWD, Dir, FallocateFlags, Mode, OFlags, SeekFrom, fallocate, linkat, openat, renameat,
+    seek, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::{Mapping, Storage, StorageFile};
 
 /// The name of the file that the writing process locks, beside the directory itself.
 const LOCK: &str = "LOCK";
 
-/// A directory of the operating system.
+/// A directory of the operating system: the same one whatever becomes of the path that led to it, lest
+/// a store that is moved while it is open goes on where another may be by then.
 #[derive(Debug)]
 pub struct OsStorage {
-    directory: PathBuf,
+    directory: File,
     writing: Writing,
 }
 
@@ -44,10 +48,15 @@ pub struct Lock {
 }
 
 impl OsStorage {
-    /// The directory at `path`, which may not be there yet.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { directory: path.into(), writing: Writing::default() }
+    /// The directory at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
+        Ok(Self { directory: directory.into(), writing: Writing::default() })
     }
 
     /// The same with files that are written in this way.
@@ -56,25 +65,16 @@ impl OsStorage {
         Self { writing, ..self }
     }
 
-    fn file(&self, file: File, writable: bool) -> OsFile {
+    fn open_at(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        let mode = Mode::from_raw_mode(0o666);
+        let open = || openat(&self.directory, name, flags | OFlags::CLOEXEC, mode);
+        Ok(retry_on_intr(open)?.into())
+    }
+
+    fn file(&self, file: File, writable: bool) -> Box<OsFile> {
         let mapped_until =
             AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
-        OsFile { file, writable, mapped_until, map: OnceLock::new() }
-    }
-
-    /// Its path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.directory
-    }
-
-    /// Makes the directory, if it is not there.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn make(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.directory)
+        Box::new(OsFile { file, writable, mapped_until, map: OnceLock::new() })
     }
 
     /// The right to write: `None` if another process has it.
@@ -83,9 +83,8 @@ impl OsStorage {
     ///
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
-        let path = self.directory.join(LOCK);
-        let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let directory = File::open(&self.directory)?;
+        let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
+        let directory = self.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY)?;
         let is_ours = match directory.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -96,7 +95,7 @@ impl OsStorage {
         let mut file = open()?;
         // In a copy by hard links it is also the file of another directory, which may be in use.
         if is_ours && is_shared(&file)? {
-            fs::remove_file(&path)?;
+            self.remove(LOCK)?;
             file = open()?;
         }
         match file.try_lock() {
@@ -109,56 +108,69 @@ impl OsStorage {
 
 impl Storage for OsStorage {
     fn list(&self) -> io::Result<Vec<String>> {
-        let names = fs::read_dir(&self.directory)?.map(|entry| Ok(entry?.file_name()));
-        let names = names.collect::<io::Result<Vec<_>>>()?;
-        Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.directory)? {
+            // Names of ours are text.
+            match entry?.file_name().to_str() {
+                Ok("." | "..") | Err(_) => {}
+                Ok(name) => names.push(name.to_owned()),
+            }
+        }
+        Ok(names)
     }
 
     fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        let path = self.directory.join(name);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let file = self.open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         let file = self.file(file, true);
         if let Err(error) = file.set_len(bytes) {
             // Nothing half-made stays. If even that fails, opening removes it later.
-            let _ = fs::remove_file(&path);
+            let _ = self.remove(name);
             return Err(error);
         }
-        Ok(Box::new(file))
+        Ok(file)
     }
 
     fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-        let path = self.directory.join(name);
-        let file = OpenOptions::new().read(true).write(writable).open(path)?;
-        Ok(Box::new(self.file(file, writable)))
+        let flags = if writable { OFlags::RDWR } else { OFlags::RDONLY };
+        Ok(self.file(self.open_at(name, flags)?, writable))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.directory.join(from), self.directory.join(to))
+        Ok(retry_on_intr(|| renameat(&self.directory, from, &self.directory, to))?)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.directory.join(name))
+        Ok(retry_on_intr(|| unlinkat(&self.directory, name, AtFlags::empty()))?)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        File::open(&self.directory)?.sync_all()
+        self.directory.sync_all()
     }
 
     fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
-        let (from, to) = (self.directory.join(name), directory.join(name));
-        match fs::hard_link(&from, &to) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        let to = directory.join(name);
+        let link = || linkat(&self.directory, name, CWD, &to, AtFlags::empty());
+        match retry_on_intr(link) {
+            Err(Errno::EXIST) => Err(Errno::EXIST.into()),
             // Another device, or a file system without links.
-            Err(_) => {
-                let copied = fs::copy(&from, &to).and_then(|_| File::open(&to)?.sync_all());
-                copied.inspect_err(|_| {
-                    // What is half a copy goes; the first error is the one to tell.
-                    let _ = fs::remove_file(&to);
-                })
-            }
+            Err(_) => copy(&mut self.open_at(name, OFlags::RDONLY)?, &to),
             Ok(()) => Ok(()),
         }
     }
+}
+
+/// A new file at `to` that has the same bytes; durable when it returns.
+fn copy(from: &mut File, to: &Path) -> io::Result<()> {
+    let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
+    let copied = from.metadata().and_then(|metadata| {
+        copy.set_permissions(metadata.permissions())?;
+        io::copy(from, &mut copy)?;
+        copy.sync_all()
+    });
+    copied.inspect_err(|_| {
+        // What is half a copy goes; the first error is the one to tell.
+        let _ = std::fs::remove_file(to);
+    })
 }
 
 /// A file, mapped or not.

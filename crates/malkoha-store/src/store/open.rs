@@ -1,5 +1,6 @@
 //! Opening and closing.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,11 +47,8 @@ impl Store {
     /// If there is no store, a file is damaged or of another version, or the system refuses.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        let storage = directory(path)?;
         let no_store = || Error::NoStore(path.display().to_string());
-        if !path.is_dir() {
-            return Err(no_store());
-        }
-        let storage = OsStorage::new(path);
         let recovered = recover_while_written(&storage)?.ok_or_else(no_store)?;
         Ok(Self::read_only(Arc::new(storage), recovered))
     }
@@ -134,20 +132,32 @@ impl Drop for Store {
 /// The right to write to the store at `path`.
 pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     let name = || path.display().to_string();
-    let storage = OsStorage::new(path);
     if create {
-        storage.make().map_err(Error::not_writable("make", name()))?;
-    } else if !is_store(&storage) {
+        fs::create_dir_all(path).map_err(Error::not_writable("make", name()))?;
+    }
+    let storage = directory(path)?;
+    // In other people's directories nothing is made.
+    if !create && !is_store(&storage)? {
         return Err(Error::NoStore(name()));
     }
     let lock = storage.lock().map_err(Error::not_writable("lock", name()))?;
     Ok((storage, lock.ok_or(Error::Locked)?))
 }
 
-/// Whether there is anything of a store: in other people's directories nothing is made.
-fn is_store(storage: &OsStorage) -> bool {
-    let names = storage.list().unwrap_or_default();
-    names.iter().any(|name| name == index::CHECKPOINT || parse_name(name).is_some())
+/// The directory at `path`, which may be that of a store.
+fn directory(path: &Path) -> Result<OsStorage> {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    let name = || path.display().to_string();
+    OsStorage::open(path).map_err(|error| match error.kind() {
+        NotFound | NotADirectory => Error::NoStore(name()),
+        _ => Error::io("open", name())(error),
+    })
+}
+
+/// Whether there is anything of a store.
+fn is_store(storage: &OsStorage) -> Result<bool> {
+    let names = storage.list().map_err(Error::io("list", "."))?;
+    Ok(names.iter().any(|name| name == index::CHECKPOINT || parse_name(name).is_some()))
 }
 
 /// Reads a store to which another process may write: begins anew where files changed or went away

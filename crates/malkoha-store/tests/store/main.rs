@@ -6,6 +6,7 @@ mod device;
 mod files;
 mod library;
 mod operations;
+mod places;
 mod simulated;
 mod support;
 #[cfg(target_os = "linux")]

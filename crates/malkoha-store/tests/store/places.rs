@@ -1,0 +1,55 @@
+//! Where a store lies: under which path, and who else is there.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use malkoha_store::{Error, Store};
+use tempfile::TempDir;
+
+use crate::support::{Contents, assert_holds, key, options};
+
+fn fill(store: &Store, expected: &mut Contents, value: u8) {
+    for n in 0..600 {
+        store.put(&key(n), &[value; 50]).unwrap();
+        expected.insert(key(n), vec![value; 50]);
+    }
+}
+
+/// Else its next file would be made in a directory that is another store's by then.
+#[test]
+fn a_store_that_is_moved_while_it_is_open_stays_the_same() {
+    let dir = TempDir::new().unwrap();
+    let (before, now) = (dir.path().join("before"), dir.path().join("now"));
+    let moved = Store::open(&before, &options()).unwrap();
+    moved.put(b"first", b"1").unwrap();
+    fs::rename(&before, &now).unwrap();
+    let other = Store::open(&before, &options()).unwrap();
+    let mut expected = Contents::from([(b"first".to_vec(), b"1".to_vec())]);
+    let mut others = Contents::new();
+    fill(&moved, &mut expected, 1);
+    fill(&other, &mut others, 2);
+    assert!(matches!(Store::open(&now, &options()), Err(Error::Locked)));
+    moved.backup(dir.path().join("copy")).unwrap();
+    for (store, path, expected) in [(moved, now, &expected), (other, before, &others)] {
+        assert_holds(&store, expected);
+        store.close().unwrap();
+        assert_holds(&Store::open(&path, &options()).unwrap(), expected);
+    }
+    assert_holds(&Store::open(dir.path().join("copy"), &options()).unwrap(), &expected);
+}
+
+/// What keeps the directory from being looked at is told, and not that it holds nothing.
+#[test]
+fn a_path_that_leads_nowhere_is_not_taken_for_a_directory_without_a_store() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("circle");
+    symlink(&path, &path).unwrap();
+    let options = options().create(false);
+    let refused =
+        [Store::open_read_only(&path), Store::open(&path, &options)].map(|opened| opened.err());
+    for error in refused {
+        let error = error.unwrap();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+        assert!(error.to_string().contains("circle'"), "{error}");
+    }
+}
