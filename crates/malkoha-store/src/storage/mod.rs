@@ -1,6 +1,7 @@
 //! Where the files of a store lie: a directory of the operating system, or one that a test
 //! simulates.
 
+mod lock;
 mod mapping;
 mod os;
 
@@ -8,8 +9,9 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+pub use lock::Lock;
 pub use mapping::Mapping;
-pub use os::{Lock, OsStorage, Writing};
+pub use os::{OsStorage, Writing};
 
 /// A directory of files.
 pub trait Storage: Send + Sync + 'static {

@@ -1,8 +1,9 @@
 //! A directory of the operating system.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +15,6 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Mapping, Storage, StorageFile};
-
-/// The name of the file that the writing process locks, beside the directory itself.
-const LOCK: &str = "LOCK";
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it, lest
 /// a store that is moved while it is open goes on where another may be by then.
@@ -40,13 +38,6 @@ pub enum Writing {
     Calls,
 }
 
-/// The right to write, until it is dropped.
-#[derive(Debug)]
-pub struct Lock {
-    _file: File,
-    _directory: File,
-}
-
 impl OsStorage {
     /// The directory at `path`.
     ///
@@ -65,7 +56,7 @@ impl OsStorage {
         Self { writing, ..self }
     }
 
-    fn open_at(&self, name: &str, flags: OFlags) -> io::Result<File> {
+    pub(super) fn open_at(&self, name: &str, flags: OFlags) -> io::Result<File> {
         let mode = Mode::from_raw_mode(0o666);
         let open = || openat(&self.directory, name, flags | OFlags::CLOEXEC, mode);
         Ok(retry_on_intr(open)?.into())
@@ -75,34 +66,6 @@ impl OsStorage {
         let mapped_until =
             AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
         Box::new(OsFile { file, writable, mapped_until, map: OnceLock::new() })
-    }
-
-    /// The right to write: `None` if another process has it.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn lock(&self) -> io::Result<Option<Lock>> {
-        let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
-        let directory = self.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let is_ours = match directory.try_lock() {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            // Not every file system locks directories. Some do so within one machine only: there
-            // the file excludes the others.
-            Err(TryLockError::Error(_)) => false,
-        };
-        let mut file = open()?;
-        // In a copy by hard links it is also the file of another directory, which may be in use.
-        if is_ours && is_shared(&file)? {
-            self.remove(LOCK)?;
-            file = open()?;
-        }
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file, _directory: directory })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
     }
 }
 
@@ -247,7 +210,7 @@ impl StorageFile for OsFile {
             {
                 map.write(offset, bytes)
             }
-            _ => write_all_at(&self.file, offset, bytes),
+            _ => self.file.write_all_at(bytes, offset),
         }
     }
 
@@ -263,16 +226,8 @@ impl StorageFile for OsFile {
     }
 }
 
-#[cfg(unix)]
-fn is_shared(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
+pub(super) fn is_shared(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 1)
-}
-
-#[cfg(unix)]
-fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    file.write_all_at(bytes, offset)
 }
 
 /// Room for zero bytes: without it a write into a mapping would be the first to find the device
@@ -293,7 +248,7 @@ fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
     let mut offset = range.start;
     while offset < range.end {
         let bytes = zeros.len().min(usize::try_from(range.end - offset).unwrap_or(usize::MAX));
-        write_all_at(file, offset, &zeros[..bytes])?;
+        file.write_all_at(&zeros[..bytes], offset)?;
         offset += bytes as u64;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Where a store lies: under which path, and who else is there.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
 use malkoha_store::{Error, Store};
@@ -52,4 +52,32 @@ fn a_path_that_leads_nowhere_is_not_taken_for_a_directory_without_a_store() {
         assert!(matches!(error, Error::Io { .. }), "{error}");
         assert!(error.to_string().contains("circle'"), "{error}");
     }
+}
+
+/// Another machine, as this one sees it: it locks the file, but the lock of the directory does not show.
+#[test]
+fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
+    let dir = TempDir::new().unwrap();
+    let (original, copy) = (dir.path().join("original"), dir.path().join("copy"));
+    let mut expected = Contents::new();
+    let store = Store::open(&original, &options()).unwrap();
+    fill(&store, &mut expected, 1);
+    store.close().unwrap();
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(&original).unwrap() {
+        let path = entry.unwrap().path();
+        fs::hard_link(&path, copy.join(path.file_name().unwrap())).unwrap();
+    }
+    let elsewhere = File::open(original.join("LOCK")).unwrap();
+    elsewhere.lock().unwrap();
+    let opened = Store::open(&original, &options());
+    assert!(matches!(opened.err(), Some(Error::Locked)));
+    // The copy is not in use, and that it is used changes nothing.
+    let copied = Store::open(&copy, &options()).unwrap();
+    assert_holds(&copied, &expected);
+    let opened = Store::open(&original, &options());
+    assert!(matches!(opened.err(), Some(Error::Locked)));
+    drop(elsewhere);
+    assert_holds(&Store::open(&original, &options()).unwrap(), &expected);
+    assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::Locked)));
 }

@@ -1,0 +1,87 @@
+//! One process at a time writes.
+//!
+//! It locks the directory and a file in it. On a network, directories are locked within one machine
+//! only as a rule: there the file excludes the others. But a copy by hard links has the same file, which
+//! its own users lock. So the file says in which directory it was locked last.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+use rustix::fs::OFlags;
+
+use super::Storage;
+use super::os::{OsStorage, is_shared};
+
+const NAME: &str = "LOCK";
+
+/// The right to write, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+    _directory: File,
+}
+
+impl OsStorage {
+    /// The right to write: `None` if another process has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn lock(&self) -> io::Result<Option<Lock>> {
+        let open = || self.open_at(NAME, OFlags::RDWR | OFlags::CREATE);
+        let directory = self.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY)?;
+        // Not every file system locks directories.
+        let is_alone = match try_lock(&directory) {
+            Ok(false) => return Ok(None),
+            locked => locked.is_ok(),
+        };
+        let number = directory.metadata()?.ino().to_string();
+        let mut file = open()?;
+        let mut is_locked = try_lock(&file)?;
+        // Who is in another directory is not in this one. Alone, as two must not do this at once.
+        if !is_locked && is_alone && is_shared(&file)? && is_of_another(&file, &number)? {
+            self.remove(NAME)?;
+            file = open()?;
+            is_locked = try_lock(&file)?;
+        }
+        if !is_locked {
+            return Ok(None);
+        }
+        // Where there is no room for that, a copy by hard links waits until this ends.
+        let _ = sign(&file, &number);
+        Ok(Some(Lock { _file: file, _directory: directory }))
+    }
+}
+
+/// Whether nobody else has it.
+fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether a file was locked in another directory than that of this number.
+fn is_of_another(file: &File, number: &str) -> io::Result<bool> {
+    let last = signature(file)?;
+    Ok(!last.is_empty() && last != number.as_bytes())
+}
+
+/// Notes the directory in which a file is locked. Synced, as others may look from other machines.
+fn sign(file: &File, number: &str) -> io::Result<()> {
+    if signature(file)? != number.as_bytes() {
+        file.set_len(0)?;
+        file.write_all_at(number.as_bytes(), 0)?;
+        file.sync_data()?;
+    }
+    Ok(())
+}
+
+fn signature(file: &File) -> io::Result<Vec<u8>> {
+    // More than the digits of any number.
+    let mut bytes = [0; 32];
+    let len = file.read_at(&mut bytes, 0)?;
+    Ok(bytes[..len].to_vec())
+}
