@@ -11,7 +11,7 @@ use malkoha::GrowableCuckooMap;
 use super::{Index, IndexSnapshot, SHARDS};
 use crate::error::{Error, Result};
 use crate::log::to_usize;
-use crate::storage::{Storage, StorageFile};
+use crate::storage::{Storage, StorageFile, remove_if_there};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "CHECKPOINT";
@@ -55,7 +55,7 @@ pub(crate) fn write(
     index: &IndexSnapshot,
 ) -> Result<()> {
     let failed = || Error::io("write", NAME);
-    remove_file(storage, TEMPORARY)?;
+    remove_if_there(storage, TEMPORARY).map_err(Error::io("remove", TEMPORARY))?;
     let estimate: u64 = index.shards.iter().map(|shard| shard.size_in_bytes() + 4096).sum();
     let file = storage.create(TEMPORARY, HEAD as u64 + estimate).map_err(failed())?;
     let mut out = Out { file: &*file, offset: 0, room: HEAD as u64 + estimate, buffer: Vec::new() };
@@ -73,17 +73,8 @@ pub(crate) fn write(
 
 /// Removes the checkpoint, if there is one. Durable when it returns.
 pub(crate) fn remove(storage: &dyn Storage) -> Result<()> {
-    remove_file(storage, NAME)?;
+    remove_if_there(storage, NAME).map_err(Error::io("remove", NAME))?;
     storage.sync_directory().map_err(Error::io("sync", "."))
-}
-
-fn remove_file(storage: &dyn Storage, name: &str) -> Result<()> {
-    match storage.remove(name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", name)(error))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn write_all(out: &mut Out<'_>, checkpoint: &Checkpoint, index: &IndexSnapshot) -> io::Result<()> {

@@ -41,6 +41,14 @@ pub trait Storage: Send + Sync + 'static {
     fn link(&self, name: &str, directory: &Path) -> io::Result<()>;
 }
 
+/// Removes a file, unless it is gone.
+pub(crate) fn remove_if_there(storage: &dyn Storage, name: &str) -> io::Result<()> {
+    match storage.remove(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
 /// A file of a [`Storage`].
 pub trait StorageFile: Send + Sync {
     /// Its length in bytes.

@@ -22,6 +22,7 @@ use crate::log::{
     Content, HEADER_BYTES, Kind, LogFile, NO_RECORD, Record, Scan, Step, Writer, file_name,
 };
 use crate::recovery::OnDamage;
+use crate::storage::remove_if_there;
 
 /// Bytes that are copied while writers wait.
 const STRETCH: u64 = 1 << 16;
@@ -219,12 +220,23 @@ impl Inner {
 
     /// Removes files in which nothing is needed any more, in their order.
     fn remove_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+        // One that could not be removed may have keys that only these files say were deleted.
+        self.remove_forgotten(maintained)?;
         if ids.is_empty() {
             return Ok(());
         }
         self.forget_files(maintained, ids)?;
-        for name in ids.iter().map(|&id| file_name(id)) {
-            self.storage.remove(&name).map_err(Error::io("remove", name))?;
+        maintained.forgotten.extend(ids);
+        self.remove_forgotten(maintained)
+    }
+
+    fn remove_forgotten(&self, maintained: &mut Maintained) -> Result<()> {
+        if maintained.forgotten.is_empty() {
+            return Ok(());
+        }
+        while let Some(name) = maintained.forgotten.front().map(|&id| file_name(id)) {
+            remove_if_there(&*self.storage, &name).map_err(Error::io("remove", name))?;
+            maintained.forgotten.pop_front();
         }
         self.storage.sync_directory().map_err(Error::io("sync", "."))
     }

@@ -14,6 +14,7 @@ mod stats;
 mod verify;
 mod write;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -69,6 +70,8 @@ struct Inner {
 struct Maintained {
     /// The position in the log of the last checkpoint since opening.
     checkpoint: Option<u64>,
+    /// Files that are no part of the store any more and are to be removed, in this order.
+    forgotten: VecDeque<u64>,
 }
 
 impl Inner {

@@ -220,7 +220,8 @@ pub(super) fn writable(
         unsynced,
     );
     // The checkpoint that is there needs no other.
-    let maintained = Maintained { checkpoint: checkpointed.then(|| writer.position()) };
+    let checkpoint = checkpointed.then(|| writer.position());
+    let maintained = Maintained { checkpoint, ..Maintained::default() };
     Ok(Inner {
         storage,
         options: options.clone(),

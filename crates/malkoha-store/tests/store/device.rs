@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use malkoha_store::storage::Storage;
 use malkoha_store::{Durability, Error, Store};
 use tempfile::TempDir;
 
@@ -221,4 +222,28 @@ fn room_that_cannot_be_given_back_changes_nothing_else() {
     assert_holds(&store, &expected);
     let left = storage.crashed(storage.events(), || false);
     assert_holds(&Store::open_in(Arc::new(left), None, &options).unwrap(), &expected);
+}
+
+/// A file that compaction could not remove has keys still that only later files say were deleted. Without
+/// a checkpoint, the log is all that counts.
+#[test]
+fn a_file_that_cannot_be_removed_brings_nothing_back() {
+    let storage = Simulated::default();
+    let open = || Store::open_in(Arc::new(storage.clone()), None, &options()).unwrap();
+    let store = open();
+    for value in [1, 2] {
+        (0..600).for_each(|n| store.put(&key(n), &[value; 50]).unwrap());
+    }
+    storage.fail_removals(true);
+    let error = store.compact().unwrap_err();
+    assert!(error.to_string().contains("remove '000000000001.log'"), "{error}");
+    storage.fail_removals(false);
+    for n in 0..600 {
+        assert!(store.delete(&key(n)).unwrap());
+    }
+    store.compact().unwrap();
+    store.close().unwrap();
+    storage.remove("CHECKPOINT").unwrap();
+    let store = open();
+    assert!(store.is_empty(), "{} keys came back", store.len());
 }

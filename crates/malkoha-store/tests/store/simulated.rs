@@ -37,6 +37,7 @@ struct State {
     journal: Vec<Event>,
     next: u64,
     failing: bool,
+    immutable: bool,
     keeping: bool,
 }
 
@@ -64,6 +65,11 @@ impl Simulated {
     /// Whether syncs of files fail from now on.
     pub(crate) fn fail_syncs(&self, failing: bool) {
         self.0.lock().unwrap().failing = failing;
+    }
+
+    /// Whether log files cannot be removed from now on.
+    pub(crate) fn fail_removals(&self, failing: bool) {
+        self.0.lock().unwrap().immutable = failing;
     }
 
     /// From now on no room can be given back.
@@ -203,6 +209,9 @@ impl Storage for Simulated {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut state = self.0.lock().unwrap();
+        if state.immutable && name.ends_with(".log") {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         state.files.remove(name).ok_or_else(not_found)?;
         state.journal.push(Event::Remove(name.to_owned()));
         Ok(())
