@@ -307,6 +307,11 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
+    /// Gives back what only writing needs: a process that has many files open at a time may open no more.
+    pub(crate) fn close(&self) {
+        self.file.close();
+    }
+
     /// Has memory ready for bytes that are to be written, as far as there is room for them.
     pub(crate) fn prepare(&self, bytes: Range<u64>) {
         self.file.prepare(bytes.start..bytes.end.min(self.capacity()));

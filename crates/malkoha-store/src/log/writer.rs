@@ -99,7 +99,9 @@ impl Writer {
     pub(crate) fn unsynced(&mut self) -> Unsynced {
         let files = self.sealed.iter().chain(&self.tail);
         let files = files.map(|file| (Arc::clone(file), file.end())).collect();
-        self.sealed.retain(|file| file.durable() < file.end());
+        for synced in self.sealed.extract_if(.., |file| file.durable() >= file.end()) {
+            synced.close();
+        }
         Unsynced { files, directory: std::mem::take(&mut self.created), position: self.position }
     }
 

@@ -169,6 +169,10 @@ impl Opening<'_> {
     fn known_files(&mut self, checkpoint: &Checkpoint, ids: &[u64]) -> Result<Start> {
         for entry in &checkpoint.files {
             let file = self.known_file(entry)?;
+            // Only the last one may have more to read.
+            if Some(entry) != checkpoint.files.last() {
+                file.close();
+            }
             self.table.insert(Arc::new(file));
         }
         let known = |id: &u64| checkpoint.files.iter().any(|file| file.id == *id);

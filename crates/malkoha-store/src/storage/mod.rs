@@ -89,4 +89,8 @@ pub trait StorageFile: Send + Sync {
 
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
+
+    /// Gives its descriptor back, of which a process may not have many. What is mapped stays; all else
+    /// is an error from here on.
+    fn close(&self);
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rustix::fs::{
     AtFlags, CWD, Dir, FallocateFlags, Mode, OFlags, SeekFrom, fallocate, linkat, openat, renameat,
     seek, unlinkat,
@@ -65,7 +66,8 @@ impl OsStorage {
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
         let mapped_until =
             AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
-        Box::new(OsFile { file, writable, mapped_until, map: OnceLock::new() })
+        let (file, map) = (RwLock::new(Some(file)), OnceLock::new());
+        Box::new(OsFile { file, writable, mapped_until, map })
     }
 }
 
@@ -138,31 +140,40 @@ fn copy(from: &mut File, to: &Path) -> io::Result<()> {
 
 /// A file, mapped or not.
 struct OsFile {
-    file: File,
+    /// `None` once it is closed.
+    file: RwLock<Option<File>>,
     writable: bool,
     /// What lies before this offset is written through the mapping, if there is one.
     mapped_until: AtomicU64,
     map: OnceLock<Mapping>,
 }
 
+impl OsFile {
+    fn file(&self) -> io::Result<MappedRwLockReadGuard<'_, File>> {
+        let closed = |_| io::Error::other("the file is closed");
+        RwLockReadGuard::try_map(self.file.read(), Option::as_ref).map_err(closed)
+    }
+}
+
 impl StorageFile for OsFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        Ok(self.file()?.metadata()?.len())
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let old = self.len()?;
+        let file = self.file()?;
+        let old = file.metadata()?.len();
         if bytes <= old {
-            return self.file.set_len(bytes);
+            return file.set_len(bytes);
         }
-        reserve(&self.file, old..bytes).inspect_err(|_| {
+        reserve(&file, old..bytes).inspect_err(|_| {
             // The room that was found goes back; the first error is the one to tell.
-            let _ = self.file.set_len(old);
+            let _ = file.set_len(old);
         })
     }
 
     fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
-        reserve(&self.file, bytes)
+        reserve(&*self.file()?, bytes)
     }
 
     fn release(&self, from: u64) -> io::Result<()> {
@@ -171,7 +182,7 @@ impl StorageFile for OsFile {
             return Ok(());
         }
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match fallocate(&self.file, hole, from, bytes) {
+        match fallocate(&*self.file()?, hole, from, bytes) {
             // Then the room stays with the file.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             done => Ok(done?),
@@ -179,27 +190,28 @@ impl StorageFile for OsFile {
     }
 
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-        let begin = match seek(&self.file, SeekFrom::Data(from)) {
+        let file = self.file()?;
+        let begin = match seek(&*file, SeekFrom::Data(from)) {
             Err(Errno::NXIO) => return Ok(None),
             // The system cannot tell.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => {
-                let end = self.len()?;
+                let end = file.metadata()?.len();
                 return Ok((from < end).then_some(from..end));
             }
             begin => begin?,
         };
-        Ok(Some(begin..seek(&self.file, SeekFrom::Hole(begin))?))
+        Ok(Some(begin..seek(&*file, SeekFrom::Hole(begin))?))
     }
 
     fn is_shared(&self) -> io::Result<bool> {
-        is_shared(&self.file)
+        is_shared(&*self.file()?)
     }
 
     fn map(&self) -> io::Result<Mapping> {
         if let Some(map) = self.map.get() {
             return Ok(map.clone());
         }
-        let map = Mapping::file(&self.file, self.writable)?;
+        let map = Mapping::file(&*self.file()?, self.writable)?;
         Ok(self.map.get_or_init(|| map).clone())
     }
 
@@ -210,7 +222,7 @@ impl StorageFile for OsFile {
             {
                 map.write(offset, bytes)
             }
-            _ => self.file.write_all_at(bytes, offset),
+            _ => self.file()?.write_all_at(bytes, offset),
         }
     }
 
@@ -222,7 +234,11 @@ impl StorageFile for OsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file()?.sync_data()
+    }
+
+    fn close(&self) {
+        *self.file.write() = None;
     }
 }
 

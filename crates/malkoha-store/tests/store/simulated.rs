@@ -290,4 +290,6 @@ impl StorageFile for SimulatedFile {
         self.note(Event::Sync(self.number));
         Ok(())
     }
+
+    fn close(&self) {}
 }

@@ -1,8 +1,10 @@
-//! What the threads of a store do meanwhile.
+//! What a store takes of the system, and its threads meanwhile.
 
 use std::time::{Duration, Instant};
 
 use malkoha_store::{Options, Store};
+
+use crate::support::{Contents, Dir, assert_holds, key, options};
 
 /// Bytes of this mapped file that are in memory, as the system tells.
 fn resident(name: &str) -> u64 {
@@ -36,4 +38,52 @@ fn memory_is_ready_before_it_is_written() {
         (0..200_u32).map(|key| store.get(&key.to_le_bytes()).unwrap().is_some()).collect();
     assert_eq!(written, [true; 200]);
     store.close().unwrap();
+}
+
+/// Log files of a directory that are open; more than 1024 may not be, as a rule.
+fn descriptors(dir: &Dir) -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    let paths = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
+    paths
+        .filter(|path| path.starts_with(dir.path()) && path.to_string_lossy().contains(".log"))
+        .count()
+}
+
+#[test]
+fn a_store_of_many_files_has_few_of_them_open() {
+    let dir = Dir::new();
+    let store = dir.open();
+    let mut expected = Contents::new();
+    for n in 0..4000 {
+        store.put(&key(n), &[1; 100]).unwrap();
+        expected.insert(key(n), vec![1; 100]);
+        if n % 100 == 0 {
+            store.sync().unwrap();
+        }
+    }
+    assert!(dir.logs().len() > 20);
+    assert!(descriptors(&dir) < 5, "{} after writing", descriptors(&dir));
+    assert_holds(&store, &expected);
+    store.close().unwrap();
+    for store in [dir.open(), Store::open_read_only(dir.path()).unwrap()] {
+        assert!(descriptors(&dir) < 5, "{} after opening", descriptors(&dir));
+        assert_holds(&store, &expected);
+        assert!(store.verify().unwrap().damage.is_empty());
+    }
+    // Nor do they come back with what needs them all.
+    let store = dir.open();
+    for n in (0..4000).step_by(2) {
+        assert!(store.delete(&key(n)).unwrap());
+        expected.remove(&key(n));
+    }
+    store.compact().unwrap();
+    // What a sync covers is closed at the next one.
+    store.put(&key(1), &[2; 100]).unwrap();
+    expected.insert(key(1), vec![2; 100]);
+    store.sync().unwrap();
+    assert!(descriptors(&dir) < 5, "{} after compaction", descriptors(&dir));
+    store.close().unwrap();
+    assert_holds(&dir.open(), &expected);
+    let options = options().file_bytes(1 << 12);
+    assert_holds(&Store::open(dir.path(), &options).unwrap(), &expected);
 }
