@@ -110,6 +110,7 @@ fn crash_everywhere(history: &History, times: u64) -> usize {
             // From all that was not synced to nothing of it.
             let share = random.below(5);
             let left = history.storage.crashed(events, || random.below(4) < share);
+            let began = left.events() as u64;
             let store = Store::open_in(Arc::new(left.clone()), None, &options)
                 .unwrap_or_else(|error| panic!("after {events} events: {error}"));
             let found = crate::support::contents(&store);
@@ -119,11 +120,18 @@ fn crash_everywhere(history: &History, times: u64) -> usize {
             assert_holds(&store, state);
             // And it goes on from there.
             store.put(b"afterwards", b"yes").unwrap();
-            let mut state = state.clone();
-            state.insert(b"afterwards".to_vec(), b"yes".to_vec());
+            let mut later = state.clone();
+            later.insert(b"afterwards".to_vec(), b"yes".to_vec());
             store.close().unwrap();
-            let store = Store::open_in(Arc::new(left), None, &options).unwrap();
-            assert_eq!(crate::support::contents(&store), state);
+            let store = Store::open_in(Arc::new(left.clone()), None, &options).unwrap();
+            assert_eq!(crate::support::contents(&store), later);
+            // Nor does another crash, while it is opened again or behind that, lose what was there.
+            let again = began + random.below(left.events() as u64 - began + 1);
+            let left = left.crashed(usize::try_from(again).unwrap(), || random.below(4) < share);
+            let store = Store::open_in(Arc::new(left), None, &options)
+                .unwrap_or_else(|error| panic!("after {events} and {again} events: {error}"));
+            let found = crate::support::contents(&store);
+            assert!(found == *state || found == later, "after {events} and {again} events");
         }
     }
     (history.storage.events() + 1) * usize::try_from(times).unwrap()

@@ -114,7 +114,9 @@ impl Simulated {
             let bytes = files[&number].crashed(&mut chance);
             let file = left.create(&name, bytes.len() as u64).unwrap();
             file.write_at(0, &bytes).unwrap();
+            file.sync().unwrap();
         }
+        left.sync_directory().unwrap();
         left
     }
 }
