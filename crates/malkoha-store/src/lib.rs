@@ -32,6 +32,7 @@
 //! * It is not ordered: there are no range scans.
 //! * It is not for more keys than fit in memory at 7 bytes each, nor for more than 8 TiB.
 //! * It has no transactions beyond atomic batches.
+//! * It is for Linux. A child made by `fork` must leave its parent's stores alone.
 //!
 //! # Where things are
 //!

@@ -69,8 +69,8 @@ impl Options {
         self
     }
 
-    /// Whether a thread of the store compacts, writes checkpoints and syncs. Without it
-    /// [`Durability::Every`] is [`Durability::System`].
+    /// Whether threads of the store compact, write checkpoints, sync and have memory ready for writes.
+    /// Without them [`Durability::Every`] is [`Durability::System`].
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self

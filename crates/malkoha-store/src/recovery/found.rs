@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::log::LogFile;
 
-/// What opening found that closing does not leave behind.
+/// What opening found that closing does not leave behind. To a store that was opened read-only, what
+/// another process is writing at that moment looks the same.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovery {

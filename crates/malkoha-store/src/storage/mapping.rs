@@ -13,7 +13,8 @@ use memmap2::{MmapOptions, MmapRaw};
 ///
 /// A log is written once: bytes are handed out by [`get`](Self::get) only after they were written,
 /// and are never written again. Who writes into a mapping keeps to that, and other processes are
-/// kept from writing by the store's lock.
+/// kept from writing by the store's lock. Who opens a store read-only looks for the end of the log, where
+/// another process may write meanwhile: what does not match its checksum there is not handed out.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     map: Arc<MmapRaw>,
