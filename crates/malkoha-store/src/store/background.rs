@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -112,7 +113,8 @@ impl Inner {
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
         // Where there was no room for one, this may make some.
-        let pace = Pace { rate: Some(self.options.compact_rate), stop: &|| stop.is_asked() };
+        let makes_way = || stop.is_asked() || self.waiting.load(Ordering::Relaxed) > 0;
+        let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         self.compact(&mut maintained, self.options.compact_share, &pace)?;
         checkpoint
     }

@@ -16,7 +16,7 @@ impl Store {
     ///
     /// If the device is full or the system refuses. The checkpoint before it stays then.
     pub fn checkpoint(&self) -> Result<()> {
-        let mut maintained = self.inner.maintenance.lock();
+        let mut maintained = self.inner.maintenance();
         self.inner.checkpoint(&mut maintained)
     }
 
@@ -34,7 +34,7 @@ impl Store {
         if fs::read_dir(path).map_err(failed("read"))?.next().is_some() {
             return Err(Error::Option("a backup needs a directory without files"));
         }
-        let mut maintained = self.inner.maintenance.lock();
+        let mut maintained = self.inner.maintenance();
         // What is sealed is never written again, so both stores may have it. The seal says what of
         // the log is durable.
         self.inner.sync()?;

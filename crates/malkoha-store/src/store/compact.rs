@@ -49,7 +49,7 @@ impl Store {
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
-        let mut maintained = self.inner.maintenance.lock();
+        let mut maintained = self.inner.maintenance();
         // The last file too, if it has something to give: tombstones, if all before it go.
         let others = self.inner.files.load().files().len().saturating_sub(1);
         let all = self.inner.victims(WORTHWHILE)?.len() == others;

@@ -16,6 +16,7 @@ mod write;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
@@ -59,6 +60,8 @@ struct Inner {
     ahead: Arc<Ahead>,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
+    /// Who waits for that lock, but for a thread of the store; a number.
+    waiting: AtomicUsize,
     /// What went wrong in a thread of the store, until somebody asks.
     background_error: Mutex<Option<Error>>,
     recovery: Recovery,
@@ -80,6 +83,14 @@ impl Inner {
         let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?.lock();
         self.commit.check()?;
         Ok(writer)
+    }
+
+    /// The right to remove files. The thread that compacts, which may take hours, makes way.
+    fn maintenance(&self) -> MutexGuard<'_, Maintained> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let maintained = self.maintenance.lock();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        maintained
     }
 
     /// Makes all that was written durable.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
@@ -82,6 +83,7 @@ impl Store {
             commit: Commit::default(),
             ahead: Arc::default(),
             maintenance: Mutex::default(),
+            waiting: AtomicUsize::default(),
             background_error: Mutex::default(),
             recovery: recovered.recovery,
             _lock: None,
@@ -108,7 +110,7 @@ impl Store {
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
         drop(self.background.take());
-        let mut maintained = self.inner.maintenance.lock();
+        let mut maintained = self.inner.maintenance();
         let checkpoint = self.inner.checkpoint(&mut maintained);
         if !matches!(checkpoint, Ok(()) | Err(Error::NoSpace { .. })) {
             return checkpoint;
@@ -232,6 +234,7 @@ pub(super) fn writable(
         commit: Commit::default(),
         ahead: Arc::default(),
         maintenance: Mutex::new(maintained),
+        waiting: AtomicUsize::default(),
         background_error: Mutex::default(),
         recovery,
         _lock: lock,

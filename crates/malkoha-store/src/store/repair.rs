@@ -75,7 +75,7 @@ impl Inner {
             self.rewrite(file, &done, &pace, OnDamage::Skip)?;
             done.push(file.id());
         }
-        self.forget_files(&mut self.maintenance.lock(), &done)?;
+        self.forget_files(&mut self.maintenance(), &done)?;
         for name in names.iter().filter(is_open) {
             self.set_aside(name, repair)?;
         }

@@ -25,7 +25,7 @@ impl Store {
     ///
     /// If the system refuses. Damage is no error here but what is answered.
     pub fn verify(&self) -> Result<Verification> {
-        let _no_removals = self.inner.maintenance.lock();
+        let _no_removals = self.inner.maintenance();
         let snapshot = self.snapshot();
         let mut found = Verification::default();
         for (file, end) in snapshot.files() {

@@ -1,5 +1,6 @@
 //! What a store takes of the system, and its threads meanwhile.
 
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use malkoha_store::{Options, Store};
@@ -86,4 +87,29 @@ fn a_store_of_many_files_has_few_of_them_open() {
     assert_holds(&dir.open(), &expected);
     let options = options().file_bytes(1 << 12);
     assert_holds(&Store::open(dir.path(), &options).unwrap(), &expected);
+}
+
+/// It may take hours, at its rate.
+#[test]
+fn compaction_in_the_background_makes_way_for_others() {
+    let (dir, copy) = (Dir::new(), Dir::new());
+    let options = Options::new().file_bytes(1 << 20).compact_rate(1);
+    let store = Arc::new(Store::open(dir.path(), &options).unwrap());
+    for n in (0..20_000).chain((0..20_000).step_by(2)) {
+        store.put(&key(n), &[1; 100]).unwrap();
+    }
+    let written = store.stats().log_bytes;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while store.stats().log_bytes == written {
+        assert!(Instant::now() < deadline, "nothing is compacted: {:?}", store.stats());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (done, is_done) = mpsc::channel();
+    let backup = {
+        let store = Arc::clone(&store);
+        move || done.send(store.backup(copy.path()))
+    };
+    std::thread::spawn(backup);
+    is_done.recv_timeout(Duration::from_secs(60)).expect("it does not wait for that").unwrap();
+    assert_eq!(store.len(), 20_000);
 }
