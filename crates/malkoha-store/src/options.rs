@@ -12,7 +12,7 @@ pub enum Durability {
     /// Before the call returns. Threads that write at the same time share one sync. A crash of the
     /// machine loses nothing that was answered.
     Always,
-    /// At most this much later, by a thread of the store. A crash of the machine can lose the
+    /// At most this much later, which is more than no time, by a thread of the store. A crash of the machine can lose the
     /// writes of that time: always the latest ones, never some in the middle.
     Every(Duration),
     /// When the system writes back, which is some 30 seconds later as a rule, or at
@@ -114,6 +114,11 @@ impl Options {
         }
         if !(self.compact_share > 0.0 && self.compact_share <= 1.0) {
             return Err(Error::Option("the share of dead bytes is above 0 and at most 1"));
+        }
+        if self.durability == Durability::Every(Duration::ZERO) {
+            return Err(Error::Option(
+                "between two syncs is some time: without any, it is 'Always'",
+            ));
         }
         if self.compact_rate == 0 {
             return Err(Error::Option("the rate of compaction is at least one byte a second"));

@@ -234,9 +234,12 @@ fn one_process_writes_and_others_read() {
 fn options_and_directories_that_make_no_sense() {
     let dir = Dir::new();
     let none = dir.path().join("none");
-    for options in
-        [options().file_bytes(1), options().compact_share(0.0), options().compact_rate(0)]
-    {
+    for options in [
+        options().file_bytes(1),
+        options().compact_share(0.0),
+        options().compact_rate(0),
+        options().durability(Durability::Every(Duration::ZERO)),
+    ] {
         assert!(matches!(Store::open(dir.path(), &options), Err(Error::Option(_))));
     }
     assert!(matches!(Store::open(&none, &options().create(false)), Err(Error::NoStore(_))));
