@@ -19,6 +19,7 @@ use memmap2::{MmapOptions, MmapRaw};
 pub struct Mapping {
     map: Arc<MmapRaw>,
     bytes: usize,
+    writable: bool,
 }
 
 impl Mapping {
@@ -37,7 +38,7 @@ impl Mapping {
         let map =
             if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
         advise(&map);
-        Ok(Self { map: Arc::new(map), bytes })
+        Ok(Self { map: Arc::new(map), bytes, writable })
     }
 
     /// Zero bytes that no file holds.
@@ -47,7 +48,7 @@ impl Mapping {
     /// If there is no memory.
     pub fn memory(bytes: usize) -> io::Result<Self> {
         let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
-        Ok(Self { map: Arc::new(MmapRaw::from(map)), bytes })
+        Ok(Self { map: Arc::new(MmapRaw::from(map)), bytes, writable: true })
     }
 
     /// Bytes of it.
@@ -76,18 +77,21 @@ impl Mapping {
         Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(offset), len) })
     }
 
-    /// Writes bytes that nobody reads yet. The mapping must be writable.
+    /// Writes bytes that nobody reads yet.
     ///
     /// # Errors
     ///
-    /// If the mapping has not so many bytes.
+    /// If the mapping has not so many bytes, or is for reading.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
         if offset.checked_add(bytes.len()).is_none_or(|end| end > self.bytes) {
             return Err(io::Error::other("a write beyond the mapping"));
         }
-        // SAFETY: the range lies in the mapping, `bytes` does not overlap it as nobody has a slice
-        // of bytes that are to be written, and one thread writes at a time.
+        if !self.writable {
+            return Err(io::Error::other("a write to what is mapped for reading"));
+        }
+        // SAFETY: the range lies in the mapping, which is writable, `bytes` does not overlap it as
+        // nobody has a slice of bytes that are to be written, and one thread writes at a time.
         unsafe {
             let target = self.map.as_mut_ptr().add(offset);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
@@ -141,4 +145,20 @@ fn advise(map: &MmapRaw) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = map;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_mapped_for_reading_is_not_written() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(8).unwrap();
+        assert!(Mapping::file(&file, false).unwrap().write(0, b"cuckoo").is_err());
+        let map = Mapping::file(&file, true).unwrap();
+        assert!(map.write(3, b"cuckoo").is_err());
+        map.write(2, b"cuckoo").unwrap();
+        assert_eq!(map.get(0, 8).unwrap(), b"\0\0cuckoo");
+    }
 }
