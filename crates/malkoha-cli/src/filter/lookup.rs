@@ -1,7 +1,7 @@
 //! Filter files of every kind, to look lines up in.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -107,6 +107,11 @@ impl Hashed for Lookup {
 
 /// The kind of the file at `path`, by its header.
 pub(super) fn kind(path: &Path) -> Result<FileKind, ReadError> {
+    let metadata = path.metadata()?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        let why = "it is a pipe or a device, and filters are read twice: write it to a file first";
+        return Err(io::Error::other(why).into());
+    }
     let mut header = Vec::new();
     File::open(path)?.take(HEADER_BYTES).read_to_end(&mut header)?;
     FileKind::of(&header)

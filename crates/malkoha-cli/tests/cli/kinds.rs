@@ -62,6 +62,22 @@ fn info_tells_the_kind() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_filter_is_no_pipe() {
+    let dir = of_every_kind();
+    for kind in KINDS {
+        for command in ["info", "verify", "check", "count", "get", "add", "remove"] {
+            let run = dir.shell(&format!("cat {kind}.mlk | $MALKOHA {command} /dev/stdin"));
+            run.complains(
+                "cannot open filter '/dev/stdin': it is a pipe or a device, and filters are read \
+                 twice: write it to a file first",
+            );
+        }
+        dir.shell(&format!("$MALKOHA info /dev/stdin < {kind}.mlk")).succeeds();
+    }
+}
+
 /// Every byte of the files that are read as a whole, and of a mapped one when it is verified.
 #[test]
 fn damage_is_told_in_one_line() {
