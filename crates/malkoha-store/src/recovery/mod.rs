@@ -106,10 +106,12 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     if on_damage == OnDamage::Skip {
         opening.keep_useless()?;
     }
-    let Opening { table, sequence, seed, skipped, useless, cut_files, reserved, replayed, .. } =
-        opening;
+    let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
+    let mut cut_files = opening.cut_files;
     let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
     let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
+    // They were given up from the last one on.
+    cut_files.reverse();
     let recovery = Recovery { checkpoint: checkpoint_damage, cut, cut_files };
     // Where much was overwritten or deleted, there was room for too many.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
@@ -311,9 +313,10 @@ impl Opening<'_> {
         Ok(read.ended)
     }
 
-    /// Gives up files behind the end of the log, where nothing was ever answered for.
+    /// Gives up files behind the end of the log, where nothing was ever answered for. The last one is
+    /// removed first: a crash that leaves a gap would say that a compaction synced what was before it.
     fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
-        for &id in ids {
+        for &id in ids.iter().rev() {
             // Any header does, to see what of a file is not zero.
             let file = LogFile::headless(self.storage, FileHeader::new(id, 0, 0, 0))?;
             self.cut_files.extend(Cut::from(&file, 0));

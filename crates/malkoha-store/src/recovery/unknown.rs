@@ -149,8 +149,8 @@ impl Opening<'_> {
             Ok(Some(found)) => found,
             Ok(None) => {
                 // Made, but not written before a crash: nothing behind it was ever answered for.
-                self.cut_off(&[id])?;
                 self.cut_off(later)?;
+                self.cut_off(&[id])?;
                 return Ok(Break(None));
             }
             Err(error) if error.is_damage() => return self.damage(error).map(Continue),

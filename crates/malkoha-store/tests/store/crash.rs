@@ -4,6 +4,7 @@
 use std::env;
 use std::sync::Arc;
 
+use malkoha_store::storage::Storage;
 use malkoha_store::{Batch, Durability, Store};
 
 use crate::simulated::Simulated;
@@ -179,5 +180,27 @@ fn a_new_store_outlives_the_loss_of_any_sector() {
                 (0..u32::try_from(found.len()).unwrap()).map(|n| (key(n), vec![1; 400])).collect();
             assert_eq!(found, whole);
         }
+    }
+}
+
+/// Of files behind the end of the log, a crash may leave any number: no gap among them, which would say
+/// that a compaction synced what was before it.
+#[test]
+fn a_crash_while_files_behind_the_log_are_removed_is_no_damage() {
+    let open = |storage: &Simulated| Store::open_in(Arc::new(storage.clone()), None, &options());
+    let storage = Simulated::default();
+    let store = open(&storage).unwrap();
+    (0..600).for_each(|n| store.put(&key(n), &[1; 50]).unwrap());
+    let left = storage.crashed(storage.events(), || true);
+    let torn = left.open("000000000001.log", true).unwrap();
+    torn.write_at(4096, &[0; 4096]).unwrap();
+    torn.sync().unwrap();
+    let began = left.events();
+    let store = open(&left).unwrap();
+    assert_eq!(store.recovery().cut_files.len(), 3);
+    for events in began..=left.events() {
+        let again = open(&left.crashed(events, || true));
+        let again = again.unwrap_or_else(|error| panic!("after {events} events: {error}"));
+        assert_eq!(again.len(), store.len());
     }
 }
