@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::locks::Locking;
-use super::space::Space;
+use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
@@ -65,11 +65,15 @@ impl<P: Locking, S: Space> Table<P, S> {
     #[inline(always)]
     pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
         loop {
+            let mut full = Extent::default();
             let inserted = self.space.in_part(probe, |part| match self.offer(probe) {
                 Offer::Taken => true,
-                refusal => self.insert_refused(part, probe, refusal, max_kicks),
+                refusal => {
+                    full = self.space.extent(probe);
+                    self.insert_refused(part, probe, refusal, max_kicks)
+                }
             });
-            if inserted || !self.space.split(&self.lanes, probe, || self.raise_versions()) {
+            if inserted || !self.space.split(&self.lanes, probe, full, || self.raise_versions()) {
                 return inserted;
             }
         }

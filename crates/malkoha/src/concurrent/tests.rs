@@ -189,9 +189,12 @@ fn keys_of_a_split_part_are_found() {
             let x = parted_key(&table, moves);
             put(&table, 1, &x);
             let other = Arc::clone(&table);
-            let split = thread::spawn(move || {
-                assert!(other.space.split(&other.lanes, &x, || other.raise_versions()));
-            });
+            let split =
+                thread::spawn(move || {
+                    assert!(other.space.split(&other.lanes, &x, other.space.extent(&x), || {
+                        other.raise_versions()
+                    }));
+                });
             assert!(table.contains(&x), "lost while its part is split");
             split.join().unwrap();
             assert!(table.contains(&x));
@@ -209,7 +212,9 @@ fn a_part_can_be_split_while_it_changes() {
         put(&table, 0, &moves);
         let other = Arc::clone(&table);
         let split = thread::spawn(move || {
-            assert!(other.space.split(&other.lanes, &stays, || other.raise_versions()));
+            assert!(other.space.split(&other.lanes, &stays, other.space.extent(&stays), || {
+                other.raise_versions()
+            }));
         });
         assert!(table.insert(&moves, 10));
         assert!(table.remove(&moves));

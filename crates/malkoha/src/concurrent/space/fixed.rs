@@ -1,6 +1,6 @@
 //! Buckets in one piece.
 
-use super::{Buckets, Space};
+use super::{Buckets, Extent, Space};
 use crate::addressing::Probe;
 use crate::concurrent::bucket::Lanes;
 use crate::concurrent::sync::AtomicU64;
@@ -44,7 +44,12 @@ impl Buckets for Fixed {
     }
 
     #[inline(always)]
-    fn split(&self, _: &Lanes, _: &Probe, _: impl FnOnce()) -> bool {
+    fn extent(&self, _: &Probe) -> Extent {
+        Extent::default()
+    }
+
+    #[inline(always)]
+    fn split(&self, _: &Lanes, _: &Probe, _: Extent, _: impl FnOnce()) -> bool {
         false
     }
 

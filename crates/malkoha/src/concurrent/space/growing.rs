@@ -18,7 +18,7 @@
 
 use std::sync::{OnceLock, PoisonError};
 
-use super::{Buckets, Space};
+use super::{Buckets, Extent, Space};
 use crate::addressing::Probe;
 use crate::concurrent::bucket::Lanes;
 use crate::concurrent::sync::{AtomicU64, Ordering, RwLock};
@@ -160,11 +160,11 @@ impl Growing {
         name
     }
 
-    /// The name of the part that such fingerprints belong to now, and how many of its bits are free.
+    /// The part that such fingerprints belong to now.
     #[inline(always)]
-    fn owner(&self, name: usize) -> (usize, u64) {
+    fn owner(&self, name: usize) -> Extent {
         let span = self.spans[name].load(Ordering::Acquire);
-        (name >> span << span, span)
+        Extent { name: name >> span << span, span }
     }
 
     #[inline(always)]
@@ -198,7 +198,7 @@ impl Space for Growing {}
 impl Buckets for Growing {
     #[inline(always)]
     fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64 {
-        let (name, _) = self.owner(self.name(segment, fingerprint));
+        let Extent { name, .. } = self.owner(self.name(segment, fingerprint));
         // The part is in memory, so the index fits usize.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let place = place as usize;
@@ -209,25 +209,28 @@ impl Buckets for Growing {
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R {
         let name = self.name(probe.segment, probe.fingerprint);
         loop {
-            let (owner, _) = self.owner(name);
-            let part = self.part(owner);
+            let owner = self.owner(name);
+            let part = self.part(owner.name);
             let _shared = part.lock.read().unwrap_or_else(PoisonError::into_inner);
             // It may have been split until the lock was had.
-            if self.owner(name).0 == owner {
+            if self.owner(name).name == owner.name {
                 return change(&part.words);
             }
         }
     }
 
-    fn split(&self, lanes: &Lanes, probe: &Probe, raise: impl FnOnce()) -> bool {
-        let name = self.name(probe.segment, probe.fingerprint);
-        let (owner, span) = self.owner(name);
-        let _alone = self.part(owner).lock.write().unwrap_or_else(PoisonError::into_inner);
-        if self.owner(name) != (owner, span) {
+    #[inline(always)]
+    fn extent(&self, probe: &Probe) -> Extent {
+        self.owner(self.name(probe.segment, probe.fingerprint))
+    }
+
+    fn split(&self, lanes: &Lanes, probe: &Probe, full: Extent, raise: impl FnOnce()) -> bool {
+        let _alone = self.part(full.name).lock.write().unwrap_or_else(PoisonError::into_inner);
+        if self.extent(probe) != full {
             // Another thread has made room.
             return true;
         }
-        span > 0 && self.split_part(lanes, owner, span, raise)
+        full.span > 0 && self.split_part(lanes, full.name, full.span, raise)
     }
 
     fn buckets(&self) -> u64 {

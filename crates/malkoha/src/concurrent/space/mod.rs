@@ -18,6 +18,14 @@ use crate::geometry::Geometry;
 #[expect(private_bounds, reason = "sealed: how a table uses its memory is no promise")]
 pub trait Space: Buckets {}
 
+/// A part of a segment, which is another one once it is split.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    name: usize,
+    /// How many bits of its fingerprints' names are free.
+    span: u64,
+}
+
 /// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it, which
 /// has all the places of the segment, so moves and searches stay in a part.
 pub(crate) trait Buckets: Debug + Send + Sync {
@@ -28,9 +36,13 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     /// Runs a change on the part that the probe belongs to, which is not split meanwhile.
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R;
 
-    /// Makes room where the probe belongs. Calls `raise` between the moment from which lookups find
-    /// the new places and that from which they miss the old ones. `false`: there is no way.
-    fn split(&self, lanes: &Lanes, probe: &Probe, raise: impl FnOnce()) -> bool;
+    /// The part that the probe belongs to now.
+    fn extent(&self, probe: &Probe) -> Extent;
+
+    /// Makes room where the probe belongs, unless it belongs to another part by now than to the one
+    /// that was full. Calls `raise` between the moment from which lookups find the new places and
+    /// that from which they miss the old ones. `false`: there is no way.
+    fn split(&self, lanes: &Lanes, probe: &Probe, full: Extent, raise: impl FnOnce()) -> bool;
 
     /// Buckets of all parts.
     fn buckets(&self) -> u64;
