@@ -10,7 +10,8 @@ import time
 
 import redis
 
-MODULE = os.environ["MALKOHA_MODULE"]
+# Servers have a directory of their own.
+MODULE = os.path.realpath(os.environ["MALKOHA_MODULE"])
 KINDS = ["redis", "valkey"]
 
 
