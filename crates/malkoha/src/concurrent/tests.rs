@@ -189,12 +189,11 @@ fn keys_of_a_split_part_are_found() {
             let x = parted_key(&table, moves);
             put(&table, 1, &x);
             let other = Arc::clone(&table);
-            let split =
-                thread::spawn(move || {
-                    assert!(other.space.split(&other.lanes, &x, other.space.extent(&x), || {
-                        other.raise_versions()
-                    }));
-                });
+            let split = thread::spawn(move || {
+                assert!(other.space.split(&other.lanes, &x, other.space.extent(&x), || {
+                    other.raise_versions()
+                }));
+            });
             assert!(table.contains(&x), "lost while its part is split");
             split.join().unwrap();
             assert!(table.contains(&x));
