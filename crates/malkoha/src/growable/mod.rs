@@ -11,7 +11,6 @@ mod builder;
 mod change;
 mod codec;
 mod directory;
-mod draft;
 mod entries;
 mod grid;
 mod lookup;

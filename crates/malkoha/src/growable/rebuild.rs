@@ -5,7 +5,6 @@
 use std::iter;
 
 use super::directory::{Directory, Form};
-use super::draft::Draft;
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, ROOM, buckets_for};
@@ -24,7 +23,7 @@ const FIRST_ROOM: u64 = 100;
 pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],
-    into: &mut [Draft; N],
+    into: &mut [Box<[u8]>; N],
     search: &mut Search,
     child: impl Fn(usize, u64) -> (usize, u64),
 ) -> bool {
@@ -105,12 +104,12 @@ impl GrowTable {
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
-            let mut into = [to.draft()];
+            let mut into = [to.zeroed()];
             let fitted = pour([(from, bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
-        self.install(number, Record { home, form, len }, &bytes);
+        self.install(number, Record { home, form, len }, bytes);
         true
     }
 
@@ -133,7 +132,7 @@ impl GrowTable {
                 Form { grid: Grid::new(narrow(wanted)), ..form }
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
-            let mut into = to.each_ref().map(Segment::draft);
+            let mut into = to.each_ref().map(Segment::zeroed);
             let fitted = pour([(from, bytes)], &to, &mut into, search, |_, fingerprint| {
                 (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
             });
@@ -141,7 +140,7 @@ impl GrowTable {
         });
         let Some((into, forms, lens)) = built else { return false };
         let numbers = [number, self.segments.len()];
-        for (child, bytes) in into.iter().enumerate() {
+        for (child, bytes) in into.into_iter().enumerate() {
             let record = Record { home: homes[child], form: forms[child], len: lens[child] };
             self.install(numbers[child], record, bytes);
         }

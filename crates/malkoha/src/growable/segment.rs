@@ -5,7 +5,6 @@
 
 use super::codec::Codec;
 use super::directory::{Form, Home};
-use super::draft::Draft;
 use super::grid::Mix;
 use super::shape::LANES;
 use crate::addressing::{Addressing, Aim, Probe};
@@ -69,8 +68,8 @@ impl<'a, W: Word> Segment<'a, W> {
         Self { codec, form, one_segment, bucket_bits: bucket_bits(codec.width, form), head, skip }
     }
 
-    pub(super) fn draft(&self) -> Draft {
-        Draft::zeroed(segment_bytes(self.codec.width, self.form))
+    pub(super) fn zeroed(&self) -> Box<[u8]> {
+        vec![0; segment_bytes(self.codec.width, self.form)].into_boxed_slice()
     }
 
     /// The bit at which a bucket begins.

@@ -75,7 +75,7 @@ impl GrowTable {
         let built = with_codec!(&self.kernel, codec => {
             let [a, b] = records.map(|record| Segment::new(codec, record.form, record.home));
             let to = Segment::new(codec, form, home);
-            let mut into = [to.draft()];
+            let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
             let fitted = pour(sources, &[to], &mut into, search, |half, fingerprint| {
                 (0, whole(fingerprint, half, bits))
@@ -83,7 +83,7 @@ impl GrowTable {
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return };
-        self.install(lower, Record { home, form, len }, &bytes);
+        self.install(lower, Record { home, form, len }, bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = narrow(whole(key.fingerprint.into(), half, bits));

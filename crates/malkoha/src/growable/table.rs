@@ -240,7 +240,7 @@ impl GrowTable {
     }
 
     /// Gives a segment these bytes, which its record tells how to read.
-    pub(super) fn install(&mut self, number: usize, record: Record, bytes: &[u8]) {
+    pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)

@@ -270,7 +270,7 @@ impl GrowableLoader {
             return Err(ReadError::SegmentChecksum { segment, offset });
         }
         self.records.push(record);
-        self.segments.push(bytes);
+        self.segments.push(bytes.into());
         let header = self.header.expect("the header comes first");
         if self.segments.len() < header.segments as usize {
             return Ok(Stage::Record);

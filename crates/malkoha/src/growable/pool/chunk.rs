@@ -52,8 +52,8 @@ impl Span {
 
 impl Chunk {
     /// Of one block, which stays alone.
-    pub(super) fn own(bytes: &[u8]) -> Self {
-        Self { memory: bytes.to_vec().into(), shared: None }
+    pub(super) fn own(bytes: Box<[u8]>) -> Self {
+        Self { memory: bytes.into_vec().into(), shared: None }
     }
 
     /// Of zeros that are all to be used.

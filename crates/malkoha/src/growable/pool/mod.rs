@@ -98,7 +98,7 @@ impl Pool {
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
         if ((segments * len) as u64) < SHARED_FROM {
-            (0..segments).for_each(|_| drop(pool.push(&vec![0; len])));
+            (0..segments).for_each(|_| drop(pool.push(vec![0; len].into())));
             return Some(pool);
         }
         while pool.len() < segments {
@@ -159,13 +159,13 @@ impl Pool {
     }
 
     /// Adds a segment. Answers the segments that have got a new address, itself the last.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<usize> {
+    pub(crate) fn push(&mut self, bytes: Box<[u8]>) -> Vec<usize> {
         self.blocks.push(Block::default());
         self.put(self.blocks.len() - 1, bytes)
     }
 
     /// Gives a segment other bytes. Answers as [`push`](Self::push).
-    pub(super) fn replace(&mut self, number: usize, bytes: &[u8]) -> Vec<usize> {
+    pub(super) fn replace(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
         // Its own memory is part of the room that is looked for.
         self.free(number);
         self.put(number, bytes)
@@ -195,8 +195,9 @@ impl Pool {
         }
         let mut pool = Self { ordinary: self.ordinary, ..Self::default() };
         for number in 0..self.len() {
-            pool.push(self.bytes(number));
+            let bytes = self.bytes(number).into();
             self.free(number);
+            pool.push(bytes);
         }
         *self = pool;
     }
@@ -208,13 +209,13 @@ impl Pool {
         beside as u64 + self.chunks.iter().map(Chunk::size_in_bytes).sum::<u64>()
     }
 
-    fn put(&mut self, number: usize, bytes: &[u8]) -> Vec<usize> {
+    fn put(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
         let len = bytes.len();
         self.used += len as u64;
         let mut moved = Vec::new();
         if let Some(address) = self.room(number, len, &mut moved) {
             self.blocks[number] = Block::new(address, len);
-            self.bytes_mut(number).copy_from_slice(bytes);
+            self.bytes_mut(number).copy_from_slice(&bytes);
         } else {
             let chunk = self.add(Chunk::own(bytes));
             self.blocks[number] = Block::new(Address::new(chunk, 0), len);
@@ -302,10 +303,10 @@ mod tests {
                 let moved = if step % 4 == 0 {
                     model.push(bytes.clone());
                     addresses.push(Address::default());
-                    pool.push(&bytes)
+                    pool.push(bytes.into())
                 } else {
                     model[number].clone_from(&bytes);
-                    pool.replace(number, &bytes)
+                    pool.replace(number, bytes.into())
                 };
                 for number in moved {
                     addresses[number] = pool.address(number);
@@ -330,26 +331,31 @@ mod tests {
         let (mut pool, mut peak) = (Pool::zeroed(200, most / 2).unwrap(), 0);
         for number in (0..200).cycle().take(2_000) {
             let len = pool.bytes(number).len() * 6 / 5;
-            pool.replace(number, &vec![1; if len > most { most / 2 } else { len }]);
+            pool.replace(number, vec![1; if len > most { most / 2 } else { len }].into());
             let kept: u64 = pool.chunks.iter().map(Chunk::kept).sum();
             peak = peak.max(pool.used);
             assert!(kept * 10 <= peak * 11 + CHUNK as u64, "{kept} of {peak}");
         }
     }
 
-    /// Bytes of mappings that the system says it was told not to give huge pages: flag `nh`.
+    /// Which shared chunks the system says it was told not to give huge pages: flag `nh`.
     #[cfg(all(target_os = "linux", feature = "mmap"))]
-    fn refused() -> u64 {
-        let (mut bytes, mut refused) = (0, 0);
-        for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
-            let mut words = line.split_ascii_whitespace();
-            match words.next() {
-                Some("Size:") => bytes = words.next().unwrap().parse::<u64>().unwrap() << 10,
-                Some("VmFlags:") if words.any(|flag| flag == "nh") => refused += bytes,
-                _ => {}
-            }
-        }
-        refused
+    fn refused(pool: &Pool) -> Vec<bool> {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let is_refused = |chunk: &Chunk| {
+            let start = chunk.bytes().as_ptr() as usize;
+            let mut is_its = false;
+            maps.lines().any(|line| {
+                let mut words = line.split_ascii_whitespace();
+                let first = words.next().unwrap_or_default();
+                if let Some((from, to)) = first.split_once('-') {
+                    let number = |digits| usize::from_str_radix(digits, 16).unwrap();
+                    is_its = (number(from)..number(to)).contains(&start);
+                }
+                is_its && first == "VmFlags:" && words.any(|flag| flag == "nh")
+            })
+        };
+        pool.chunks.iter().filter(|chunk| chunk.gaps().is_some()).map(is_refused).collect()
     }
 
     #[cfg(all(target_os = "linux", feature = "mmap"))]
@@ -359,27 +365,29 @@ mod tests {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return;
         }
-        // Stacks of threads have none either.
-        let (stacks, len) = (refused(), 50_000);
-        let refused = || refused() - stacks;
+        let len = 50_000;
+        let all = |pool: &Pool, expected: bool| {
+            let refused = refused(pool);
+            !refused.is_empty() && refused.iter().all(|&it| it == expected)
+        };
+        let grow = |pool: &mut Pool| {
+            (0..50).for_each(|_| drop(pool.push(vec![1; len].into())));
+            pool.chunks.len()
+        };
         let mut pool = Pool::zeroed(100, len).unwrap();
-        let grow = |pool: &mut Pool| (0..50).for_each(|_| drop(pool.push(&vec![1; len])));
-        grow(&mut pool);
-        assert_eq!(refused(), 0);
+        let chunks = grow(&mut pool);
+        assert!(all(&pool, false));
         pool.set_huge_pages(false);
-        let kept: u64 = pool.chunks.iter().map(Chunk::kept).sum();
-        assert!(refused() >= kept, "what there is");
+        assert!(all(&pool, true), "what there is");
         let mut copy = pool.clone();
-        assert!(refused() >= 2 * kept, "in a copy");
-        let before = refused();
-        grow(&mut copy);
-        assert!(refused() > before, "what comes later");
+        assert!(all(&copy, true), "in a copy");
+        assert!(grow(&mut copy) > chunks && all(&copy, true), "what comes later");
         (10..200).rev().for_each(|number| copy.swap_remove(number));
         copy.compact();
         grow(&mut copy);
-        assert!(refused() > before - kept, "behind gaps that are gone");
+        grow(&mut copy);
+        assert!(all(&copy, true), "behind gaps that are gone");
         copy.set_huge_pages(true);
-        drop(pool);
-        assert_eq!(refused(), 0);
+        assert!(all(&copy, false) && all(&pool, true));
     }
 }
