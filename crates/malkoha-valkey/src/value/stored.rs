@@ -86,9 +86,7 @@ impl StoredFilter {
 
     /// As [`insert`](Self::insert), unless the item is in already; answers whether it was added.
     pub(crate) fn insert_unique(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
-        // What a small filter only seems to hold need not seem so any more when it has grown; a
-        // match that is counted is found for ever.
-        if self.filter.contains_hash(hash) && self.filter.count_hash(hash) > 0 {
+        if self.filter.has_copy_hash(hash) {
             return Ok(false);
         }
         self.insert(hash, max_bytes).map(|()| true)

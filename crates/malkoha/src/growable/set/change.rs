@@ -48,9 +48,7 @@ impl GrowableCuckooFilter {
     ///
     /// As [`insert`](Self::insert).
     pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, GrownOut> {
-        // What a small table only seems to hold need not seem so any more when it has grown; a match
-        // that is counted is found for ever.
-        if self.contains_hash(hash) && self.count_hash(hash) > 0 {
+        if self.has_copy_hash(hash) {
             return Ok(false);
         }
         self.insert_hash(hash).map(|()| true)

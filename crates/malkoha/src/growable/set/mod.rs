@@ -119,6 +119,14 @@ impl GrowableCuckooFilter {
         self.table.count(hash)
     }
 
+    /// Whether [`count_hash`](Self::count_hash) is above 0, sooner where it is not. What a small filter only
+    /// seems to [contain](Self::contains) need not seem so any more when it has grown; a copy that is
+    /// counted is found until it is removed.
+    #[must_use]
+    pub fn has_copy_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash) && self.count_hash(hash) > 0
+    }
+
     /// All occupied slots and spilled copies, in the order of the table.
     pub fn entries(&self) -> impl Iterator<Item = GrowableEntry> {
         self.table.entries()
