@@ -1,10 +1,8 @@
-//! What lies in a filter or a map of fixed size, slot by slot: for tools.
+//! What lies in a table, slot by slot: for tools.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use crate::addressing::Probe;
-use crate::filter::CuckooFilter;
-use crate::layout::CopyLayout;
 use crate::spill::{Spill, SpillKey};
 
 /// Places whose slots are read at a time.
@@ -19,69 +17,41 @@ pub struct Entry {
     /// The number of the bucket in its segment, from 0; in gap windows, the slot at which the
     /// fingerprint's window begins. For spilled copies, the lesser of their two places.
     pub place: u32,
-    /// The fingerprint, at least 1.
+    /// The fingerprint: a number of `fingerprint_bits` bits, at least 1 in a table that does not
+    /// grow.
     pub fingerprint: u32,
+    /// Bits of this fingerprint. In a growable table each split of its segment took one.
+    pub fingerprint_bits: u32,
     /// The value; 0 in a set.
     pub value: u64,
-    /// 1 for a slot; more, maybe, for spilled copies.
+    /// 1 for a slot; 1 or more for spilled copies.
     pub copies: u64,
 }
 
-impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
-    /// All that is in, slot by slot and then the spilled copies: for tools. Copies add up to
-    /// [`len`](Self::len).
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.table().entries()
-    }
-
-    /// Copies that lie beside the table.
-    #[must_use]
-    pub fn spilled(&self) -> u64 {
-        self.table().spill().copies()
-    }
-}
-
-impl Entry {
-    fn of(probe: &Probe, value: u64) -> Self {
-        let key = SpillKey::of(probe, value);
-        // Segments have at most 2^18 places.
-        let place = u32::try_from(probe.first).expect("a place of a segment");
-        Self { place, ..Self::spilled(key, 1) }
-    }
-
-    fn spilled(key: SpillKey, copies: u64) -> Self {
-        let SpillKey { segment, place, fingerprint, value } = key;
-        Self { segment, place, fingerprint, value, copies }
-    }
-}
-
-/// Segment by segment, then the spilled copies. `read` reads some places of a segment.
+/// Segment by segment, then the spilled copies. `read` calls a function with what lies in some
+/// places of a segment.
 pub(crate) fn entries<'a>(
     segments: u32,
     places: u64,
+    fingerprint_bits: u32,
     spill: &'a Spill,
-    read: impl Fn(u64, Range<u64>) -> Vec<Entry> + 'a,
+    read: impl Fn(u64, Range<u64>, &mut dyn FnMut(Probe, u64)) + 'a,
 ) -> impl Iterator<Item = Entry> + 'a {
+    let entry = move |key: SpillKey, copies| {
+        let SpillKey { segment, place, fingerprint, value } = key;
+        Entry { segment, place, fingerprint, fingerprint_bits, value, copies }
+    };
     let starts = (0..places).step_by(usize::try_from(PLACES_AT_ONCE).expect("small"));
     let parts = (0..u64::from(segments))
         .flat_map(move |segment| starts.clone().map(move |start| (segment, start)));
-    let slots = parts
-        .flat_map(move |(segment, start)| read(segment, start..places.min(start + PLACES_AT_ONCE)));
-    slots.chain(spill.iter().map(|(key, copies)| Entry::spilled(key, copies)))
-}
-
-/// The occupied slots of some places.
-pub(crate) fn of_places<L: CopyLayout>(
-    layout: &L,
-    bytes: &[u8],
-    segment: u64,
-    places: Range<u64>,
-) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    for place in places {
-        layout.for_each_occupant(bytes, segment, place, |probe, value| {
-            entries.push(Entry::of(&probe, value));
+    let slots = parts.flat_map(move |(segment, start)| {
+        let mut entries = Vec::new();
+        read(segment, start..places.min(start + PLACES_AT_ONCE), &mut |probe, value| {
+            // Segments have at most 2^18 places.
+            let place = u32::try_from(probe.first).expect("a place of a segment");
+            entries.push(Entry { place, ..entry(SpillKey::of(&probe, value), 1) });
         });
-    }
-    entries
+        entries
+    });
+    slots.chain(spill.iter().map(move |(key, copies)| entry(key, copies)))
 }

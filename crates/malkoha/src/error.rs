@@ -1,6 +1,5 @@
-//! What can go wrong, and what to do about it.
-
-use std::fmt;
+//! What can go wrong, and what to do about it: one family of errors each for building, inserting
+//! and uniting; [`ReadError`](crate::ReadError) is the fourth.
 
 /// A filter that cannot be built as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,10 +21,10 @@ pub enum BuildError {
     FprTooSmall {
         /// What was asked for.
         asked: f64,
-        /// The least that can be had.
+        /// The lowest possible rate.
         reachable: f64,
     },
-    /// The growth factor is not between 1 and the most that such a filter can be asked for: 10^9, less
+    /// The growth factor is not between 1 and the greatest that such a filter supports: 10^9, less
     /// from a large capacity, or 65,536 if threads share it.
     #[error("growth by a factor of {asked} is out of range: ask for 1 to {most}")]
     Growth {
@@ -48,9 +47,19 @@ pub enum BuildError {
         /// What it cannot do, and what can.
         what: &'static str,
     },
-    /// The value size is outside 1 to 64 bits.
+    /// The value size is outside 1 to 64 bits, or 0 to 64 in a growable map.
     #[error("values of {0} bits are not supported: choose 1 to 64")]
     ValueBits(u32),
+    /// An option that this kind of filter or map does not have.
+    #[error("a {kind} has no {option}: {remedy}")]
+    Option {
+        /// What was to be built.
+        kind: &'static str,
+        /// The builder's option.
+        option: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
     /// More evictions are asked for than an insert may consider.
     #[error("{0} kicks are too many: choose at most 65535")]
     MaxKicks(u32),
@@ -63,92 +72,99 @@ pub enum BuildError {
         /// The size of the table, saturating.
         bytes: u64,
     },
+    /// The keys that the filter was to be built of did not fit: there are more distinct ones than
+    /// the capacity that was given, as a rule.
+    #[error(transparent)]
+    Insert(#[from] InsertError),
 }
 
-/// The least number of two digits that is no less than a positive `rate`: rounded down, it could not
-/// be had.
+/// The smallest number of two digits that is not below a positive `rate`: the error must not name
+/// a rate that is refused too.
 fn two_digits_above(rate: f64) -> f64 {
     let last_digit = 10_f64.powf(rate.log10().floor() - 1.0);
     (rate / last_digit).ceil() * last_digit
 }
 
-/// An insert that found no place. The filter is exactly as it was before.
+/// A key, or a pair of key and value, that was not inserted. The filter or map holds what it held.
 ///
-/// Copies of a key that is in are never refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Full {
-    /// The number of keys in the filter.
-    pub len: u64,
-    /// The number of keys it was built for.
-    pub capacity: u64,
-}
-
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { len, capacity } = self;
-        if len < capacity {
-            write!(
-                f,
-                "no free slot for the key, though the filter holds {len} of {capacity} keys: \
-                 its fingerprints are too short for so many: build one with longer ones"
-            )
-        } else {
-            write!(
-                f,
-                "filter is full: it was built for {capacity} keys and holds {len}; \
-                 build a larger one"
-            )
-        }
-    }
-}
-
-impl std::error::Error for Full {}
-
-/// An insert into a growable filter whose fingerprints have no bit left for another split. Every
-/// key that was inserted is still in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the filter has grown as far as its fingerprints let it, to {len} keys: \
-     build one with a larger capacity or growth factor"
-)]
-#[non_exhaustive]
-pub struct GrownOut {
-    /// The number of keys in the filter.
-    pub len: u64,
-}
-
-/// A value that a growable map did not take. Every key that was inserted is still in.
+/// Copies of a key that is in are never refused for lack of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GrowableMapError {
+pub enum InsertError {
+    /// No place was found for a new key.
+    #[error("{}", full(*.len, *.capacity))]
+    Full {
+        /// The number of keys in the filter.
+        len: u64,
+        /// The number of keys it was built for.
+        capacity: u64,
+    },
+    /// A growable filter whose fingerprints have no bit left for another split.
+    #[error(
+        "the filter has grown as far as its fingerprints let it, to {len} keys: \
+         build one with a larger capacity or growth factor"
+    )]
+    GrownOut {
+        /// The number of keys in the filter.
+        len: u64,
+    },
     /// The value is too large.
     #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
     Value {
-        /// What was to be inserted.
+        /// The value that was to be inserted.
         value: u64,
         /// Bits of the map's values, at most.
         bits: u32,
     },
-    /// The map's fingerprints have no bit left.
-    #[error(transparent)]
-    GrownOut(#[from] GrownOut),
     /// Room was to be reserved that the system does not have.
-    #[error("room for so many keys takes {bytes} bytes, which cannot be had: reserve for fewer")]
+    #[error("room for that many keys takes {bytes} bytes, more than there are: reserve for fewer")]
     Memory {
-        /// What the room takes, nearly.
+        /// What the room takes, approximately.
         bytes: u64,
     },
 }
 
-/// Two growable filters that could not be united. The first is exactly as it was.
+fn full(len: u64, capacity: u64) -> String {
+    if len < capacity {
+        format!(
+            "no free slot for the key, though the filter holds {len} of {capacity} keys: \
+             its fingerprints are too short for so many: build one with longer ones"
+        )
+    } else {
+        format!(
+            "filter is full: it was built for {capacity} keys and holds {len}; build a larger one"
+        )
+    }
+}
+
+/// A batch of which some keys, or pairs of key and value, were refused. All the others are in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} of the batch's keys were refused and the others inserted: {error}", refused.len())]
+#[non_exhaustive]
+pub struct BatchError {
+    /// The positions in the batch of the keys that were refused, ascending.
+    pub refused: Vec<usize>,
+    /// Why the first of them was refused; `len` is that after the batch.
+    pub error: InsertError,
+}
+
+/// Two filters or maps that could not be united. The first is exactly as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GrowableUnionError {
-    /// They hash keys differently.
-    #[error("the filters have different seeds: build both with the same one")]
-    Seed,
-    /// Their fingerprints are not equally long, so alternate places differ.
+pub enum UnionError {
+    /// They place keys differently.
+    #[error(
+        "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
+         capacity and seed can be united; build one from the keys of both, or growable ones"
+    )]
+    Different(&'static str),
+    /// What is in both does not fit into one.
+    #[error("the union does not fit: {0}")]
+    Insert(#[from] InsertError),
+    /// There would be more copies than 2^63.
+    #[error("the filters have more than 2^63 keys together, copies included: unite others")]
+    Copies,
+    /// The fingerprints of two growable filters are not equally long, so alternate places differ.
     #[error(
         "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the \
          same capacity, false-positive rate and growth"
@@ -159,7 +175,8 @@ pub enum GrowableUnionError {
         /// Bits in the other.
         theirs: u32,
     },
-    /// The other filter began with fewer segments, or a number of them that does not divide evenly.
+    /// The other growable filter began with fewer segments, or a number of them that does not
+    /// divide evenly.
     #[error(
         "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}: \
          add the one of larger capacity to the other, or build both for the same capacity"
@@ -170,88 +187,10 @@ pub enum GrowableUnionError {
         /// Segments that the other began with.
         theirs: u32,
     },
-    /// The fingerprints have no bit left.
-    #[error("the union does not fit: {0}")]
-    GrownOut(#[from] GrownOut),
-    /// There would be more copies than 2^63.
-    #[error("the filters have more than 2^63 keys together, copies included: unite others")]
-    Copies,
-}
-
-/// A batch of which some keys found no place. All the others are in the filter.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} of the batch's keys were refused and the others inserted: {full}", refused.len())]
-#[non_exhaustive]
-pub struct BatchFull {
-    /// The positions in the batch of the keys that were refused, ascending.
-    pub refused: Vec<usize>,
-    /// The state of the filter after the batch.
-    pub full: Full,
-}
-
-/// A pair that a map did not take. The map is exactly as it was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MapError {
-    /// The value is too large.
-    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
-    Value {
-        /// What was to be inserted.
-        value: u64,
-        /// Bits of the map's values.
-        bits: u32,
-    },
-    /// No place was found for a new key.
-    #[error(transparent)]
-    Full(#[from] Full),
-}
-
-/// A batch that a map did not take whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MapBatchError {
-    /// A value is too large. The map is exactly as it was before.
-    #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
-    Value {
-        /// What was to be inserted.
-        value: u64,
-        /// Bits of the map's values.
-        bits: u32,
-    },
-    /// Some keys found no place. All the others are in.
-    #[error(transparent)]
-    Full(BatchFull),
-}
-
-/// Two filters or maps that could not be united. The first is exactly as it was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnionError {
-    /// They place keys differently.
-    #[error(
-        "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
-         capacity and seed can be united; build one from the keys of both"
-    )]
-    Different(&'static str),
-    /// What is in both does not fit into one.
-    #[error("the union does not fit: {0}")]
-    Full(Full),
     /// There is no memory for another table.
     #[error("a union takes the memory of another table of {bytes} bytes while it is made")]
     Memory {
         /// The size of the table.
         bytes: u64,
     },
-}
-
-/// A collection of keys that could not be made into a filter.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FromIterError {
-    /// No such filter can be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The distinct keys did not fit: more than the capacity that was given, mostly.
-    #[error(transparent)]
-    Full(#[from] Full),
 }

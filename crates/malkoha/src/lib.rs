@@ -66,35 +66,39 @@ mod geometry;
 mod growable;
 mod key;
 mod layout;
-mod lookups;
-mod map;
-#[cfg(feature = "rayon")]
-mod parallel;
 pub mod params;
 mod spill;
 mod table;
 mod threads;
-mod union;
 
 pub use builder::{Builder, Plan};
-pub use concurrent::{
-    ConcurrentCuckooFilter, ElidedMcsLock, Fixed, Global, GrowableConcurrentCuckooFilter, Growing,
-    Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Space, Status, Striped, Transactions,
-};
 pub use entries::Entry;
-pub use error::{
-    BatchFull, BuildError, FromIterError, Full, GrowableMapError, GrowableUnionError, GrownOut,
-    MapBatchError, MapError, UnionError,
+pub use error::{BatchError, BuildError, InsertError, UnionError};
+pub use filter::{
+    ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, FilterView,
+    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap, Keys, Lookups,
+    MapView, Values,
 };
-pub use filter::{CuckooFilter, FilterView};
-pub use format::{FileKind, GrowableLoader, ReadError};
 #[cfg(feature = "mmap")]
-pub use format::{MappedFile, MappedFilter};
+pub use filter::{MappedFilter, MappedMap};
+#[cfg(feature = "mmap")]
+pub use format::MappedFile;
+pub use format::{FileKind, GrowableLoader, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
-pub use growable::{GrowableBuilder, GrowableCuckooFilter, GrowableCuckooMap, GrowableEntry};
 pub use key::{Key, KeyHasher};
-pub use lookups::Lookups;
-pub use map::CuckooMap;
-#[cfg(feature = "rayon")]
-pub use parallel::ParallelLookups;
 pub use table::Memory;
+
+/// Locks by which the writers of a shared filter exclude each other.
+pub mod locks {
+    pub use crate::concurrent::{
+        ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
+        Transactions,
+    };
+}
+
+/// The tables behind the faces. They are named in types, and never made or used directly.
+pub mod tables {
+    pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
+    pub use crate::growable::Growing;
+    pub use crate::table::Fixed;
+}

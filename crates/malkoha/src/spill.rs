@@ -10,6 +10,9 @@ use crate::addressing::Probe;
 /// Equal copies of a key in the table before further ones are spilled.
 pub(crate) const MAX_COPIES: u32 = 2;
 
+/// Copies that a filter can have: more than anybody can insert, and few enough to add one more.
+pub(crate) const MAX_LEN: u64 = 1 << 63;
+
 /// What equal copies have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SpillKey {
@@ -64,22 +67,22 @@ impl Spill {
         true
     }
 
-    /// The values of all copies that differ from `key` in nothing else.
-    pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = u64> {
+    /// The values of all copies that differ from `key` in nothing else, and how many have each. A
+    /// file may claim any number of copies, so nothing is done for each of them.
+    pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
         let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
-        self.counts.range(first..=last).flat_map(|(key, &count)| (0..count).map(|_| key.value))
+        self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
     }
 
     /// How many copies differ from `key` in nothing but the value.
     pub(crate) fn count_values(&self, key: SpillKey) -> u64 {
-        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
-        self.counts.range(first..=last).fold(0, |sum, (_, &count)| sum.saturating_add(count))
+        self.values(key).fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// Takes one copy that differs from `key` in nothing but the value; answers its value.
+    /// Takes one copy that differs from `key` in nothing but the value; returns its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
-        let value = if self.counts.is_empty() { None } else { self.values(key).next() };
-        value.filter(|&value| self.take(&SpillKey { value, ..key }))
+        let (value, _) = self.values(key).next()?;
+        Some(value).filter(|&value| self.take(&SpillKey { value, ..key }))
     }
 
     /// Takes out all entries of a segment.

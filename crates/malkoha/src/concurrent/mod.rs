@@ -4,10 +4,9 @@ mod batch;
 mod bucket;
 mod convert;
 mod counter;
-mod filter;
 mod insert;
 mod locks;
-mod slots;
+mod shared;
 mod space;
 mod sync;
 mod table;
@@ -15,9 +14,10 @@ mod table;
 mod tests;
 mod words;
 
-pub use filter::{ConcurrentCuckooFilter, GrowableConcurrentCuckooFilter};
 pub use locks::{
     ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
     Transactions,
 };
-pub use space::{Fixed, Growing, Space};
+pub use shared::Shared;
+pub(crate) use space::plan as plan_growing;
+pub use space::{Fixed as OnePiece, Growing as InParts, Space};

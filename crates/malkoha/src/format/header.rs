@@ -2,10 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::filter::{MAX_LEN, Parts};
 use crate::format::{CHECKSUM_BYTES, ReadError, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
+use crate::spill::MAX_LEN;
+use crate::table::Parts;
 
 pub(crate) const HEADER_BYTES: usize = 128;
 
@@ -116,13 +117,14 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
 pub(crate) struct Header {
     pub(crate) kind: FileKind,
     pub(crate) parts: Parts,
+    pub(crate) hasher: KeyHasher,
     /// Entries of the list of spilled copies.
     pub(crate) spilled: u64,
 }
 
 impl Header {
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
-        let Parts { geometry, seed, max_kicks, capacity, len } = self.parts;
+        let Parts { geometry, max_kicks, capacity, len } = self.parts;
         let (layout, bucket_size) = match geometry.layout {
             Layout::Bucketed { bucket_size } => (1, bucket_size),
             Layout::SemiSorted => (2, 4),
@@ -141,7 +143,7 @@ impl Header {
         put(offset::FINGERPRINT_BITS, &byte(geometry.fingerprint_bits));
         put(offset::VALUE_BITS, &byte(geometry.value_bits));
         put(offset::MAX_KICKS, &max_kicks.to_le_bytes());
-        put(offset::SEED, &seed.to_le_bytes());
+        put(offset::SEED, &self.hasher.seed().to_le_bytes());
         put(offset::CAPACITY, &capacity.to_le_bytes());
         put(offset::LEN, &len.to_le_bytes());
         put(offset::SEGMENTS, &geometry.segments.to_le_bytes());
@@ -166,7 +168,6 @@ impl Header {
         }
         let parts = Parts {
             geometry: geometry(bytes, kind)?,
-            seed: u64::from_le_bytes(field(bytes, offset::SEED)),
             max_kicks: u32::from_le_bytes(field(bytes, offset::MAX_KICKS)),
             capacity: u64::from_le_bytes(field(bytes, offset::CAPACITY)),
             len: u64::from_le_bytes(field(bytes, offset::LEN)),
@@ -182,7 +183,8 @@ impl Header {
         check(spilled <= most, "spilled", offset::SPILLED, spilled)?;
         let most = if spilled == 0 { slots } else { MAX_LEN };
         check(parts.len <= most, "len", offset::LEN, parts.len)?;
-        Ok(Self { kind, parts, spilled })
+        let hasher = KeyHasher::new(u64::from_le_bytes(field(bytes, offset::SEED)));
+        Ok(Self { kind, parts, hasher, spilled })
     }
 
     /// Bytes of the table in the file.

@@ -1,4 +1,4 @@
-//! Filters in mapped files: opened at once, whatever their size, and shared between processes.
+//! Tables in mapped files: opened at once, whatever their size, and shared between processes.
 
 use std::fs;
 use std::ops::Deref;
@@ -6,14 +6,12 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::filter::CuckooFilter;
-use crate::format::read::{File, assemble, check_count, split};
-use crate::format::{FileKind, HEADER_BYTES, ReadError, check_segments};
+use crate::filter::{Content, Filter};
+use crate::format::read::{File, assemble, check_count, kind_of, split};
+use crate::format::{HEADER_BYTES, ReadError, check_segments};
+use crate::table::Fixed;
 
-/// A filter that lies in a file: lookups read the file's pages, nothing is copied.
-pub type MappedFilter = CuckooFilter<MappedFile>;
-
-/// The table in a mapped filter file.
+/// The table in a mapped file.
 #[derive(Debug)]
 pub struct MappedFile {
     file: Mmap,
@@ -29,27 +27,29 @@ impl Deref for MappedFile {
     }
 }
 
-impl MappedFilter {
-    /// Opens the filter file at `path`: O(1), only the header and the length are checked. Damage
-    /// in the table makes answers wrong and nothing worse; [`verify`](Self::verify) finds it.
+impl<C: Content> Filter<Fixed<MappedFile>, C> {
+    /// Opens the file at `path` without reading it: O(1), only the header and the length are
+    /// checked. Damage in the table makes results wrong and nothing worse;
+    /// [`verify`](Self::verify) finds it.
     ///
-    /// The list of [spilled copies](CuckooFilter#equal-keys), if there is one, is read and checked.
+    /// The list of [spilled copies](Filter#equal-keys), if there is one, is read and checked.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is not a whole filter.
+    /// If the file cannot be read or is not a whole file of this kind.
     ///
     /// # Safety
     ///
     /// While the filter lives, nobody may write to the file or shorten it: its bytes are memory of
     /// this process, and Rust takes them as unchanging. Replacing the file by a rename is fine.
-    pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let file = fs::File::open(path)?;
         // SAFETY: the caller promises that the file does not change while it is mapped.
         let file = unsafe { Mmap::map(&file) }?;
-        let File { header, table, spilled, .. } = split(&file, FileKind::Set)?;
+        let File { header, table, spilled, .. } = split(&file, kind_of(C::IS_MAP))?;
         let (table_bytes, spilled) = (table.len(), spilled.to_vec());
-        assemble(MappedFile { file, table_bytes }, &header, &spilled)
+        let table = assemble(MappedFile { file, table_bytes }, &header, &spilled)?;
+        Ok(Self::new(table, header.hasher))
     }
 
     /// Checks every byte against the file's checksums, and the number of keys.
@@ -58,9 +58,9 @@ impl MappedFilter {
     ///
     /// Where the damage is.
     pub fn verify(&self) -> Result<(), ReadError> {
-        let File { header, table, checksums, .. } =
-            split(&self.table().owner().file, FileKind::Set)?;
+        let file = &self.table.owner().file;
+        let File { header, table, checksums, .. } = split(file, kind_of(C::IS_MAP))?;
         check_segments(table, checksums, &header.parts.geometry)?;
-        check_count(self)
+        check_count(&self.table)
     }
 }

@@ -8,14 +8,19 @@ mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod read;
+mod replace;
 mod spilled;
 mod write;
 
 pub use growable::GrowableLoader;
+pub(crate) use growable::{read as read_growable, write as write_growable};
 pub use header::FileKind;
 pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
-pub use mapped::{MappedFile, MappedFilter};
+pub use mapped::MappedFile;
+pub(crate) use read::{read, view};
+pub(crate) use replace::replace_file;
+pub(crate) use write::write;
 
 use std::io;
 

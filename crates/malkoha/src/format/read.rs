@@ -1,86 +1,49 @@
-//! Reading filters and maps, from streams and from memory.
+//! Reading tables of fixed size, from streams and from memory.
 
 use std::io::{self, Read};
 use std::ops::Deref;
 
-use crate::filter::{CuckooFilter, FilterView};
 use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments, spilled};
-use crate::map::CuckooMap;
-use crate::table::{Memory, Table};
+use crate::key::KeyHasher;
+use crate::table::traits::Lookup;
+use crate::table::{Fixed, Memory};
 
-impl CuckooFilter {
-    /// Reads a filter that [`write_to`](Self::write_to) wrote, and checks every byte of it.
-    ///
-    /// Reads exactly the filter's bytes; what follows them in the stream is left there. Memory is
-    /// taken as bytes arrive, so a lying header costs nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the stream does not begin with a whole, undamaged filter.
-    pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory, spilled) = read(reader, FileKind::Set)?;
-        let filter = assemble(memory, &header, &spilled)?;
-        check_count(&filter)?;
-        Ok(filter)
-    }
+/// Reads exactly the bytes of a file of this kind, and checks all of them.
+pub(crate) fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Fixed, KeyHasher), ReadError> {
+    let (header, memory, spilled) = read_parts(reader, kind)?;
+    let table = assemble(memory, &header, &spilled)?;
+    check_count(&table)?;
+    Ok((table, header.hasher))
 }
 
-impl<'a> FilterView<'a> {
-    /// A filter in `bytes`, which hold a whole file; nothing is copied and every byte is checked.
-    ///
-    /// # Errors
-    ///
-    /// If `bytes` are not exactly one whole, undamaged filter.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let File { header, table, checksums, spilled } = split(bytes, FileKind::Set)?;
-        check_segments(table, checksums, &header.parts.geometry)?;
-        let filter = assemble(table, &header, spilled)?;
-        check_count(&filter)?;
-        Ok(filter)
-    }
+/// The table in `bytes`, which hold a whole file; every byte is checked.
+pub(crate) fn view(bytes: &[u8], is_map: bool) -> Result<(Fixed<&[u8]>, KeyHasher), ReadError> {
+    let File { header, table, checksums, spilled } = split(bytes, kind_of(is_map))?;
+    check_segments(table, checksums, &header.parts.geometry)?;
+    let table = assemble(table, &header, spilled)?;
+    check_count(&table)?;
+    Ok((table, header.hasher))
 }
 
-impl CuckooMap {
-    /// Reads a map that [`write_to`](Self::write_to) wrote, and checks every byte of it.
-    ///
-    /// # Errors
-    ///
-    /// As [`CuckooFilter::read_from`].
-    pub fn read_from<R: Read>(reader: R) -> Result<Self, ReadError> {
-        let (header, memory, spilled) = read(reader, FileKind::Map)?;
-        let mut map = Self::from_parts(memory, &header.parts);
-        let offset = header.file_bytes() - header.spilled_bytes();
-        spilled::read_section(&spilled, offset, |key, copies| map.add_spilled(key, copies))?;
-        let table = map.occupied().saturating_add(map.spill().copies());
-        if table == map.len() {
-            Ok(map)
-        } else {
-            Err(ReadError::Count { header: map.len(), table })
-        }
-    }
+pub(super) fn kind_of(is_map: bool) -> FileKind {
+    if is_map { FileKind::Map } else { FileKind::Set }
 }
 
-/// The filter of a table and the list of copies beside it.
+/// A table, with the list of copies beside it.
 pub(super) fn assemble<B: Deref<Target = [u8]>>(
     table: B,
     header: &Header,
     spilled: &[u8],
-) -> Result<CuckooFilter<B>, ReadError> {
-    let mut table = Table::from_bytes(table, header.parts.geometry);
+) -> Result<Fixed<B>, ReadError> {
+    let mut table = Fixed::from_bytes(table, header.parts);
     let offset = header.file_bytes() - header.spilled_bytes();
     spilled::read_section(spilled, offset, |key, copies| table.add_spilled(key, copies))?;
-    Ok(CuckooFilter::from_parts(table, &header.parts))
+    Ok(table)
 }
 
-pub(super) fn check_count<B: Deref<Target = [u8]>>(
-    filter: &CuckooFilter<B>,
-) -> Result<(), ReadError> {
-    let table = filter.table().occupied().saturating_add(filter.table().spill().copies());
-    if table == filter.len() {
-        Ok(())
-    } else {
-        Err(ReadError::Count { header: filter.len(), table })
-    }
+pub(super) fn check_count<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Result<(), ReadError> {
+    let (header, found) = (table.len(), table.occupied().saturating_add(table.spilled()));
+    if header == found { Ok(()) } else { Err(ReadError::Count { header, table: found }) }
 }
 
 /// The parts of a whole file.
@@ -120,9 +83,12 @@ fn cut_header(bytes: &[u8]) -> ReadError {
 }
 
 /// The header, the table and the list of spilled copies.
-fn read(mut reader: impl Read, kind: FileKind) -> Result<(Header, Memory, Vec<u8>), ReadError> {
+fn read_parts(
+    mut reader: &mut dyn Read,
+    kind: FileKind,
+) -> Result<(Header, Memory, Vec<u8>), ReadError> {
     let mut start = Vec::with_capacity(HEADER_BYTES);
-    reader.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut start)?;
+    (&mut *reader).take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     let Some(header) = start.first_chunk::<HEADER_BYTES>() else {
         return Err(cut_header(&start));
     };

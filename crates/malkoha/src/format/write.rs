@@ -1,51 +1,26 @@
-//! Writing filters and maps.
+//! Writing tables of fixed size.
 
 use std::io::{self, Write};
-use std::ops::Deref;
 
-use crate::filter::{CuckooFilter, Parts};
 use crate::format::{FileKind, Header, segment_checksum, segments, spilled};
 use crate::geometry::Geometry;
-use crate::map::CuckooMap;
+use crate::key::KeyHasher;
 use crate::spill::Spill;
+use crate::table::Parts;
 
-impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
-    /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
-    ///
-    /// To replace a file, write to another one beside it and rename that over it.
-    ///
-    /// # Errors
-    ///
-    /// What the writer says.
-    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, FileKind::Set, &self.parts(), self.table().bytes(), self.table().spill())
-    }
-}
-
-impl CuckooMap {
-    /// Writes the map in the format of docs/FORMAT.md. Equal maps give equal bytes.
-    ///
-    /// # Errors
-    ///
-    /// What the writer says.
-    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, FileKind::Map, &self.parts(), self.bytes(), self.spill())
-    }
-}
-
-fn write(
-    mut writer: impl Write,
+pub(crate) fn write(
+    mut writer: &mut dyn Write,
     kind: FileKind,
     parts: &Parts,
+    hasher: KeyHasher,
     table: &[u8],
     spill: &Spill,
 ) -> io::Result<()> {
-    let header = Header { kind, parts: *parts, spilled: spill.entries() };
+    let header = Header { kind, parts: *parts, hasher, spilled: spill.entries() };
     writer.write_all(&header.to_bytes())?;
     writer.write_all(table)?;
     writer.write_all(&checksums(table, &parts.geometry))?;
-    spilled::write_section(&mut writer, spill)?;
-    writer.flush()
+    spilled::write_section(&mut writer, spill)
 }
 
 fn checksums(table: &[u8], geometry: &Geometry) -> Vec<u8> {

@@ -3,36 +3,30 @@
 //! ```text
 //! hash --shape--> root, two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
-//!      --lookup, change, rebuild--> answer --set, map--> caller
+//!      --lookup, change, rebuild--> result --face--> caller
 //! ```
 
 mod batch;
-mod builder;
 mod change;
 mod codec;
 mod directory;
-mod entries;
+mod face;
 mod grid;
 mod lookup;
-mod map;
 mod matches;
 mod pool;
 mod rebuild;
 mod reserve;
 mod segment;
-mod set;
 mod shape;
 mod shrink;
 mod table;
 mod union;
 
-pub use builder::GrowableBuilder;
-pub use entries::GrowableEntry;
-pub use map::GrowableCuckooMap;
-pub use set::GrowableCuckooFilter;
+pub use table::GrowTable as Growing;
 
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};
 pub(crate) use pool::Pool;
 pub(crate) use shape::{MAX_BITS, Shape};
-pub(crate) use table::{GrowParts, GrowTable, Record};
+pub(crate) use table::{GrowParts, Record};

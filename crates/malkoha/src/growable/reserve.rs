@@ -14,7 +14,7 @@ impl GrowTable {
     /// Makes room for so many keys in all, with values of so many bits. Segments that cannot be
     /// split stay as they are, and grow when they must. If the system would not give the memory,
     /// nothing changes, and the answer is how many bytes that is.
-    pub(super) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
+    pub(crate) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
         let of_root = keys.min(MOST_KEYS).div_ceil(self.shape.roots.into());
         let buckets = |depth: u32| buckets_for((of_root >> depth) * ROOM / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);

@@ -7,8 +7,8 @@ use super::codec::Codec;
 use super::directory::{Form, Home};
 use super::grid::Mix;
 use super::shape::LANES;
-use crate::addressing::{Addressing, Aim, Probe};
-use crate::layout::TableLayout;
+use crate::addressing::Probe;
+use crate::layout::Room;
 use crate::layout::bits::{Word, fill, read, write};
 
 /// How to read a segment's bytes.
@@ -16,7 +16,6 @@ use crate::layout::bits::{Word, fill, read, write};
 pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
-    one_segment: Addressing,
     bucket_bits: u64,
     /// What the path adds to the bits that a fingerprint knows, and where those end.
     head: u64,
@@ -60,12 +59,9 @@ impl Form {
 
 impl<'a, W: Word> Segment<'a, W> {
     pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
-        // At most 2^13.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let one_segment = Addressing::new(1, form.grid.buckets() as u32, codec.bits);
         let Home { depth, path, .. } = home;
         let (head, skip) = (path << (codec.bits - depth), depth + 1);
-        Self { codec, form, one_segment, bucket_bits: bucket_bits(codec.width, form), head, skip }
+        Self { codec, form, bucket_bits: bucket_bits(codec.width, form), head, skip }
     }
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
@@ -292,33 +288,21 @@ impl<'a, W: Word> Segment<'a, W> {
 }
 
 /// What the search for room needs. Its places are buckets; a probe's are places.
-impl<W: Word> TableLayout for Segment<'_, W> {
+impl<W: Word> Room for Segment<'_, W> {
     type Candidates = [u64; 2];
-
-    fn addressing(&self) -> &Addressing {
-        &self.one_segment
-    }
 
     fn segment_bytes(&self) -> u64 {
         segment_bytes(self.codec.width, self.form) as u64
     }
 
+    #[inline(always)]
+    fn places(&self) -> u64 {
+        self.form.grid.buckets()
+    }
+
     #[inline]
     fn bit(&self, bucket: u64) -> u64 {
         bucket * self.bucket_bits
-    }
-
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        let [first, second] = [aim.first, aim.second].map(|bit| self.codec.load(bytes, bit));
-        self.codec.contains(first, second, self.codec.broadcast(aim.fingerprint))
-    }
-
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let mut count = 0;
-        let places = [probe.first, probe.second];
-        let buckets = self.buckets_of(places, probe.fingerprint);
-        self.for_each_match(bytes, places, buckets, probe.fingerprint, |_| count += 1);
-        count
     }
 
     /// Into the emptier bucket: with both as full as each other, searches are rarer.
@@ -334,17 +318,6 @@ impl<W: Word> TableLayout for Segment<'_, W> {
             self.set(bytes, Position { bucket, lane }, slot);
         }
         lane < LANES
-    }
-
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let mut found = None;
-        let places = [probe.first, probe.second];
-        let buckets = self.buckets_of(places, probe.fingerprint);
-        self.for_each_match(bytes, places, buckets, probe.fingerprint, |at| found = Some(at));
-        if let Some(at) = found {
-            self.remove_at(bytes, at);
-        }
-        found.is_some()
     }
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
@@ -384,10 +357,5 @@ impl<W: Word> TableLayout for Segment<'_, W> {
         let slot = Slot { fingerprint: probe.fingerprint, place, value };
         let put = self.push(bytes, self.candidates(probe)[candidate], slot);
         debug_assert!(put, "the search found room");
-    }
-
-    fn occupied(&self, bytes: &[u8], _base: usize) -> u64 {
-        let buckets = 0..self.form.grid.buckets();
-        buckets.map(|bucket| u64::from(self.codec.len(self.load(bytes, bucket)))).sum()
     }
 }

@@ -22,7 +22,7 @@ const LEAST: u64 = 4;
 impl GrowTable {
     /// Merges and rebuilds segments so that each has room for its keys and a fifth more, if not
     /// fewer buckets than a segment may have.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         for depth in (1..=deepest).rev() {
             // Backwards: merging one lets the last, which was seen, take its number.

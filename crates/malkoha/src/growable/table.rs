@@ -5,7 +5,7 @@ use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, Mix, PLACES};
 use super::pool::Pool;
 use super::segment::{Segment, bucket_bits, segment_bytes};
-use super::shape::{LANES, Shape};
+use super::shape::Shape;
 use crate::error::BuildError;
 use crate::layout::Search;
 use crate::layout::bits::Word;
@@ -63,8 +63,9 @@ pub(crate) struct GrowParts {
     pub(crate) spill: Spill,
 }
 
+/// A table that grows: segments that are rebuilt and split, and the directory that leads to them.
 #[derive(Clone, Debug)]
-pub(crate) struct GrowTable {
+pub struct GrowTable {
     pub(super) shape: Shape,
     pub(super) kernel: Kernel,
     pub(super) directory: Directory,
@@ -112,7 +113,7 @@ impl Target {
 
 impl GrowTable {
     /// An empty table; an error if the system does not give the memory.
-    pub(super) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
+    pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let home = |root| Home { root, depth: 0, path: 0 };
         let kernel = Kernel::new(&shape);
@@ -197,15 +198,7 @@ impl GrowTable {
         &self.spill
     }
 
-    pub(super) fn occupied(&self) -> u64 {
-        self.occupied
-    }
-
-    pub(super) fn slots(&self) -> u64 {
-        self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
-    }
-
-    /// Whether it has not held its capacity yet.
+    /// Whether it holds fewer keys than its capacity.
     #[inline(always)]
     pub(super) fn is_first(&self) -> bool {
         self.occupied < self.capacity
@@ -213,6 +206,14 @@ impl GrowTable {
 
     pub(crate) fn segments(&self) -> usize {
         self.segments.len()
+    }
+
+    pub(crate) fn buckets(&self) -> u64 {
+        self.records.iter().map(|record| record.form.grid.buckets()).sum()
+    }
+
+    pub(crate) fn set_huge_pages(&mut self, huge: bool) {
+        self.segments.set_huge_pages(huge);
     }
 
     pub(super) fn size_in_bytes(&self) -> u64 {

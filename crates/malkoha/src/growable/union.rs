@@ -14,9 +14,8 @@ use super::matches::{Match, Matches};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
 use super::table::{GrowTable, Record, Target, birth, with_codec};
-use crate::error::{GrowableUnionError, GrownOut};
-use crate::filter::MAX_LEN;
-use crate::spill::MAX_COPIES;
+use crate::error::{InsertError, UnionError};
+use crate::spill::{MAX_COPIES, MAX_LEN};
 
 /// What a slot tells of its key.
 struct Partial {
@@ -57,17 +56,17 @@ impl Partial {
 impl GrowTable {
     /// Both in one; an error if places or fingerprints of the two do not mean the same, if the
     /// fingerprints have no bit left for another split, or if copies are beyond counting.
-    pub(super) fn united(&self, other: &Self) -> Result<Self, GrowableUnionError> {
+    pub(crate) fn united(&self, other: &Self) -> Result<Self, UnionError> {
         let (ours, theirs) = (self.shape, other.shape);
         if ours.bits != theirs.bits {
-            return Err(GrowableUnionError::Fingerprints { ours: ours.bits, theirs: theirs.bits });
+            return Err(UnionError::Fingerprints { ours: ours.bits, theirs: theirs.bits });
         }
         if !theirs.roots.is_multiple_of(ours.roots) {
-            return Err(GrowableUnionError::Roots { ours: ours.roots, theirs: theirs.roots });
+            return Err(UnionError::Roots { ours: ours.roots, theirs: theirs.roots });
         }
         let len = self.len.checked_add(other.len);
         if len.is_none_or(|len| len > MAX_LEN) {
-            return Err(GrowableUnionError::Copies);
+            return Err(UnionError::Copies);
         }
         // The fewer keys are inserted, if either can take the other's.
         let (into, from) = if theirs.roots == ours.roots && self.occupied < other.occupied {
@@ -87,7 +86,7 @@ impl GrowTable {
         };
         from.for_each_slot(|partial| adopt(partial, 1));
         from.for_each_spilled(&mut adopt);
-        if fits { Ok(union) } else { Err(GrownOut { len: union.len }.into()) }
+        if fits { Ok(union) } else { Err(InsertError::GrownOut { len: union.len }.into()) }
     }
 
     fn for_each_slot(&self, mut each: impl FnMut(Partial)) {
@@ -212,7 +211,7 @@ fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::growable::GrowableCuckooFilter;
+    use crate::filter::GrowableCuckooFilter;
 
     /// Whichever of the two the copy is made of.
     #[test]
@@ -227,7 +226,7 @@ mod tests {
             for (ours, theirs) in [(0..10, 10..30), (0..30, 30..40)] {
                 let mut union = of(ours, huge);
                 union.union_with(&of(theirs, !huge)).unwrap();
-                assert_eq!(union.table().segments.has_huge_pages(), huge);
+                assert_eq!(union.table.segments.has_huge_pages(), huge);
             }
         }
     }

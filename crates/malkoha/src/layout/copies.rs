@@ -20,29 +20,9 @@ pub(crate) enum Offer {
     Copy,
 }
 
-/// A layout that recognises equal copies and can take them out.
-pub(crate) trait CopyLayout: TableLayout {
-    /// Takes the first candidate place with room, unless an equal fingerprint is seen in it or in
-    /// the one before. An equal that moves have taken elsewhere is not looked for: rarely, and never
-    /// beyond a key's own slots, a table then has more copies than [`MAX_COPIES`].
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
-    /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.
-    fn for_each_occupant(
-        &self,
-        bytes: &[u8],
-        segment: u64,
-        place: u64,
-        each: impl FnMut(Probe, u64),
-    );
-    /// Copies in the candidate slots that are equal in the value too.
-    fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32;
-    /// Empties a slot of `place` that holds such a copy.
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
-}
-
 /// Inserts a key. On `false` nothing has changed, and it was a first copy.
 #[inline]
-pub(crate) fn insert<L: CopyLayout>(
+pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
@@ -59,7 +39,7 @@ pub(crate) fn insert<L: CopyLayout>(
 
 /// Inserts all that is in another table of the same geometry: `bytes` and spill list. On `false`,
 /// when it did not fit, some of it is in.
-pub(crate) fn absorb<L: CopyLayout>(
+pub(crate) fn absorb<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
@@ -81,22 +61,43 @@ pub(crate) fn absorb<L: CopyLayout>(
     true
 }
 
-/// Takes a copy of a key from the spill list, else from the table.
+/// Takes a copy of a pair from the spill list, else from the table.
 #[inline]
 pub(crate) fn remove<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     spill: &mut Spill,
-    probe: &Probe,
+    (probe, value): (&Probe, u64),
 ) -> bool {
-    let spilled = !spill.is_empty() && spill.take(&SpillKey::of(probe, 0));
-    spilled || layout.remove(bytes, probe)
+    if spill.is_empty() {
+        layout.remove(bytes, probe, value)
+    } else {
+        remove_spilled(layout, bytes, spill, (probe, value))
+    }
+}
+
+#[inline(never)]
+fn remove_spilled<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    spill: &mut Spill,
+    (probe, value): (&Probe, u64),
+) -> bool {
+    if spill.take(&SpillKey::of(probe, value)) {
+        return true;
+    }
+    let removed = layout.remove(bytes, probe, value);
+    // Spilled values are found by what lies in a slot: another one takes the slot that is free now.
+    if removed && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
+        layout.try_insert(bytes, probe, other);
+    }
+    removed
 }
 
 /// Inserts a key that its candidate slots did not take at once.
 #[cold]
 #[inline(never)]
-fn insert_refused<L: CopyLayout>(
+fn insert_refused<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
@@ -136,7 +137,7 @@ fn insert_refused<L: CopyLayout>(
 /// Spills a copy from the first place that the last search, which found no room, looked at and
 /// that holds one of several with the same fingerprint; in a map their values may differ. Answers
 /// whether there was one.
-fn spill_a_copy<L: CopyLayout>(
+fn spill_a_copy<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     search: &Search,

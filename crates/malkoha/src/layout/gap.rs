@@ -11,7 +11,7 @@
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::bits::{Word, load_at, load_from, read, write};
-use crate::layout::{CopyLayout, Offer, TableLayout};
+use crate::layout::{Offer, Room, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -138,13 +138,8 @@ impl<W: Word> GapWindows<W> {
     }
 }
 
-impl<W: Word> TableLayout for GapWindows<W> {
+impl<W: Word> Room for GapWindows<W> {
     type Candidates = [u64; 4];
-
-    #[inline(always)]
-    fn addressing(&self) -> &Addressing {
-        &self.addressing
-    }
 
     #[inline(always)]
     fn segment_bytes(&self) -> u64 {
@@ -156,42 +151,12 @@ impl<W: Word> TableLayout for GapWindows<W> {
         place * u64::from(self.slot_bits)
     }
 
-    #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        // SAFETY: an aim is the start of a window of this table, and behind the last window there
-        // are tail bytes for the rest of the word.
-        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
-        self.holds(first, second, aim.fingerprint)
-    }
-
-    #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let windows = if probe.first == probe.second { 2 } else { 4 };
-        self.slots(probe)[..windows]
-            .iter()
-            .map(|&(slot, stored)| u32::from(self.slot(bytes, base, slot) == stored))
-            .sum()
-    }
-
     #[inline]
     fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe);
         for (slot, stored) in self.slots(probe) {
             if self.slot(bytes, base, slot) == 0 {
                 self.set(bytes, base, slot, stored);
-                return true;
-            }
-        }
-        false
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        for (slot, stored) in self.slots(probe) {
-            if self.slot(bytes, base, slot) == stored {
-                self.set(bytes, base, slot, 0);
                 return true;
             }
         }
@@ -232,13 +197,48 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let (slot, stored) = self.slots(probe)[candidate];
         self.set(bytes, self.base(probe), slot, stored);
     }
+}
+
+impl<W: Word> TableLayout for GapWindows<W> {
+    #[inline(always)]
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a window of this table, and behind the last window there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        self.holds(first, second, aim.fingerprint)
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let windows = if probe.first == probe.second { 2 } else { 4 };
+        self.slots(probe)[..windows]
+            .iter()
+            .map(|&(slot, stored)| u32::from(self.slot(bytes, base, slot) == stored))
+            .sum()
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        for (slot, stored) in self.slots(probe) {
+            if self.slot(bytes, base, slot) == stored {
+                self.set(bytes, base, slot, 0);
+                return true;
+            }
+        }
+        false
+    }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
     }
-}
 
-impl<W: Word> CopyLayout for GapWindows<W> {
     #[inline]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
         let base = self.base(probe);

@@ -5,7 +5,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{read, write};
-use crate::layout::{CopyLayout, Offer, TableLayout};
+use crate::layout::{Offer, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -130,8 +130,15 @@ impl Lanes {
         })
     }
 
+    /// The first candidate slot that holds the probe's fingerprint and this value.
+    #[inline(always)]
+    pub(crate) fn position(&self, bytes: &[u8], probe: &Probe, value: u64) -> Option<Position> {
+        let mut found = self.found(bytes, probe);
+        found.find(|(_, slot)| slot.value == value).map(|(position, _)| position)
+    }
+
     /// Empties one slot.
-    pub(crate) fn remove_at(&self, bytes: &mut [u8], at: Position) {
+    fn remove_at(&self, bytes: &mut [u8], at: Position) {
         for lane in at.lane + 1..self.bucket_size {
             let next = self.slot(bytes, at.base, at.place, lane);
             self.set(bytes, at.base, at.place, lane - 1, next);
@@ -146,13 +153,8 @@ impl Lanes {
     }
 }
 
-impl TableLayout for Lanes {
+impl Room for Lanes {
     type Candidates = [u64; 2];
-
-    #[inline(always)]
-    fn addressing(&self) -> &Addressing {
-        &self.addressing
-    }
 
     #[inline(always)]
     fn segment_bytes(&self) -> u64 {
@@ -160,30 +162,13 @@ impl TableLayout for Lanes {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
-        self.slot_bit(place, 0)
+    fn places(&self) -> u64 {
+        self.addressing.places()
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        let stride = u64::from(self.fingerprint_bits + self.value_bits);
-        // One bucket at a time: eight lanes of loads are few enough registers.
-        [aim.first, aim.second].into_iter().fold(false, |found, bucket| {
-            (0..self.bucket_size).fold(found, |found, lane| {
-                let fingerprint = read(bytes, 0, bucket + lane * stride, self.fingerprint_bits);
-                found | (fingerprint == aim.fingerprint)
-            })
-        })
-    }
-
-    #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let first = self.matches(bytes, base, probe.first, probe.fingerprint).count_ones();
-        if probe.first == probe.second {
-            return first;
-        }
-        first + self.matches(bytes, base, probe.second, probe.fingerprint).count_ones()
+    fn bit(&self, place: u64) -> u64 {
+        self.slot_bit(place, 0)
     }
 
     #[inline]
@@ -197,15 +182,6 @@ impl TableLayout for Lanes {
             }
         }
         false
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let found = self.found(bytes, probe).next();
-        if let Some((position, _)) = found {
-            self.remove_at(bytes, position);
-        }
-        found.is_some()
     }
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
@@ -236,15 +212,51 @@ impl TableLayout for Lanes {
         let slot = Slot { fingerprint: probe.fingerprint, value };
         self.push(bytes, self.base(probe), self.candidates(probe)[candidate], slot);
     }
+}
+
+impl TableLayout for Lanes {
+    #[inline(always)]
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let stride = u64::from(self.fingerprint_bits + self.value_bits);
+        // One bucket at a time: eight lanes of loads are few enough registers.
+        [aim.first, aim.second].into_iter().fold(false, |found, bucket| {
+            (0..self.bucket_size).fold(found, |found, lane| {
+                let fingerprint = read(bytes, 0, bucket + lane * stride, self.fingerprint_bits);
+                found | (fingerprint == aim.fingerprint)
+            })
+        })
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.matches(bytes, base, probe.first, probe.fingerprint).count_ones();
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.matches(bytes, base, probe.second, probe.fingerprint).count_ones()
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
+        let found = self.position(bytes, probe, value);
+        if let Some(position) = found {
+            self.remove_at(bytes, position);
+        }
+        found.is_some()
+    }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         let lanes = (0..self.addressing.places())
             .flat_map(|place| (0..self.bucket_size).map(move |lane| (place, lane)));
         lanes.map(|(p, lane)| u64::from(self.fingerprint(bytes, base, p, lane) != 0)).sum()
     }
-}
 
-impl CopyLayout for Lanes {
     #[inline]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer {
         let base = self.base(probe);

@@ -11,32 +11,28 @@ mod search;
 pub(crate) mod semisorted;
 mod swar;
 
-pub(crate) use copies::{CopyLayout, NEAR, Offer};
+pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
-pub(crate) use lanes::{Lanes, Position};
+pub(crate) use lanes::Lanes;
 pub(crate) use search::{Neighbours, Search, Step, insert, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 
 use crate::addressing::{Addressing, Aim, Probe};
 
-/// One way to lay out a table.
+/// What an insert needs of a layout: candidate places, and the moves between places.
 ///
 /// A *place* is what a key can be put into: a bucket, or a single slot of a window. Whatever the
 /// bytes hold (a hostile file, say), no operation panics or reads outside the table.
-pub(crate) trait TableLayout: Copy {
+pub(crate) trait Room: Copy {
     /// A key's candidate places.
     type Candidates: AsRef<[u64]>;
 
-    fn addressing(&self) -> &Addressing;
     fn segment_bytes(&self) -> u64;
+    /// Places per segment.
+    fn places(&self) -> u64;
     /// The bit of its segment at which a place begins.
     fn bit(&self, place: u64) -> u64;
-
-    #[inline(always)]
-    fn probe(&self, hash: u64) -> Probe {
-        self.addressing().probe(hash)
-    }
 
     /// The byte at which the probe's segment begins.
     #[inline(always)]
@@ -50,35 +46,9 @@ pub(crate) trait TableLayout: Copy {
         bits::split(base, self.bit(place)).0
     }
 
-    /// Where a lookup loads.
-    #[inline(always)]
-    fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes() * 8;
-        let (first, second) = (segment + self.bit(probe.first), segment + self.bit(probe.second));
-        Aim { first, second, fingerprint: probe.fingerprint }
-    }
-
-    /// Places a segment.
-    fn places(&self) -> u64 {
-        self.addressing().places()
-    }
-
-    /// Whether the fingerprint is in one of its candidate slots. The one operation whose loads are
-    /// not checked: it is all that a lookup does.
-    ///
-    /// # Safety
-    ///
-    /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool;
-    /// Copies of the fingerprint in its candidate slots.
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
+    fn candidates(&self, probe: &Probe) -> Self::Candidates;
     /// Takes a free candidate slot if there is one.
     fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool;
-    /// Occupied slots of the segment that begins at byte `base`.
-    fn occupied(&self, bytes: &[u8], base: usize) -> u64;
-
-    fn candidates(&self, probe: &Probe) -> Self::Candidates;
     /// Whether a slot of `place` is free.
     ///
     /// # Safety
@@ -92,4 +62,53 @@ pub(crate) trait TableLayout: Copy {
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64);
     /// Puts a key into its candidate of this number, which has room.
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64);
+}
+
+/// One way to lay out a table of fixed size.
+pub(crate) trait TableLayout: Room {
+    fn addressing(&self) -> &Addressing;
+
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        self.addressing().probe(hash)
+    }
+
+    /// Where a lookup loads.
+    #[inline(always)]
+    fn aim(&self, probe: &Probe) -> Aim {
+        let segment = probe.segment * self.segment_bytes() * 8;
+        let (first, second) = (segment + self.bit(probe.first), segment + self.bit(probe.second));
+        Aim { first, second, fingerprint: probe.fingerprint }
+    }
+
+    /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked: it is
+    /// all that a lookup does.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool;
+    /// Copies of the fingerprint in its candidate slots.
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
+    /// Copies in the candidate slots that are equal in the value too.
+    fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32;
+    /// Empties a candidate slot that holds such a copy.
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
+    /// Empties a slot of `place` that holds such a copy.
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
+    /// Takes the first candidate place with room, unless an equal fingerprint is seen in it or in
+    /// the one before. Copies that moves have taken to another place are not searched for: rarely,
+    /// and never beyond a key's own slots, a table then has more copies than
+    /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
+    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
+    /// Occupied slots of the segment that begins at byte `base`.
+    fn occupied(&self, bytes: &[u8], base: usize) -> u64;
+    /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.
+    fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        segment: u64,
+        place: u64,
+        each: impl FnMut(Probe, u64),
+    );
 }

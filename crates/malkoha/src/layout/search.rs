@@ -6,7 +6,7 @@
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
-use crate::layout::TableLayout;
+use crate::layout::Room;
 
 /// Places whose targets' lines are asked for together: as many misses overlap.
 const GROUP: usize = 4;
@@ -63,7 +63,7 @@ pub(crate) struct Step {
 /// Inserts a key, moving others if need be. Looks at `limit` places beyond the key's own, and as
 /// many more as the last one has moves. On `false` nothing has changed.
 #[inline]
-pub(crate) fn insert<L: TableLayout>(
+pub(crate) fn insert<L: Room>(
     layout: &L,
     bytes: &mut [u8],
     search: &mut Search,
@@ -78,7 +78,7 @@ pub(crate) fn insert<L: TableLayout>(
 /// [`insert`] where no candidate place has room.
 #[cold]
 #[inline(never)]
-pub(super) fn insert_with_moves<L: TableLayout>(
+pub(super) fn insert_with_moves<L: Room>(
     layout: &L,
     bytes: &mut [u8],
     search: &mut Search,
@@ -104,7 +104,7 @@ pub(super) fn insert_with_moves<L: TableLayout>(
 
 /// Asks for the lines of the places next to a key's candidates: the first that its search will
 /// look at.
-pub(crate) fn prefetch_neighbours<L: TableLayout>(layout: &L, bytes: &[u8], probe: &Probe) {
+pub(crate) fn prefetch_neighbours<L: Room>(layout: &L, bytes: &[u8], probe: &Probe) {
     let segment = InBytes { layout, bytes: &bytes[layout.base(probe)..] };
     for &place in layout.candidates(probe).as_ref() {
         prefetch_targets(&segment, place);
@@ -122,7 +122,7 @@ struct InBytes<'a, L> {
     bytes: &'a [u8],
 }
 
-impl<L: TableLayout> Neighbours for InBytes<'_, L> {
+impl<L: Room> Neighbours for InBytes<'_, L> {
     #[inline(always)]
     fn places(&self) -> u64 {
         self.layout.places()

@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::{CopyLayout, Offer, TableLayout};
+use crate::layout::{Offer, Room, TableLayout};
 
 const LANES: usize = 4;
 /// Bits of the number of a nibble sequence.
@@ -177,13 +177,8 @@ fn sorted(mut bucket: Bucket) -> Bucket {
     bucket
 }
 
-impl<W: Word> TableLayout for SemiSorted<W> {
+impl<W: Word> Room for SemiSorted<W> {
     type Candidates = [u64; 2];
-
-    #[inline(always)]
-    fn addressing(&self) -> &Addressing {
-        &self.addressing
-    }
 
     #[inline(always)]
     fn segment_bytes(&self) -> u64 {
@@ -191,27 +186,13 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
-        place * u64::from(self.bucket_bits)
+    fn places(&self) -> u64 {
+        self.addressing.places()
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
-        // are tail bytes for the rest of the word.
-        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
-        let (first, second) = (self.decode(first), self.decode(second));
-        self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint) != 0
-    }
-
-    #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let first = self.matches(self.load(bytes, base, probe.first), probe.fingerprint);
-        if probe.first == probe.second {
-            return first;
-        }
-        first + self.matches(self.load(bytes, base, probe.second), probe.fingerprint)
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.bucket_bits)
     }
 
     #[inline]
@@ -220,15 +201,6 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         [probe.first, probe.second].into_iter().any(|place| {
             let bucket = self.load(bytes, base, place);
             bucket[0] == 0 && self.replace(bytes, base, place, bucket, (0, probe.fingerprint))
-        })
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        [probe.first, probe.second].into_iter().any(|place| {
-            let bucket = self.load(bytes, base, place);
-            self.replace(bytes, base, place, bucket, (probe.fingerprint, 0))
         })
     }
 
@@ -263,6 +235,41 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         let bucket = self.load(bytes, base, place);
         self.replace(bytes, base, place, bucket, (0, probe.fingerprint));
     }
+}
+
+impl<W: Word> TableLayout for SemiSorted<W> {
+    #[inline(always)]
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
+        let (first, second) = (self.decode(first), self.decode(second));
+        self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint) != 0
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.matches(self.load(bytes, base, probe.first), probe.fingerprint);
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.matches(self.load(bytes, base, probe.second), probe.fingerprint)
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        [probe.first, probe.second].into_iter().any(|place| {
+            let bucket = self.load(bytes, base, place);
+            self.replace(bytes, base, place, bucket, (probe.fingerprint, 0))
+        })
+    }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         (0..self.addressing.places())
@@ -270,9 +277,7 @@ impl<W: Word> TableLayout for SemiSorted<W> {
             .map(|bucket| bucket.iter().filter(|&&lane| lane != 0).count() as u64)
             .sum()
     }
-}
 
-impl<W: Word> CopyLayout for SemiSorted<W> {
     #[inline]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
         let (base, new) = (self.base(probe), probe.fingerprint);

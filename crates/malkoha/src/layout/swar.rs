@@ -6,7 +6,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, load_at, load_at_byte, load_from, split};
-use crate::layout::{CopyLayout, Offer, TableLayout};
+use crate::layout::{Offer, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -145,13 +145,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     }
 }
 
-impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
+impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
     type Candidates = [u64; 2];
-
-    #[inline(always)]
-    fn addressing(&self) -> &Addressing {
-        &self.addressing
-    }
 
     #[inline(always)]
     fn segment_bytes(&self) -> u64 {
@@ -159,34 +154,13 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
-        place * u64::from(self.stride_bits)
+    fn places(&self) -> u64 {
+        self.addressing.places()
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
-        // are tail bytes for the rest of the word.
-        let (first, second): (W, W) = unsafe {
-            if WHOLE_BYTES {
-                (load_at_byte(bytes, aim.first), load_at_byte(bytes, aim.second))
-            } else {
-                (load_at(bytes, aim.first), load_at(bytes, aim.second))
-            }
-        };
-        // Both buckets always: a branch between them would be mispredicted half the time.
-        let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
-        matches != W::ZERO
-    }
-
-    #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let first = self.count_in(self.load(bytes, base, probe.first), probe.fingerprint);
-        if probe.first == probe.second {
-            return first;
-        }
-        first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
+    fn bit(&self, place: u64) -> u64 {
+        place * u64::from(self.stride_bits)
     }
 
     #[inline]
@@ -203,13 +177,6 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         };
         self.store(bytes, base, place, self.pushed(bucket, probe.fingerprint));
         true
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let base = self.base(probe);
-        self.remove_from(bytes, base, probe.first, probe.fingerprint)
-            || self.remove_from(bytes, base, probe.second, probe.fingerprint)
     }
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
@@ -247,6 +214,46 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let bucket = self.load(bytes, base, place);
         self.store(bytes, base, place, self.pushed(bucket, probe.fingerprint));
     }
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
+    #[inline(always)]
+    fn addressing(&self) -> &Addressing {
+        &self.addressing
+    }
+
+    #[inline(always)]
+    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+        // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
+        // are tail bytes for the rest of the word.
+        let (first, second): (W, W) = unsafe {
+            if WHOLE_BYTES {
+                (load_at_byte(bytes, aim.first), load_at_byte(bytes, aim.second))
+            } else {
+                (load_at(bytes, aim.first), load_at(bytes, aim.second))
+            }
+        };
+        // Both buckets always: a branch between them would be mispredicted half the time.
+        let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
+        matches != W::ZERO
+    }
+
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let base = self.base(probe);
+        let first = self.count_in(self.load(bytes, base, probe.first), probe.fingerprint);
+        if probe.first == probe.second {
+            return first;
+        }
+        first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
+    }
+
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
+        let base = self.base(probe);
+        self.remove_from(bytes, base, probe.first, probe.fingerprint)
+            || self.remove_from(bytes, base, probe.second, probe.fingerprint)
+    }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         let lanes = u64::from(self.ones.count_ones());
@@ -254,9 +261,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             .map(|place| lanes - u64::from(self.count_in(self.load(bytes, base, place), 0)))
             .sum()
     }
-}
 
-impl<W: Word, const WHOLE_BYTES: bool> CopyLayout for Swar<W, WHOLE_BYTES> {
     #[inline]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
         let base = self.base(probe);

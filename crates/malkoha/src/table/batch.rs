@@ -6,7 +6,7 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::{prefetch, vectorized};
-use crate::layout::{self, CopyLayout, Offer, Search, TableLayout, copies};
+use crate::layout::{self, Offer, Search, TableLayout, copies};
 use crate::spill::Spill;
 
 /// Keys whose places are computed together: a vector unit's worth or two.
@@ -102,12 +102,13 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
 const WAITING: usize = 16;
 
 /// Inserts into the segments from number `first_segment` on, which `bytes` begin with. Calls
-/// `refused(i)` for each hash that found no place.
-pub(crate) fn insert<L: CopyLayout>(
+/// `refused(i)` for each hash that found no place; number `i` has the value `value(i)`.
+pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
     hashes: &[u64],
+    value: impl Fn(usize) -> u64,
     (first_segment, max_kicks): (u64, u32),
     mut refused: impl FnMut(usize),
 ) {
@@ -115,12 +116,12 @@ pub(crate) fn insert<L: CopyLayout>(
     let mut waiting = [(0, Probe::default()); WAITING];
     let mut waited = 0;
     let mut search_for = |bytes: &mut [u8], (i, probe): (usize, Probe)| {
-        if !copies::insert(layout, bytes, (search, spill), (&probe, 0), max_kicks) {
+        if !copies::insert(layout, bytes, (search, spill), (&probe, value(i)), max_kicks) {
             refused(i);
         }
     };
     pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
-        if layout.offer(bytes, probe, 0) == Offer::Taken {
+        if layout.offer(bytes, probe, value(i)) == Offer::Taken {
             return;
         }
         if !far {
@@ -136,16 +137,4 @@ pub(crate) fn insert<L: CopyLayout>(
     for number in waited.saturating_sub(WAITING)..waited {
         search_for(bytes, waiting[number % WAITING]);
     }
-}
-
-#[inline]
-pub(crate) fn remove<L: TableLayout>(
-    layout: &L,
-    (bytes, spill): (&mut [u8], &mut Spill),
-    hashes: &[u64],
-    mut answer: impl FnMut(usize, bool),
-) {
-    pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-        answer(i, copies::remove(layout, bytes, spill, probe));
-    });
 }

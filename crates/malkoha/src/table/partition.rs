@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::addressing::scale;
 use crate::geometry::Geometry;
-use crate::layout::{CopyLayout, Search};
+use crate::layout::{Search, TableLayout};
 use crate::spill::Spill;
 use crate::table::batch;
 use crate::threads::side_by_side;
@@ -15,7 +15,7 @@ const WORTHWHILE_BYTES: u64 = 2 << 20;
 /// Fewer hashes a segment do not pay for bringing the segment into cache.
 const WORTHWHILE_HASHES: usize = 512;
 /// Hashes a segment sorted at a time: what bounds the memory, at 8 bytes each.
-pub(super) const HASHES_A_SEGMENT: usize = 16 << 10;
+pub(super) const HASHES_PER_SEGMENT: usize = 16 << 10;
 /// Partitions at most: each is a stream of writes while sorting.
 const MAX_PARTITIONS: u32 = 4096;
 
@@ -24,7 +24,7 @@ pub(super) struct Plan {
     segments: u32,
     segment_bytes: usize,
     /// Successive segments of one partition.
-    segments_a_partition: u32,
+    segments_per_partition: u32,
     /// Hashes sorted at a time.
     round: usize,
     threads: usize,
@@ -40,8 +40,8 @@ impl Plan {
         worthwhile.then_some(Self {
             segments: geometry.segments,
             segment_bytes: usize::try_from(geometry.segment_bytes()).ok()?,
-            segments_a_partition: geometry.segments.div_ceil(MAX_PARTITIONS),
-            round: segments.checked_mul(HASHES_A_SEGMENT)?,
+            segments_per_partition: geometry.segments.div_ceil(MAX_PARTITIONS),
+            round: segments.checked_mul(HASHES_PER_SEGMENT)?,
             threads: threads.clamp(1, segments),
         })
     }
@@ -50,17 +50,17 @@ impl Plan {
         // As in `Addressing::probe`. Below 2^32.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let segment = scale(hash >> 32, self.segments.into()) as u32;
-        (segment / self.segments_a_partition) as usize
+        (segment / self.segments_per_partition) as usize
     }
 
     fn partitions(&self) -> usize {
-        self.segments.div_ceil(self.segments_a_partition) as usize
+        self.segments.div_ceil(self.segments_per_partition) as usize
     }
 }
 
 /// Inserts all hashes. Calls `refused(i)` for each that found no place; of equal hashes, for the
 /// last ones.
-pub(super) fn insert<L: CopyLayout + Sync>(
+pub(super) fn insert<L: TableLayout + Sync>(
     layout: &L,
     (bytes, spill): (&mut [u8], &mut Spill),
     hashes: &[u64],
@@ -96,7 +96,7 @@ fn sort(hashes: &[u64], sorted: &mut Vec<u64>, plan: &Plan) -> Vec<usize> {
 }
 
 /// Fills the table from sorted hashes. Answers with those that found no place.
-fn fill<L: CopyLayout + Sync>(
+fn fill<L: TableLayout + Sync>(
     layout: &L,
     (bytes, spill): (&mut [u8], &mut Spill),
     sorted: &[u64],
@@ -106,14 +106,14 @@ fn fill<L: CopyLayout + Sync>(
 ) -> Vec<u64> {
     // Each thread takes a run of partitions, and with it a part of the table that is its own.
     let a_thread = ends.len().div_ceil(plan.threads);
-    let part_bytes = a_thread * plan.segments_a_partition as usize * plan.segment_bytes;
+    let part_bytes = a_thread * plan.segments_per_partition as usize * plan.segment_bytes;
     let mut parts = Vec::new();
     for (number, bytes) in bytes.chunks_mut(part_bytes).enumerate() {
         let partitions = number * a_thread..ends.len().min((number + 1) * a_thread);
         parts.push((partitions, bytes));
     }
     let fill_part = |(partitions, bytes): (std::ops::Range<usize>, &mut [u8])| {
-        let first_segment = (partitions.start * plan.segments_a_partition as usize) as u64;
+        let first_segment = (partitions.start * plan.segments_per_partition as usize) as u64;
         let (mut rejects, mut search) = (Vec::new(), Search::default());
         let mut spill = Spill::default();
         for partition in partitions {
@@ -121,7 +121,7 @@ fn fill<L: CopyLayout + Sync>(
             let hashes = &sorted[start..ends[partition]];
             let range = (first_segment, max_kicks);
             let room = (&mut search, &mut spill);
-            batch::insert(layout, bytes, room, hashes, range, |i| rejects.push(hashes[i]));
+            batch::insert(layout, bytes, room, hashes, |_| 0, range, |i| rejects.push(hashes[i]));
         }
         (rejects, spill.shifted(first_segment))
     };

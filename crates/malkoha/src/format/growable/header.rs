@@ -1,6 +1,5 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use crate::filter::MAX_LEN;
 use crate::format::header::{
     MAX_SPILLED, SIGNATURE, VERSION, check, checksum, field, offset, preamble,
 };
@@ -8,6 +7,7 @@ use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{MAX_BITS, Shape};
 use crate::key::KeyHasher;
+use crate::spill::MAX_LEN;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
 const LAYOUT: u8 = 4;

@@ -6,11 +6,11 @@ use std::mem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::growable::{
-    Form, Grid, GrowParts, GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Home, MAX_BUCKETS,
-    PLACES, Pool, Record, Shape,
+    Form, Grid, GrowParts, Growing, Home, MAX_BUCKETS, PLACES, Pool, Record, Shape,
 };
 use crate::key::KeyHasher;
 use crate::spill::{Spill, SpillKey};
@@ -84,7 +84,7 @@ impl GrowableLoader {
         Self::new(FileKind::GrowableMap)
     }
 
-    fn new(kind: FileKind) -> Self {
+    pub(super) fn new(kind: FileKind) -> Self {
         Self {
             kind,
             header: None,
@@ -137,7 +137,7 @@ impl GrowableLoader {
     /// If bytes are missing, or do not fit together.
     pub fn into_filter(self) -> Result<GrowableCuckooFilter, ReadError> {
         FileKind::GrowableSet.expected(self.kind)?;
-        self.into_table().map(|(table, hasher)| GrowableCuckooFilter::from_table(table, hasher))
+        self.into_table().map(|(table, hasher)| Filter::new(table, hasher))
     }
 
     /// The map, when all its bytes have come.
@@ -147,10 +147,10 @@ impl GrowableLoader {
     /// As [`into_filter`](Self::into_filter).
     pub fn into_map(self) -> Result<GrowableCuckooMap, ReadError> {
         FileKind::GrowableMap.expected(self.kind)?;
-        self.into_table().map(|(table, hasher)| GrowableCuckooMap::from_table(table, hasher))
+        self.into_table().map(|(table, hasher)| Filter::new(table, hasher))
     }
 
-    fn into_table(self) -> Result<(GrowTable, KeyHasher), ReadError> {
+    pub(super) fn into_table(self) -> Result<(Growing, KeyHasher), ReadError> {
         let found = self.taken + self.rest.len() as u64;
         let Some(header) = self.header else {
             // Something else altogether, or too short.
@@ -161,7 +161,7 @@ impl GrowableLoader {
             return Err(ReadError::Length { expected: header.file_bytes(), found });
         }
         let segments = header.segments;
-        let table = GrowTable::from_parts(GrowParts {
+        let table = Growing::from_parts(GrowParts {
             shape: header.shape,
             capacity: header.capacity,
             records: self.records,
@@ -192,11 +192,6 @@ impl GrowableLoader {
     fn entries_wanted(&self) -> usize {
         let all = self.header.map_or(0, |header| header.spilled);
         usize::try_from(all - self.spilled).unwrap_or(usize::MAX).min(SPILL_PIECE)
-    }
-
-    /// The length that the header announces, as far as it is known.
-    pub(super) fn expected(&self) -> u64 {
-        self.header.map_or(HEADER_BYTES as u64, |header| header.file_bytes())
     }
 
     /// Takes a part of `wanted` bytes.

@@ -9,6 +9,8 @@ mod read;
 mod write;
 
 pub use load::GrowableLoader;
+pub(crate) use read::read;
+pub(crate) use write::write;
 
 use header::GrowableHeader;
 

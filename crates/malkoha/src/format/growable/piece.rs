@@ -2,21 +2,21 @@
 
 use super::SPILL_PIECE;
 use super::write::{pieces, segment, spill};
+use crate::filter::GrowableCuckooFilter;
 use crate::format::FileKind;
-use crate::growable::GrowableCuckooFilter;
 
 impl GrowableCuckooFilter {
     /// How many [`pieces`](Self::pieces) there are.
     #[must_use]
     pub fn piece_count(&self) -> usize {
-        1 + self.table().segments() + self.spilled_entries().div_ceil(SPILL_PIECE) + 1
+        1 + self.table.segments() + self.spilled_entries().div_ceil(SPILL_PIECE) + 1
     }
 
     /// Piece `number` of [`pieces`](Self::pieces), from 0; `None` beyond the last. O(1) for a
     /// segment, O(segments) for the header, O(spilled copies) for those and their checksum.
     #[must_use]
     pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
-        let table = self.table();
+        let table = &self.table;
         let Some(beyond) = number.checked_sub(1) else {
             return pieces(FileKind::GrowableSet, table, self.hasher()).next();
         };
@@ -27,6 +27,6 @@ impl GrowableCuckooFilter {
     }
 
     fn spilled_entries(&self) -> usize {
-        self.table().spill().iter().count()
+        self.table.spill().iter().count()
     }
 }

@@ -3,67 +3,34 @@
 use std::io::{self, Write};
 
 use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use crate::filter::{Content, Filter};
 use crate::format::{FileKind, segment_checksum, spilled};
-use crate::growable::{GrowTable, GrowableCuckooFilter, GrowableCuckooMap, Record};
+use crate::growable::{Growing, Record};
 use crate::key::KeyHasher;
+use crate::table::traits::Lookup;
 
-impl GrowableCuckooFilter {
-    /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
-    ///
-    /// To replace a file, write to another one beside it and rename that over it.
-    ///
-    /// # Errors
-    ///
-    /// What the writer says.
-    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, self.pieces())
-    }
-
-    /// What [`write_to`](Self::write_to) writes, in pieces of at most some 100 KiB: the header,
-    /// each segment, the spilled copies. To be put together by a
+impl<C: Content> Filter<Growing, C> {
+    /// What [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB of a map:
+    /// the header, each segment, the spilled copies. To be put together by a
     /// [`GrowableLoader`](crate::GrowableLoader).
     pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
-        pieces(FileKind::GrowableSet, self.table(), self.hasher())
-    }
-
-    /// [`write_to`](Self::write_to) into memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.pieces().flatten().collect()
+        pieces(Growing::kind(C::IS_MAP), &self.table, self.hasher())
     }
 }
 
-impl GrowableCuckooMap {
-    /// Writes the map in the format of docs/FORMAT.md. Equal maps give equal bytes.
-    ///
-    /// # Errors
-    ///
-    /// What the writer says.
-    pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        write(writer, self.pieces())
-    }
-
-    /// What [`write_to`](Self::write_to) writes, in pieces of at most some 500 KiB, as
-    /// [`GrowableCuckooFilter::pieces`].
-    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
-        pieces(FileKind::GrowableMap, self.table(), self.hasher())
-    }
-
-    /// [`write_to`](Self::write_to) into memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.pieces().flatten().collect()
-    }
-}
-
-fn write(mut writer: impl Write, mut pieces: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
-    pieces.try_for_each(|piece| writer.write_all(&piece))?;
-    writer.flush()
+/// Writes a whole file.
+pub(crate) fn write(
+    table: &Growing,
+    kind: FileKind,
+    hasher: KeyHasher,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    pieces(kind, table, hasher).try_for_each(|piece| writer.write_all(&piece))
 }
 
 pub(super) fn pieces(
     kind: FileKind,
-    table: &GrowTable,
+    table: &Growing,
     hasher: KeyHasher,
 ) -> impl Iterator<Item = Vec<u8>> {
     let segments = 0..table.segments();
@@ -99,7 +66,7 @@ pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The spill list, in pieces, and its checksum.
-pub(super) fn spill(table: &GrowTable, count: u64) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn spill(table: &Growing, count: u64) -> impl Iterator<Item = Vec<u8>> {
     let mut entries = table.spill().iter();
     let mut checksum = spilled::checksum();
     let pieces = count.div_ceil(SPILL_PIECE as u64);

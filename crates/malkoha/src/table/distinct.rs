@@ -2,64 +2,41 @@
 
 use std::ops::Range;
 
-use super::CuckooMap;
 use crate::addressing::scale;
-use crate::error::{BatchFull, MapBatchError};
 use crate::layout::{Lanes, Search, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
+use crate::table::fixed::Fixed;
 use crate::threads::side_by_side;
 
 /// A pair of hash and value, and its position in the batch.
 type Placed = (u64, u64, usize);
 
-impl CuckooMap {
+impl Fixed {
     /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
-    /// which `is_same(candidate, value)` says so of one of the candidate values of the hash. Answers
-    /// how many were inserted.
-    ///
-    /// Up to `threads` threads fill segments of their own; what comes of it does not depend on their
-    /// number. Takes 32 bytes a pair meanwhile. Large maps are filled fastest by batches of a few
-    /// thousand pairs for each segment of the [`geometry`](Self::geometry).
-    ///
-    /// ```
-    /// use malkoha::CuckooMap;
-    ///
-    /// let words = ["koel", "magpie", "koel"];
-    /// let mut first = CuckooMap::with_capacity(10, 0.01, 2)?;
-    /// let hasher = first.hasher();
-    /// let pairs: Vec<(u64, u64)> =
-    ///     (0..).zip(words).map(|(i, word)| (hasher.hash_bytes(word.as_bytes()), i)).collect();
-    /// let is_same = |a: u64, b: u64| words[a as usize] == words[b as usize];
-    /// assert_eq!(first.insert_distinct_hashes(&pairs, 2, is_same)?, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`insert_many`](Self::insert_many).
-    pub fn insert_distinct_hashes(
+    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash. Returns
+    /// how many were inserted, and the positions of those that found no place.
+    pub(crate) fn insert_distinct(
         &mut self,
         pairs: &[(u64, u64)],
         threads: usize,
         is_same: impl Fn(u64, u64) -> bool + Sync,
-    ) -> Result<u64, MapBatchError> {
-        if let Some(&(_, value)) = pairs.iter().find(|&&(_, value)| !self.fits(value)) {
-            return Err(MapBatchError::Value { value, bits: self.value_bits() });
-        }
+    ) -> (u64, Vec<usize>) {
         let segments = self.parts.geometry.segments as usize;
         let (sorted, ends) = by_segment(pairs, segments);
         // The table is in memory, so a segment's size fits usize.
         let segment_bytes =
             usize::try_from(self.parts.geometry.segment_bytes()).expect("in memory");
-        let a_thread = segments.div_ceil(threads.clamp(1, segments));
-        let (lanes, spill, max_kicks) = (&self.lanes, &self.spill, self.parts.max_kicks);
+        let segments_per_thread = segments.div_ceil(threads.clamp(1, segments));
+        let (lanes, spill, max_kicks) = (self.kernel.lanes(), &self.spill, self.parts.max_kicks);
         let fill = |(number, bytes): (usize, &mut [u8])| {
-            let part = number * a_thread..segments.min((number + 1) * a_thread);
+            let part =
+                number * segments_per_thread..segments.min((number + 1) * segments_per_thread);
             let run = Run { lanes, spill, max_kicks, segments: part };
             run.fill(bytes, &sorted, &ends, &is_same)
         };
-        let parts = self.bytes.chunks_mut(a_thread * segment_bytes).enumerate().collect();
+        let parts =
+            self.bytes.chunks_mut(segments_per_thread * segment_bytes).enumerate().collect();
         let mut refused = Vec::new();
         let mut inserted = 0;
         for part in side_by_side(parts, fill) {
@@ -68,11 +45,8 @@ impl CuckooMap {
             self.spill.extend(part.spill.iter());
         }
         self.parts.len += inserted;
-        if refused.is_empty() {
-            return Ok(inserted);
-        }
         refused.sort_unstable();
-        Err(MapBatchError::Full(BatchFull { refused, full: self.full() }))
+        (inserted, refused)
     }
 }
 
@@ -137,7 +111,7 @@ impl Run<'_> {
             let here = SpillKey::of(probe, 0);
             let there = SpillKey { segment: here.segment + narrow(first_segment), ..here };
             let mut spilled = spill.values(there).chain(fresh.values(here));
-            if in_table || spilled.any(|candidate| is_same(candidate, value)) {
+            if in_table || spilled.any(|(candidate, _)| is_same(candidate, value)) {
                 return;
             }
             drop(spilled);

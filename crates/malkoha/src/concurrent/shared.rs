@@ -1,0 +1,194 @@
+//! The table that threads share, as the faces see it.
+
+use std::io::{self, Write};
+
+use super::counter::Counter;
+use super::locks::{Locking, ParkingLock, Striped};
+use super::space::{Fixed as OnePiece, Growing as InParts, Space};
+use super::table::Table;
+use crate::arch::prefetch_from;
+use crate::entries::Entry;
+use crate::error::{BuildError, InsertError};
+use crate::format::FileKind;
+use crate::geometry::Geometry;
+use crate::key::KeyHasher;
+use crate::table::Parts;
+use crate::table::traits::Lookup;
+
+/// A table that any number of threads read and change at the same time.
+///
+/// `P` says which locks it has, `S` whether it lies in one piece or in parts that are split.
+#[derive(Debug)]
+pub struct Shared<P: Locking = Striped<ParkingLock>, S = OnePiece> {
+    pub(super) table: Table<P, S>,
+    max_kicks: u32,
+    capacity: u64,
+    len: Counter,
+}
+
+/// Evictions that an insert considers before it has a part split.
+const KICKS: u32 = 500;
+
+impl<P: Locking> Shared<P, OnePiece> {
+    pub(crate) fn fixed(
+        geometry: Geometry,
+        max_kicks: u32,
+        capacity: u64,
+    ) -> Result<Self, BuildError> {
+        Self::from_parts(&Parts { geometry, max_kicks, capacity, len: 0 })
+    }
+
+    /// An empty table that `len` says is not: it is filled afterwards.
+    pub(super) fn from_parts(parts: &Parts) -> Result<Self, BuildError> {
+        let &Parts { geometry, max_kicks, capacity, len } = parts;
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        let space = OnePiece::new(&geometry).ok_or(BuildError::Memory { bytes })?;
+        let table = Table::new(geometry, space);
+        Ok(Self { table, max_kicks, capacity, len: Counter::new(len) })
+    }
+
+    pub(crate) fn parts(&self) -> Parts {
+        Parts {
+            geometry: self.table.geometry,
+            max_kicks: self.max_kicks,
+            capacity: self.capacity,
+            len: self.len.get(),
+        }
+    }
+}
+
+impl<P: Locking> Shared<P, InParts> {
+    pub(crate) fn growing(
+        geometry: Geometry,
+        doublings: u32,
+        capacity: u64,
+    ) -> Result<Self, BuildError> {
+        let bytes = InParts::bytes_of(&geometry, doublings);
+        let space = InParts::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
+        let table = Table::new(geometry, space);
+        Ok(Self { table, max_kicks: KICKS, capacity, len: Counter::new(0) })
+    }
+}
+
+impl<P: Locking, S: Space> Shared<P, S> {
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.table.geometry
+    }
+
+    #[inline]
+    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
+        let max_kicks = self.max_kicks;
+        if self.table.whole(|table| table.insert(&table.addressing.probe(hash), max_kicks)) {
+            self.len.add(1);
+            Ok(())
+        } else {
+            Err(self.refusal())
+        }
+    }
+
+    pub(crate) fn insert_batch(&self, hashes: &[u64], mut refused: impl FnMut(usize)) {
+        let mut inserted = 0;
+        self.table.pipelined(hashes, |i, probe| {
+            if self.table.whole(|table| table.insert(probe, self.max_kicks)) {
+                inserted += 1;
+            } else {
+                refused(i);
+            }
+        });
+        self.len.add(inserted);
+    }
+
+    #[cold]
+    pub(crate) fn refusal(&self) -> InsertError {
+        InsertError::Full { len: self.len.get(), capacity: self.capacity }
+    }
+
+    #[inline]
+    pub(crate) fn remove(&self, hash: u64) -> bool {
+        let removed = self.table.whole(|table| table.remove(&table.addressing.probe(hash)));
+        if removed {
+            self.len.add(-1);
+        }
+        removed
+    }
+
+    pub(crate) fn remove_batch(&self, hashes: &[u64], mut done: impl FnMut(usize, bool)) {
+        let mut removed = 0;
+        self.table.pipelined(hashes, |i, probe| {
+            let found = self.table.whole(|table| table.remove(probe));
+            removed += i64::from(found);
+            done(i, found);
+        });
+        self.len.add(-removed);
+    }
+}
+
+impl<P: Locking, S: Space> Lookup for Shared<P, S> {
+    #[inline]
+    fn contains(&self, hash: u64) -> bool {
+        self.table.whole(|table| table.contains(&table.addressing.probe(hash)))
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        self.table.pipelined(hashes, |i, probe| {
+            found[i] = self.table.whole(|table| table.contains(probe));
+        });
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        self.table.whole(|table| table.count(&table.addressing.probe(hash)))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        std::iter::empty()
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        for bucket in self.table.buckets(&self.table.addressing.probe(hash)) {
+            prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.len.get()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.table.slots()
+    }
+
+    fn spilled(&self) -> u64 {
+        self.table.spilled()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.table.size_in_bytes()
+    }
+
+    fn fingerprint_bits(&self) -> u32 {
+        self.table.geometry.fingerprint_bits
+    }
+
+    fn value_bits(&self) -> u32 {
+        0
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        let occupied = self.len.get().saturating_sub(self.table.spilled());
+        let load = crate::params::float(occupied) / crate::params::float(self.table.slots());
+        self.table.space.fpr(&self.table.geometry, load)
+    }
+
+    fn kind(_: bool) -> FileKind {
+        FileKind::Set
+    }
+
+    fn write(&self, _: FileKind, _: KeyHasher, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}

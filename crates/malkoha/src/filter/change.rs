@@ -1,0 +1,214 @@
+//! Changing a set that has one owner.
+
+use super::{Filter, Keys, all_but, hash_chunks};
+use crate::error::{BatchError, InsertError};
+use crate::key::Key;
+use crate::table::traits::Change;
+
+impl<T: Change> Filter<T, Keys> {
+    /// Inserts a key, also if it is in already.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`], or [`InsertError::GrownOut`] of one that grows, if no place was found;
+    /// the filter then holds what it held.
+    #[inline]
+    pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
+        self.insert_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`insert`](Self::insert) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
+        self.table.insert(hash, 0)
+    }
+
+    /// Inserts a key unless the filter has a copy of it; returns whether it inserted. The key will
+    /// be found in either case, however much the filter grows.
+    ///
+    /// Not for a filter from which keys are removed: the key that was "in already" may be another
+    /// one with the same fingerprint, whose removal then makes this one disappear.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_unique<K: Key>(&mut self, key: K) -> Result<bool, InsertError> {
+        self.insert_unique_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+        if self.table.has_copy(hash) {
+            return Ok(false);
+        }
+        self.insert_hash(hash).map(|()| true)
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for all `keys`, in their order: of equal keys the first
+    /// one is inserted. Returns which were.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let mut seen = CuckooFilter::with_capacity(1_000, 0.001)?;
+    /// assert_eq!(seen.insert_unique_many(&["koel", "magpie", "koel"])?, [true, true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all others are in. Use
+    /// [`insert_unique_hashes`](Self::insert_unique_hashes) to know then which were new.
+    pub fn insert_unique_many<K: Key>(&mut self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+        let (mut new, mut refused) = (vec![false; keys.len()], Vec::new());
+        let hasher = self.hasher;
+        hash_chunks(hasher, keys, |start, hashes| {
+            self.insert_unique_chunk(hashes, start, &mut new, &mut refused);
+        });
+        all_but(refused, || self.table.refusal()).map(|()| new)
+    }
+
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, `new` tells about all others.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn insert_unique_hashes(
+        &mut self,
+        hashes: &[u64],
+        new: &mut [bool],
+    ) -> Result<(), BatchError> {
+        assert_eq!(hashes.len(), new.len(), "one answer for each hash");
+        let mut refused = Vec::new();
+        self.insert_unique_chunk(hashes, 0, new, &mut refused);
+        all_but(refused, || self.table.refusal())
+    }
+
+    fn insert_unique_chunk(
+        &mut self,
+        hashes: &[u64],
+        start: usize,
+        new: &mut [bool],
+        refused: &mut Vec<usize>,
+    ) {
+        self.table.insert_unique_batch(hashes, |i, inserted| {
+            new[start + i] = inserted.unwrap_or_else(|_| {
+                refused.push(start + i);
+                false
+            });
+        });
+    }
+
+    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment first, at
+    /// 16 bytes per key for a bounded number of keys at a time.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all the others are in.
+    pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchError> {
+        let mut refused = Vec::new();
+        let round = self.table.round(keys.len()).max(1);
+        let mut hashes = Vec::with_capacity(round);
+        for (number, keys) in keys.chunks(round).enumerate() {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| key.hash_with(self.hasher)));
+            self.table.insert_batch(&hashes, |_| 0, 1, |i| refused.push(number * round + i));
+        }
+        all_but(refused, || self.table.refusal())
+    }
+
+    /// [`insert_many`](Self::insert_many) for hashes.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchError> {
+        self.insert_hashes_with_threads(hashes, 1)
+    }
+
+    /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills segments
+    /// of its own. The result does not depend on their number. One that grows uses one thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes_with_threads(
+        &mut self,
+        hashes: &[u64],
+        threads: usize,
+    ) -> Result<(), BatchError> {
+        let mut refused = Vec::new();
+        self.table.insert_batch(hashes, |_| 0, threads, |i| refused.push(i));
+        all_but(refused, || self.table.refusal())
+    }
+
+    /// Inserts what an iterator yields; stops at the first key that finds no place.
+    ///
+    /// There is no `Extend`: it cannot report a failure.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert); the keys before the refused one are in, which `len` tells.
+    pub fn try_extend<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), InsertError> {
+        keys.into_iter().try_for_each(|key| self.insert(key))
+    }
+
+    /// Removes one copy of a key that was inserted; returns whether its fingerprint was found.
+    ///
+    /// Only for keys that **were** inserted: see
+    /// [above](Filter#removing-keys-that-were-never-inserted).
+    #[inline]
+    pub fn remove<K: Key>(&mut self, key: K) -> bool {
+        self.remove_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    #[inline]
+    pub fn remove_hash(&mut self, hash: u64) -> bool {
+        self.table.remove(hash, 0)
+    }
+
+    /// Removes one copy of each of `keys`, in their order; returns which were found.
+    pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        let hasher = self.hasher;
+        hash_chunks(hasher, keys, |start, hashes| {
+            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
+        });
+        removed
+    }
+
+    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
+        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
+    }
+}
+
+impl<T: Change, C> Filter<T, C> {
+    /// Removes all keys. Keeps the table's memory.
+    pub fn clear(&mut self) {
+        self.table.clear();
+    }
+}

@@ -1,0 +1,117 @@
+//! Sets and maps as bytes: files, streams, memory. docs/FORMAT.md specifies them.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use super::{Content, Filter};
+use crate::format::{ReadError, replace_file};
+use crate::table::traits::{Lookup, Stored};
+
+impl<T: Lookup, C: Content> Filter<T, C> {
+    /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
+    ///
+    /// What threads change meanwhile in a shared filter is in or not; what is in throughout is in.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn write_to<W: Write>(&self, mut writer: W) -> io::Result<()> {
+        self.table.write(T::kind(C::IS_MAP), self.hasher(), &mut writer)?;
+        writer.flush()
+    }
+
+    /// [`write_to`](Self::write_to) into memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes).expect("a vector takes all bytes");
+        bytes
+    }
+
+    /// Saves the filter as the file at `path`, in place of what is there: under another name first,
+    /// then synced and renamed. So the file is always a whole one, the old or the new.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("seen.mlk");
+    /// CuckooFilter::try_from_iter(["cuckoo", "magpie"], 0.001)?.save(&path)?;
+    /// assert!(CuckooFilter::open(&path)?.contains("magpie"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written; what was at `path` is then as it was.
+    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        replace_file(path.as_ref(), |file| self.write_to(BufWriter::new(file)))
+    }
+}
+
+impl<T: Stored, C: Content> Filter<T, C> {
+    /// Reads what [`write_to`](Self::write_to) wrote, and checks every byte of it.
+    ///
+    /// Reads exactly the filter's bytes; what follows them in the stream is left there. Memory is
+    /// taken as bytes arrive, so a lying header costs nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the stream does not begin with a whole, undamaged file of this kind.
+    pub fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
+        let (table, hasher) = T::read(T::kind(C::IS_MAP), &mut reader)?;
+        Ok(Self::new(table, hasher))
+    }
+
+    /// Reads from `bytes`, which hold a whole file.
+    ///
+    /// # Errors
+    ///
+    /// If `bytes` are not exactly one whole, undamaged file of this kind.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
+        let mut rest = bytes;
+        let filter = Self::read_from(&mut rest)?;
+        no_more(bytes.len() as u64, rest.len() as u64)?;
+        Ok(filter)
+    }
+
+    /// Reads the file at `path`, whole.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or is not exactly one whole, undamaged file of this kind.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let mut reader = BufReader::new(File::open(path)?);
+        Self::read_to_end(&mut reader)
+    }
+
+    /// Reads a stream that must end with the filter.
+    pub(crate) fn read_to_end(reader: &mut impl Read) -> Result<Self, ReadError> {
+        let mut counted = Counted { reader, bytes: 0 };
+        let filter = Self::read_from(&mut counted)?;
+        let read = counted.bytes;
+        let after = io::copy(counted.reader, &mut io::sink())?;
+        no_more(read + after, after)?;
+        Ok(filter)
+    }
+}
+
+/// An error if bytes are left over.
+fn no_more(found: u64, after: u64) -> Result<(), ReadError> {
+    if after == 0 { Ok(()) } else { Err(ReadError::Length { expected: found - after, found }) }
+}
+
+/// A reader, and how many bytes were read from it.
+struct Counted<R> {
+    reader: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(into)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}

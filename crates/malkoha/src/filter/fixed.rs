@@ -1,0 +1,178 @@
+//! What only sets and maps of fixed size have.
+
+use std::ops::Deref;
+
+use super::{Content, CuckooFilter, CuckooMap, Filter, all_but};
+use crate::builder::Builder;
+use crate::error::{BatchError, BuildError, UnionError};
+use crate::format::{self, ReadError};
+use crate::geometry::Geometry;
+use crate::key::Key;
+use crate::table::traits::Change;
+use crate::table::{Fixed, Memory};
+
+impl CuckooFilter {
+    /// A filter for `capacity` keys with at most this false-positive rate when they are in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+
+    /// A filter of exactly these keys, sized for them, with at most this false-positive rate.
+    ///
+    /// Keeps a hash of 8 bytes for each key while it builds.
+    ///
+    /// # Errors
+    ///
+    /// If no such filter can be built, or fingerprints are too short to tell its keys apart.
+    pub fn try_from_iter<K: Key>(
+        keys: impl IntoIterator<Item = K>,
+        fpr: f64,
+    ) -> Result<Self, BuildError> {
+        let builder = Self::builder().fpr(fpr);
+        let hasher = builder.hasher();
+        let hashes: Vec<u64> = keys.into_iter().map(|key| key.hash_with(hasher)).collect();
+        builder.build_from_hashes(&hashes)
+    }
+}
+
+impl CuckooMap {
+    /// A map for `capacity` keys with values of `value_bits` bits (1 to 64), in which a key that
+    /// was not inserted has on average `fpr` candidates.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+
+    /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
+    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash. Returns
+    /// how many were inserted.
+    ///
+    /// Up to `threads` threads fill segments of their own; the result does not depend on their
+    /// number. Takes 32 bytes per pair meanwhile. Large maps are filled fastest by batches of a few
+    /// thousand pairs for each segment of the [`geometry`](Self::geometry).
+    ///
+    /// ```
+    /// use malkoha::CuckooMap;
+    ///
+    /// let words = ["koel", "magpie", "koel"];
+    /// let mut first = CuckooMap::with_capacity(10, 0.01, 2)?;
+    /// let hasher = first.hasher();
+    /// let pairs: Vec<(u64, u64)> =
+    ///     (0..).zip(words).map(|(i, word)| (hasher.hash_bytes(word.as_bytes()), i)).collect();
+    /// let is_same = |a: u64, b: u64| words[a as usize] == words[b as usize];
+    /// assert_eq!(first.insert_distinct_hashes(&pairs, 2, is_same)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a value is too large: nothing has changed then. If some keys were refused: the error names
+    /// them, and all the others are in.
+    pub fn insert_distinct_hashes(
+        &mut self,
+        pairs: &[(u64, u64)],
+        threads: usize,
+        is_same: impl Fn(u64, u64) -> bool + Sync,
+    ) -> Result<u64, BatchError> {
+        for (i, &(_, value)) in pairs.iter().enumerate() {
+            self.check(value).map_err(|error| BatchError { refused: vec![i], error })?;
+        }
+        let (inserted, refused) = self.table.insert_distinct(pairs, threads, is_same);
+        all_but(refused, || self.table.refusal()).map(|()| inserted)
+    }
+}
+
+impl<C: Content> Filter<Fixed, C> {
+    /// Adds all that is in another filter of the same geometry and seed: filters that were built for
+    /// the same capacity and rate, as a rule. Copies add up: a key that is in both is in twice then.
+    ///
+    /// Goes through the slots of `other` once, segment by segment, and takes the memory of another
+    /// table meanwhile.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let mut seen = CuckooFilter::with_capacity(1_000, 0.001)?;
+    /// seen.insert("cuckoo")?;
+    /// let mut elsewhere = CuckooFilter::with_capacity(1_000, 0.001)?;
+    /// elsewhere.insert("magpie")?;
+    /// seen.union_with(&elsewhere)?;
+    /// assert!(seen.contains("cuckoo") && seen.contains("magpie"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the filters differ in geometry or seed, if what is in both does not fit into one, or if
+    /// there is no memory; nothing has changed then.
+    pub fn union_with<B>(&mut self, other: &Filter<Fixed<B>, C>) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        if self.hasher != other.hasher {
+            return Err(UnionError::Different("seed"));
+        }
+        self.table.unite(&other.table)
+    }
+}
+
+impl<B: Deref<Target = [u8]>, C: Content> Filter<Fixed<B>, C> {
+    /// The shape of the table.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.table.parts().geometry
+    }
+
+    /// Evictions that an insert considers before it gives up.
+    #[must_use]
+    pub fn max_kicks(&self) -> u32 {
+        self.table.parts().max_kicks
+    }
+
+    /// A copy in memory of its own, which can change.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not give the memory.
+    pub fn to_owned(&self) -> Result<Filter<Fixed<Memory>, C>, BuildError> {
+        Ok(Filter::new(self.table.to_owned()?, self.hasher))
+    }
+}
+
+impl<'a, C: Content> Filter<Fixed<&'a [u8]>, C> {
+    /// A filter or map in `bytes`, which hold a whole file; nothing is copied and every byte is
+    /// checked.
+    ///
+    /// ```
+    /// use malkoha::{CuckooFilter, FilterView};
+    ///
+    /// let bytes = CuckooFilter::try_from_iter(["cuckoo", "magpie"], 0.001)?.to_bytes();
+    /// assert!(FilterView::view(&bytes)?.contains("magpie"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If `bytes` are not exactly one whole, undamaged file of this kind.
+    pub fn view(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        let (table, hasher) = format::view(bytes, C::IS_MAP)?;
+        Ok(Self::new(table, hasher))
+    }
+}

@@ -1,0 +1,149 @@
+//! What can be asked of every set and map.
+
+use super::{Content, Filter, hash_chunks};
+use crate::entries::Entry;
+use crate::key::Key;
+use crate::params::float;
+use crate::table::traits::Lookup;
+
+impl<T: Lookup, C: Content> Filter<T, C> {
+    /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)
+    /// for a key that was not, and never for one that was.
+    #[inline]
+    pub fn contains<K: Key>(&self, key: K) -> bool {
+        self.contains_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`contains`](Self::contains) for a hash.
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.table.contains(hash)
+    }
+
+    /// Looks up all `keys` at once, in their order.
+    pub fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut found = vec![false; keys.len()];
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
+        });
+        found
+    }
+
+    /// [`contains_many`](Self::contains_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.table.contains_batch(hashes, found);
+    }
+
+    /// How many copies of the key are in, of whatever value: never too few. Copies of other keys
+    /// with the same fingerprint and places are counted too, with the probability of a false
+    /// positive. O(1), and O(log(n)) where n fingerprints have spilled copies.
+    #[inline]
+    pub fn count<K: Key>(&self, key: K) -> u64 {
+        self.count_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`count`](Self::count) for a hash.
+    #[inline]
+    #[must_use]
+    pub fn count_hash(&self, hash: u64) -> u64 {
+        self.table.count(hash)
+    }
+
+    /// Whether [`count_hash`](Self::count_hash) is above 0, sooner where it is not. A small
+    /// growable filter can [contain](Self::contains) a key of which it has no copy; when it has
+    /// grown it need not contain that key any more. A copy that is counted is found until it is
+    /// removed.
+    #[inline]
+    #[must_use]
+    pub fn has_copy_hash(&self, hash: u64) -> bool {
+        self.table.has_copy(hash)
+    }
+
+    /// All that is in, slot by slot and then the spilled copies: for tools. Copies add up to
+    /// [`len`](Self::len).
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.table.entries()
+    }
+
+    /// Asks for the memory of a key that will soon be looked up or changed. A hint, no more.
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.table.prefetch(hash);
+    }
+
+    /// The number of keys, copies included. While other threads change the filter, a number that it
+    /// had meanwhile, approximately.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.table.len()
+    }
+
+    /// Whether no key is in, as [`len`](Self::len).
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of distinct keys that it was built for; of one that grows, to begin with. More
+    /// may fit.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.table.capacity()
+    }
+
+    /// The share of slots that are occupied. O(1), except in a filter that grows and is shared:
+    /// O(parts that it can have).
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        float(self.len().saturating_sub(self.spilled())) / float(self.table.slots())
+    }
+
+    /// Copies that lie beside the table.
+    #[must_use]
+    pub fn spilled(&self) -> u64 {
+        self.table.spilled()
+    }
+
+    /// The size in bytes of the table, of what leads to it, and of spilled copies.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.table.size_in_bytes()
+    }
+
+    /// Bits per key that is in now, copies included; infinite for an empty filter.
+    #[must_use]
+    pub fn bits_per_key(&self) -> f64 {
+        float(self.size_in_bytes()) * 8.0 / float(self.len())
+    }
+
+    /// Bits of the fingerprint of a key that arrives.
+    #[must_use]
+    pub fn fingerprint_bits(&self) -> u32 {
+        self.table.fingerprint_bits()
+    }
+
+    /// The probability, at the present load, that a key that is not in seems to be (paper, eq. 5).
+    /// In one that grows it is exact for the fingerprints that are in, each with the bits that it
+    /// has left.
+    #[must_use]
+    pub fn expected_fpr(&self) -> f64 {
+        self.table.expected_fpr()
+    }
+
+    /// The expected number of fingerprints that match a key that is not in: the candidates of an
+    /// absent key of a map. A little more than [`expected_fpr`](Self::expected_fpr), which is the
+    /// probability of at least one.
+    #[must_use]
+    pub fn expected_candidates(&self) -> f64 {
+        // Matches are rare and independent, so their number has Poisson's distribution.
+        -(-self.expected_fpr()).ln_1p()
+    }
+}

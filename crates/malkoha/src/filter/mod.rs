@@ -1,0 +1,337 @@
+//! One face for all sets and maps: what a key is, what a batch is, what an error says. The tables
+//! behind it know hashes alone.
+
+mod change;
+mod files;
+mod fixed;
+mod growable;
+mod lookup;
+mod lookups;
+mod pairs;
+#[cfg(feature = "rayon")]
+mod parallel;
+mod shared;
+
+pub use lookups::Lookups;
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use crate::concurrent::{InParts, OnePiece, ParkingLock, Shared, Striped};
+use crate::error::{BatchError, InsertError};
+#[cfg(feature = "mmap")]
+use crate::format::MappedFile;
+use crate::growable::Growing;
+use crate::key::{Key, KeyHasher};
+use crate::table::{Fixed, Memory};
+
+/// A set of keys in a few bits each, or a map from keys to small values: the methods of all of
+/// them. You name them by the aliases.
+///
+/// | | a set of [`Keys`] | a map to [`Values`] |
+/// | --- | --- | --- |
+/// | of fixed size | [`CuckooFilter`] | [`CuckooMap`] |
+/// | that grows | [`GrowableCuckooFilter`] | [`GrowableCuckooMap`] |
+/// | shared by threads | [`ConcurrentCuckooFilter`] | |
+/// | shared, and grows | [`GrowableConcurrentCuckooFilter`] | |
+///
+/// * **No** is always right, **yes** is wrong with a small probability: the false-positive rate.
+/// * Keys can be removed again, exactly those that were inserted.
+/// * No key is ever lost: an insert that finds no place is an error, and changes nothing.
+///
+/// A lookup touches two places of the table, whatever its size: O(1). So does a removal.
+///
+/// Methods that end in `_hash` or `_hashes` are for callers that hash themselves, with
+/// [`hasher`](Self::hasher) or with a hash of their own, of which all 64 bits must be well mixed.
+/// Batches do what one call for each key would do, faster in a table that is larger than the
+/// processor's caches, because the cache misses overlap.
+///
+/// # Removing keys that were never inserted
+///
+/// A filter keeps fingerprints, not keys. Removing a key that was **not** inserted removes, with
+/// the probability of a false positive, the fingerprint of another key, which is then lost. Remove
+/// only what you know you have inserted. No structure of this kind can tell the difference.
+///
+/// # Equal keys
+///
+/// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
+/// Any number of copies fits, and [`count`](Self::count) returns how many there are. Two of them, as
+/// a rule, take slots; further ones are *spilled*: counted in a list beside the table, at about 45
+/// bytes for each fingerprint that has any. A second copy gives up its slot where a new key finds
+/// none, so copies never make a filter full: it holds its capacity of distinct keys, whatever number
+/// of copies come with them.
+///
+/// Use [`insert_unique`](CuckooFilter::insert_unique) where the first copy is enough and nothing is
+/// ever removed.
+#[derive(Clone, Debug)]
+pub struct Filter<T, C = Keys> {
+    pub(crate) table: T,
+    hasher: KeyHasher,
+    content: PhantomData<C>,
+}
+
+/// The content of a set: keys alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {}
+
+/// The content of a map: a value of up to 64 bits beside each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {}
+
+/// [`Keys`] or [`Values`], and nothing else.
+pub trait Content: Sealed + Debug {}
+
+/// Cannot be named outside this crate.
+pub trait Sealed {
+    const IS_MAP: bool;
+}
+
+impl Sealed for Keys {
+    const IS_MAP: bool = false;
+}
+
+impl Sealed for Values {
+    const IS_MAP: bool = true;
+}
+
+impl Content for Keys {}
+impl Content for Values {}
+
+/// A set of fixed size.
+///
+/// It is built for a number of keys, and refuses what it has no room for. An insert touches two
+/// places; where both are full it looks for the shortest chain of moves that makes room, among at
+/// most [`max_kicks`](CuckooFilter::max_kicks) other places.
+///
+/// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change; a
+/// byte slice ([`FilterView`]) or a mapped file (`MappedFilter`), which can only be looked up in.
+///
+/// ```
+/// use malkoha::CuckooFilter;
+///
+/// let mut seen = CuckooFilter::with_capacity(1_000_000, 0.001)?;
+/// seen.insert("cuckoo")?;
+/// assert!(seen.contains("cuckoo"));
+/// assert!(!seen.contains("magpie"));
+/// assert!(seen.remove("cuckoo"));
+/// assert!(seen.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type CuckooFilter<B = Memory> = Filter<Fixed<B>>;
+
+/// A map of fixed size, from keys to small values. It keeps neither keys nor pointers:
+/// [`get`](CuckooMap::get) returns candidates.
+///
+/// For a key that was inserted, its value is among them, and there are `1 + fpr` on average. For
+/// any other key there are `fpr` on average. Where the value says where the record lies, the
+/// record confirms the candidate, and the result is exact (paper, section 6, "associating values").
+///
+/// # Several values per key
+///
+/// A key can have any number of values, equal ones too. As many as its eight slots have room for
+/// lie in the table, equal ones twice at most. Further ones lie in an ordered list beside it, at
+/// about 45 bytes for each different one.
+///
+/// ```
+/// use malkoha::CuckooMap;
+///
+/// let mut ages = CuckooMap::with_capacity(1_000, 0.001, 7)?;
+/// ages.insert("koel", 12)?;
+/// assert!(ages.get("koel").any(|age| age == 12));
+/// assert!(ages.update("koel", 12, 13)?);
+/// assert!(ages.remove("koel", 13));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type CuckooMap<B = Memory> = Filter<Fixed<B>, Values>;
+
+/// A set in the bytes of somebody else: lookups without a copy. Made by
+/// [`FilterView::view`].
+pub type FilterView<'a> = CuckooFilter<&'a [u8]>;
+
+/// A map in the bytes of somebody else: lookups without a copy. Made by [`MapView::view`].
+pub type MapView<'a> = CuckooMap<&'a [u8]>;
+
+/// A set in a file: lookups read the file's pages, nothing is copied. Made by
+/// [`MappedFilter::map`].
+#[cfg(feature = "mmap")]
+pub type MappedFilter = CuckooFilter<MappedFile>;
+
+/// A map in a file: lookups read the file's pages, nothing is copied. Made by [`MappedMap::map`].
+#[cfg(feature = "mmap")]
+pub type MappedMap = CuckooMap<MappedFile>;
+
+/// A set that grows with its keys, and never asks for them again.
+///
+/// It begins at any capacity, exactly as large as that needs. A full segment, of at most about 2^15
+/// slots, is rebuilt a fifth larger, and split in two when it has reached twice the minimum size;
+/// all without the keys: no pause, no second table, no chain of filters. The load stays above 0.79.
+/// The longest insert is one that rebuilds a segment.
+///
+/// # What growth costs
+///
+/// A key knows a fixed number of bits when it arrives, and spends one with each split. So the
+/// false-positive rate rises slowly: after `n` doublings it is at most `1 + n` times the first. The
+/// builder pays for that in advance: the rate that was asked for holds until the filter has grown
+/// to [`growth`](crate::Builder::growth) times its capacity. Beyond that it rises by the same amount
+/// with each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split earlier as
+/// bits run out; and when the oldest keys have one left, inserts fail with
+/// [`InsertError::GrownOut`].
+///
+/// ```
+/// use malkoha::GrowableCuckooFilter;
+///
+/// let mut seen = GrowableCuckooFilter::with_capacity(100, 0.001)?;
+/// for key in 0..100_000_u64 {
+///     seen.insert(key)?;
+/// }
+/// assert!((0..100_000_u64).all(|key| seen.contains(key)));
+/// assert!(seen.expected_fpr() < 0.001);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type GrowableCuckooFilter = Filter<Growing>;
+
+/// A map that grows with its keys: [`CuckooMap`] over the segments of [`GrowableCuckooFilter`].
+///
+/// Values take only as many bits as the largest one in their segment needs: a map for values of 64
+/// bits that are all below 2^28 takes 28 for each. A larger one widens its segment.
+///
+/// The longest insert rebuilds one segment of at most 2^15 slots, and moves the values beside them.
+///
+/// # Several values per key
+///
+/// A key can have any number of values, equal ones too. Two lie in the table, further ones in an
+/// ordered list beside it, at about 40 bytes each: fine for a few such keys, not for all. Where a
+/// segment splits, its part of the list is moved one by one: a million values of one key can take a
+/// second, a few times while the map grows.
+///
+/// ```
+/// use malkoha::GrowableCuckooMap;
+///
+/// let mut ages = GrowableCuckooMap::with_capacity(10, 0.001, 7)?;
+/// for person in 0..10_000_u32 {
+///     ages.insert(person, u64::from(person % 100))?;
+/// }
+/// assert!(ages.get(42_u32).any(|age| age == 42));
+/// assert!(ages.update(42_u32, 42, 43)?);
+/// assert!(ages.remove(42_u32, 43));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type GrowableCuckooMap = Filter<Growing, Values>;
+
+/// A set of fixed size that any number of threads read and change at the same time, through shared
+/// references.
+///
+/// * **Lookups take no lock and wait for nobody.** A lookup repeats its two loads if a key of its
+///   stripe (one of 512) was moved or removed meanwhile.
+/// * **A key that is in throughout is always found**, also while other keys' inserts move it.
+/// * Inserts take an empty lane by one compare-and-swap. Those that have to move others, removals
+///   and [`count`](Self::count) lock one stripe at a time.
+///
+/// A key is in for all threads that know, by whatever way, that its insert has returned.
+///
+/// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
+/// slot of 12: about 5 % more than the smallest layout of [`CuckooFilter`].
+///
+/// `P` says which [locks](crate::locks) it has: one per stripe that lets threads sleep, unless told
+/// otherwise.
+///
+/// ```
+/// use malkoha::ConcurrentCuckooFilter;
+///
+/// let seen = ConcurrentCuckooFilter::with_capacity(100_000, 0.01)?;
+/// std::thread::scope(|scope| {
+///     for worker in 0..4_u64 {
+///         let seen = &seen;
+///         scope.spawn(move || (0..25_000).try_for_each(|i| seen.insert(worker * 25_000 + i)));
+///     }
+/// });
+/// assert_eq!(seen.len(), 100_000);
+/// assert!(seen.contains(99_999_u64));
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+pub type ConcurrentCuckooFilter<P = Striped<ParkingLock>> = Filter<Shared<P, OnePiece>>;
+
+/// A set that any number of threads share, and that grows: where there is no room, one part of it
+/// (about 100 KB) is split in two, without the keys, while lookups go on. They take no lock here
+/// either.
+///
+/// It is built for a capacity to begin with, a rate, and the [growth](crate::Builder::growth) until
+/// which that rate holds, 65,536 at most. Beyond it inserts return [`InsertError::Full`]. Fewer than
+/// one filter in a thousand fails earlier, for up to a million keys that grow 1024 times.
+///
+/// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer
+/// from the start: 16 for 1 % and a growth of 64, and 32 at most. Parts are between half full and
+/// full and have at least 8 KiB, and small filters also pay 56 bytes for each growth and part that
+/// they begin with. [`GrowableCuckooFilter`] needs less memory and has one owner.
+///
+/// ```
+/// use malkoha::{Builder, GrowableConcurrentCuckooFilter};
+///
+/// let seen: GrowableConcurrentCuckooFilter =
+///     Builder::new().capacity(1000).fpr(0.01).growth(256.0).build()?;
+/// std::thread::scope(|scope| {
+///     for worker in 0..4_u64 {
+///         let seen = &seen;
+///         scope.spawn(move || (0..25_000).try_for_each(|i| seen.insert(worker * 25_000 + i)));
+///     }
+/// });
+/// assert_eq!(seen.len(), 100_000);
+/// assert!(seen.contains(99_999_u64) && seen.expected_fpr() < 0.01);
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+pub type GrowableConcurrentCuckooFilter<P = Striped<ParkingLock>> = Filter<Shared<P, InParts>>;
+
+impl<T, C> Filter<T, C> {
+    pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {
+        Self { table, hasher, content: PhantomData }
+    }
+
+    /// The hash that this filter uses, for the `*_hash` methods.
+    #[must_use]
+    pub const fn hasher(&self) -> KeyHasher {
+        self.hasher
+    }
+}
+
+impl<A: PartialEq<B>, B, C> PartialEq<Filter<B, C>> for Filter<A, C> {
+    /// Whether both hold the same in the same places: the files of both would be equal.
+    fn eq(&self, other: &Filter<B, C>) -> bool {
+        self.hasher == other.hasher && self.table == other.table
+    }
+}
+
+/// Hashes that are handed to a table at a time, where more are not better.
+pub(crate) const CHUNK: usize = 1024;
+
+/// Calls `each(position of the first, hashes)` for successive chunks of keys, so that a batch of any
+/// length needs no memory of its own.
+#[inline]
+fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
+    let mut hashes = [0; CHUNK];
+    for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = key.hash_with(hasher);
+        }
+        each(chunk * CHUNK, &hashes[..keys.len()]);
+    }
+}
+
+/// [`hash_chunks`] for pairs, of which the hashes are at hand.
+fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64, u64)])) {
+    let mut hashes = [0; CHUNK];
+    for (chunk, pairs) in pairs.chunks(CHUNK).enumerate() {
+        for (hash, pair) in hashes.iter_mut().zip(pairs) {
+            *hash = pair.0;
+        }
+        each(chunk * CHUNK, &hashes[..pairs.len()], pairs);
+    }
+}
+
+/// What a batch returns that refused these positions, in any order.
+fn all_but(mut refused: Vec<usize>, error: impl FnOnce() -> InsertError) -> Result<(), BatchError> {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    refused.sort_unstable();
+    Err(BatchError { refused, error: error() })
+}

@@ -1,0 +1,184 @@
+//! Maps: pairs of key and value in and out.
+
+use super::{Content, Filter, Values, all_but, hash_chunks, pair_chunks};
+use crate::error::{BatchError, InsertError};
+use crate::key::Key;
+use crate::table::traits::{Candidates, Change, Lookup};
+
+impl<T: Candidates> Filter<T, Values> {
+    /// The candidate values of a key. A value that was inserted several times comes once for each
+    /// slot that it has, twice as a rule, and once more if further copies are spilled:
+    /// [`count_value`](Self::count_value) tells how many there are.
+    #[inline]
+    pub fn get<K: Key>(&self, key: K) -> impl Iterator<Item = u64> + use<'_, K, T> {
+        self.get_hash(key.hash_with(self.hasher()))
+    }
+
+    /// [`get`](Self::get) for a hash.
+    #[inline]
+    pub fn get_hash(&self, hash: u64) -> impl Iterator<Item = u64> {
+        self.table.candidates(hash).map(|(value, _)| value)
+    }
+
+    /// The different candidate values of a key, ascending, each with its number of copies.
+    pub fn values<K: Key>(&self, key: K) -> Vec<(u64, u64)> {
+        let mut values: Vec<(u64, u64)> =
+            self.table.candidates(key.hash_with(self.hasher())).collect();
+        values.sort_unstable();
+        values.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            first.1 = if same { first.1.saturating_add(later.1) } else { first.1 };
+            same
+        });
+        values
+    }
+
+    /// Calls `each` with the candidate values of a hash and the number of copies of each:
+    /// [`get_hash`](Self::get_hash) in half the instructions.
+    #[inline]
+    pub fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
+        self.table.for_each_candidate(hash, each);
+    }
+
+    /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`.
+    pub fn get_many<K: Key>(&self, keys: &[K], mut each: impl FnMut(usize, u64)) {
+        hash_chunks(self.hasher(), keys, |start, hashes| {
+            self.table.candidates_batch(hashes, |i, value, _| each(start + i, value));
+        });
+    }
+
+    /// [`get_many`](Self::get_many) for hashes.
+    pub fn get_hashes(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
+        self.table.candidates_batch(hashes, |i, value, _| each(i, value));
+    }
+
+    /// How many copies of a pair of key and value are in: never too few.
+    #[must_use]
+    pub fn count_value<K: Key>(&self, key: K, value: u64) -> u64 {
+        self.table.count_value(key.hash_with(self.hasher()), value)
+    }
+}
+
+impl<T: Lookup, C: Content> Filter<T, C> {
+    /// Bits of a value, at most; 0 in a set.
+    #[must_use]
+    pub fn value_bits(&self) -> u32 {
+        self.table.value_bits()
+    }
+}
+
+impl<T: Change> Filter<T, Values> {
+    /// Adds a value for a key, beside those that it has.
+    ///
+    /// # Errors
+    ///
+    /// If the value has more than [`value_bits`](Self::value_bits) bits, or no place was found for a
+    /// new key. The map then holds what it held.
+    #[inline]
+    pub fn insert<K: Key>(&mut self, key: K, value: u64) -> Result<(), InsertError> {
+        self.insert_hash(key.hash_with(self.hasher()), value)
+    }
+
+    /// [`insert`](Self::insert) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+        self.check(value)?;
+        self.table.insert(hash, value)
+    }
+
+    /// Inserts all pairs of key and value, in their order.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all others are in.
+    pub fn insert_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
+        let hashed = self.hashed(pairs);
+        self.insert_hashes(&hashed)
+    }
+
+    /// [`insert_many`](Self::insert_many) for pairs of hash and value.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
+        let (mut refused, mut too_large) = (Vec::new(), None);
+        pair_chunks(pairs, |start, hashes, pairs| {
+            if pairs.iter().all(|&(_, value)| self.fits(value)) {
+                let refused = |i| refused.push(start + i);
+                return self.table.insert_batch(hashes, |i| pairs[i].1, 1, refused);
+            }
+            for (i, &(hash, value)) in pairs.iter().enumerate() {
+                if let Err(error) = self.insert_hash(hash, value) {
+                    too_large = too_large.or(refused.is_empty().then_some(error));
+                    refused.push(start + i);
+                }
+            }
+        });
+        all_but(refused, || too_large.unwrap_or_else(|| self.table.refusal()))
+    }
+
+    /// Replaces `old` by `new` for a key that was inserted with `old`; returns whether it was found.
+    ///
+    /// # Errors
+    ///
+    /// If `new` has more than [`value_bits`](Self::value_bits) bits.
+    pub fn update<K: Key>(&mut self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
+        self.update_hash(key.hash_with(self.hasher()), old, new)
+    }
+
+    /// [`update`](Self::update) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update).
+    pub fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
+        self.check(new)?;
+        Ok(self.table.update(hash, old, new))
+    }
+
+    /// Removes one copy of a key that was inserted with this value; returns whether it was found.
+    /// Another key is hit only if it has both the fingerprint and the value.
+    pub fn remove<K: Key>(&mut self, key: K, value: u64) -> bool {
+        self.remove_hash(key.hash_with(self.hasher()), value)
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    pub fn remove_hash(&mut self, hash: u64, value: u64) -> bool {
+        self.table.remove(hash, value)
+    }
+
+    /// Removes all pairs of key and value, in their order; returns which were found.
+    pub fn remove_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Vec<bool> {
+        let hashed = self.hashed(pairs);
+        let mut removed = vec![false; pairs.len()];
+        pair_chunks(&hashed, |start, hashes, pairs| {
+            let done = |i, found| removed[start + i] = found;
+            self.table.remove_batch(hashes, |i| pairs[i].1, done);
+        });
+        removed
+    }
+
+    fn hashed<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
+        let hasher = self.hasher();
+        pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect()
+    }
+
+    #[inline]
+    fn fits(&self, value: u64) -> bool {
+        u64::BITS - value.leading_zeros() <= self.table.value_bits()
+    }
+
+    #[inline]
+    pub(super) fn check(&self, value: u64) -> Result<(), InsertError> {
+        if self.fits(value) {
+            Ok(())
+        } else {
+            Err(InsertError::Value { value, bits: self.table.value_bits() })
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Changing a set that threads share.
+
+use super::{ConcurrentCuckooFilter, CuckooFilter, Filter, all_but, hash_chunks};
+use crate::builder::Builder;
+use crate::concurrent::{Locking, OnePiece, Shared, Space};
+use crate::error::{BatchError, BuildError, InsertError};
+use crate::geometry::Geometry;
+use crate::key::Key;
+
+impl ConcurrentCuckooFilter {
+    /// A filter for `capacity` keys with at most this false-positive rate when they are in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl<P: Locking, S: Space> Filter<Shared<P, S>> {
+    /// Inserts a key, also if it is in already.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] if no place was found; the key is not in then, and all others are. In a
+    /// filter that grows also if the system does not give the memory for another part.
+    #[inline]
+    pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
+        self.insert_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`insert`](Self::insert) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
+        self.table.insert(hash)
+    }
+
+    /// Inserts all `keys`. Other threads see them come one by one.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all the others are in.
+    pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), BatchError> {
+        let mut refused = Vec::new();
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.table.insert_batch(hashes, |i| refused.push(start + i));
+        });
+        all_but(refused, || self.table.refusal())
+    }
+
+    /// [`insert_many`](Self::insert_many) for hashes.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes(&self, hashes: &[u64]) -> Result<(), BatchError> {
+        let mut refused = Vec::new();
+        self.table.insert_batch(hashes, |i| refused.push(i));
+        all_but(refused, || self.table.refusal())
+    }
+
+    /// Removes one copy of a key that was inserted; returns whether its fingerprint was found.
+    ///
+    /// Only for keys that **were** inserted: see
+    /// [above](Filter#removing-keys-that-were-never-inserted).
+    #[inline]
+    pub fn remove<K: Key>(&self, key: K) -> bool {
+        self.remove_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    #[inline]
+    pub fn remove_hash(&self, hash: u64) -> bool {
+        self.table.remove(hash)
+    }
+
+    /// Removes one copy of each of `keys`, in their order; returns which were found.
+    pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.table.remove_batch(hashes, |i, found| removed[start + i] = found);
+        });
+        removed
+    }
+
+    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn remove_hashes(&self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
+        self.table.remove_batch(hashes, |i, found| removed[i] = found);
+    }
+
+    /// The shape of the table; of one that grows, that with which it began.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        self.table.geometry()
+    }
+}
+
+impl<P: Locking> Filter<Shared<P, OnePiece>> {
+    /// The same filter for one owner, who can look up a little faster. Copies the table: O(size).
+    ///
+    /// # Errors
+    ///
+    /// If the system does not give the memory.
+    pub fn into_filter(self) -> Result<CuckooFilter, BuildError> {
+        Ok(Filter::new(self.table.into_fixed()?, self.hasher))
+    }
+}
+
+impl CuckooFilter {
+    /// The same filter for many threads. Copies the table: O(size).
+    ///
+    /// # Errors
+    ///
+    /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system does not give the
+    /// memory.
+    pub fn into_concurrent<P: Locking>(self) -> Result<ConcurrentCuckooFilter<P>, BuildError> {
+        Ok(Filter::new(Shared::from_fixed(&self.table)?, self.hasher))
+    }
+}

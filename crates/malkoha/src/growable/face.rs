@@ -1,0 +1,231 @@
+//! What the faces ask of a growable table.
+
+use std::io::{self, Read, Write};
+
+use super::segment::{Segment, Slot};
+use super::shape::LANES;
+use super::table::{GrowTable, narrow, with_codec};
+use crate::entries::Entry;
+use crate::error::InsertError;
+use crate::filter::CHUNK;
+use crate::format::{self, FileKind, ReadError};
+use crate::key::KeyHasher;
+use crate::layout::bits::Word;
+use crate::table::traits::{Candidates, Change, Lookup, Stored};
+
+/// Keys whose lines are asked for ahead of an insert or a removal.
+const AHEAD: usize = 24;
+
+impl Lookup for GrowTable {
+    #[inline]
+    fn contains(&self, hash: u64) -> bool {
+        GrowTable::contains(self, hash)
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        GrowTable::contains_batch(self, hashes, found);
+    }
+
+    #[inline]
+    fn has_copy(&self, hash: u64) -> bool {
+        GrowTable::contains(self, hash) && self.find(&self.target(hash)).len() > 0
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        if self.shape.value_bits == 0 { self.count_keys(hash) } else { self.count_values(hash) }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let slots = (0..self.segments()).flat_map(|number| self.entries_of(number));
+        slots.chain(self.spill().iter().map(|(key, copies)| {
+            let number = key.segment as usize;
+            with_codec!(&self.kernel, codec => {
+                let segment = self.segment(codec, number);
+                let place = key.place.into();
+                let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
+                let pair = (key.fingerprint.into(), key.value);
+                Entry { copies, ..entry(&segment, number, bucket, pair) }
+            })
+        }))
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        GrowTable::prefetch(self, hash);
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
+    }
+
+    fn spilled(&self) -> u64 {
+        self.len - self.occupied
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        GrowTable::size_in_bytes(self)
+    }
+
+    /// The mark of its end not counted.
+    fn fingerprint_bits(&self) -> u32 {
+        self.shape.bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.shape.value_bits
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        -(-self.expected_matches()).exp_m1()
+    }
+
+    fn kind(is_map: bool) -> FileKind {
+        if is_map { FileKind::GrowableMap } else { FileKind::GrowableSet }
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        format::write_growable(self, kind, hasher, writer)
+    }
+}
+
+impl Stored for GrowTable {
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        format::read_growable(kind, reader)
+    }
+}
+
+impl Change for GrowTable {
+    fn round(&self, hashes: usize) -> usize {
+        hashes.min(CHUNK)
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+        if GrowTable::insert(self, hash, value) { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    fn insert_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        _threads: usize,
+        mut refused: impl FnMut(usize),
+    ) {
+        self.ahead(hashes, |table, i, hash| {
+            if !GrowTable::insert(table, hash, value(i)) {
+                refused(i);
+            }
+        });
+    }
+
+    fn insert_unique_batch(
+        &mut self,
+        hashes: &[u64],
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.ahead(hashes, |table, i, hash| {
+            let new = !table.has_copy(hash);
+            let inserted = if new { Change::insert(table, hash, 0) } else { Ok(()) };
+            done(i, inserted.map(|()| new));
+        });
+    }
+
+    #[cold]
+    fn refusal(&self) -> InsertError {
+        InsertError::GrownOut { len: self.len }
+    }
+
+    #[inline]
+    fn remove(&mut self, hash: u64, value: u64) -> bool {
+        GrowTable::remove(self, hash, value)
+    }
+
+    fn remove_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        self.ahead(hashes, |table, i, hash| done(i, GrowTable::remove(table, hash, value(i))));
+    }
+
+    fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
+        GrowTable::update(self, hash, old, new)
+    }
+
+    fn clear(&mut self) {
+        GrowTable::clear(self);
+    }
+}
+
+impl Candidates for GrowTable {
+    #[inline]
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.get(hash)
+    }
+
+    #[inline]
+    fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
+        self.for_each_value(hash, each);
+    }
+
+    fn candidates_batch(&self, hashes: &[u64], each: impl FnMut(usize, u64, u64)) {
+        self.get_batch(hashes, each);
+    }
+
+    fn count_value(&self, hash: u64, value: u64) -> u64 {
+        GrowTable::count_value(self, hash, value)
+    }
+}
+
+impl GrowTable {
+    /// Calls `change` with each hash in order, when its lines have been asked for.
+    #[inline(always)]
+    fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
+        for (i, &hash) in hashes.iter().enumerate() {
+            if let Some(&later) = hashes.get(i + AHEAD) {
+                GrowTable::prefetch(self, later);
+            }
+            change(self, i, hash);
+        }
+    }
+
+    fn entries_of(&self, number: usize) -> Vec<Entry> {
+        let bytes = self.bytes(number);
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            let mut entries = Vec::new();
+            segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
+                entries.push(entry(&segment, number, bucket, (fingerprint, value)));
+            });
+            entries
+        })
+    }
+}
+
+fn entry<W: Word>(
+    segment: &Segment<'_, W>,
+    number: usize,
+    bucket: u64,
+    (fingerprint, value): (u64, u64),
+) -> Entry {
+    let bits = segment.codec.length(fingerprint);
+    Entry {
+        segment: narrow(number as u64),
+        place: narrow(bucket),
+        fingerprint: narrow(fingerprint >> (segment.codec.bits - bits + 1)),
+        fingerprint_bits: bits,
+        value,
+        copies: 1,
+    }
+}

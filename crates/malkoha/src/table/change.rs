@@ -1,0 +1,171 @@
+//! Changing a table of fixed size.
+
+use std::ops::Deref;
+
+use crate::error::{InsertError, UnionError};
+use crate::layout::{TableLayout, copies};
+use crate::spill::{MAX_LEN, SpillKey};
+use crate::table::fixed::Fixed;
+use crate::table::kernel::with_layout;
+use crate::table::traits::{Change, Lookup};
+use crate::table::{batch, partition};
+
+impl Change for Fixed {
+    /// Enough to fill segments in cache.
+    fn round(&self, hashes: usize) -> usize {
+        let segments = self.parts.geometry.segments as usize;
+        segments.saturating_mul(partition::HASHES_PER_SEGMENT).min(hashes)
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+        let inserted = with_layout!(&self.kernel, layout => {
+            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
+            let max_kicks = self.parts.max_kicks;
+            copies::insert(layout, bytes, room, (&layout.probe(hash), value), max_kicks)
+        });
+        if inserted {
+            self.parts.len += 1;
+            Ok(())
+        } else {
+            Err(self.refusal())
+        }
+    }
+
+    fn insert_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        threads: usize,
+        mut refused: impl FnMut(usize),
+    ) {
+        let mut inserted = hashes.len() as u64;
+        let mut refused = |i| {
+            inserted -= 1;
+            refused(i);
+        };
+        let max_kicks = self.parts.max_kicks;
+        // Sorting hashes loses their positions, which values need.
+        let is_set = self.value_bits() == 0;
+        let plan =
+            is_set.then(|| partition::Plan::new(&self.parts.geometry, hashes.len(), threads));
+        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
+        with_layout!(&self.kernel, layout => match plan.flatten() {
+            Some(plan) => {
+                partition::insert(layout, (bytes, spill), hashes, max_kicks, &plan, refused);
+            }
+            None => {
+                let (room, range) = ((search, spill), (0, max_kicks));
+                batch::insert(layout, bytes, room, hashes, value, range, &mut refused);
+            }
+        });
+        self.parts.len += inserted;
+    }
+
+    fn insert_unique_batch(
+        &mut self,
+        hashes: &[u64],
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        let Self { bytes, search, spill, parts, .. } = self;
+        with_layout!(&self.kernel, layout => {
+            batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
+                // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted,
+                // and the aim is the layout's.
+                if unsafe { layout.contains(bytes, &layout.aim(probe)) } {
+                    return done(i, Ok(false));
+                }
+                let room = (&mut *search, &mut *spill);
+                if copies::insert(layout, bytes, room, (probe, 0), parts.max_kicks) {
+                    parts.len += 1;
+                    done(i, Ok(true));
+                } else {
+                    let (len, capacity) = (parts.len, parts.capacity);
+                    done(i, Err(InsertError::Full { len, capacity }));
+                }
+            });
+        });
+    }
+
+    #[cold]
+    fn refusal(&self) -> InsertError {
+        InsertError::Full { len: self.parts.len, capacity: self.parts.capacity }
+    }
+
+    #[inline]
+    fn remove(&mut self, hash: u64, value: u64) -> bool {
+        let removed = with_layout!(&self.kernel, layout => {
+            let pair = (&layout.probe(hash), value);
+            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
+        });
+        // Saturating: a damaged file may claim fewer keys than its table holds.
+        self.parts.len = self.parts.len.saturating_sub(removed.into());
+        removed
+    }
+
+    #[inline]
+    fn remove_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
+        with_layout!(&self.kernel, layout => {
+            batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
+                let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
+                *len = len.saturating_sub(removed.into());
+                done(i, removed);
+            });
+        });
+    }
+
+    fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
+        let lanes = *self.kernel.lanes();
+        let probe = lanes.probe(hash);
+        if let Some(position) = lanes.position(&self.bytes, &probe, old) {
+            lanes.set_value(&mut self.bytes, position, new);
+            return true;
+        }
+        let spilled = self.spill.take(&SpillKey::of(&probe, old));
+        if spilled {
+            self.spill.add(SpillKey::of(&probe, new), 1);
+        }
+        spilled
+    }
+
+    fn clear(&mut self) {
+        self.bytes.fill(0);
+        self.spill.clear();
+        self.parts.len = 0;
+    }
+}
+
+impl Fixed {
+    /// Adds all that is in another table of the same geometry. An error, and nothing has changed, if
+    /// it does not fit.
+    pub(crate) fn unite<B>(&mut self, other: &Fixed<B>) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        if self.parts.geometry != other.parts.geometry {
+            return Err(UnionError::Different("geometry"));
+        }
+        let len = self.parts.len.checked_add(other.parts.len).filter(|&len| len <= MAX_LEN);
+        let len = len.ok_or(UnionError::Copies)?;
+        // In a copy, since taking out what was added would not give the old bytes back.
+        let bytes = self.bytes.len() as u64;
+        let mut union = self.to_owned().map_err(|_| UnionError::Memory { bytes })?;
+        let (bytes, search, spill) = (&mut *union.bytes, &mut union.search, &mut union.spill);
+        let fits = with_layout!(&self.kernel, layout => {
+            let from = (&*other.bytes, &other.spill);
+            copies::absorb(layout, bytes, (search, spill), from, self.parts.max_kicks)
+        });
+        if !fits {
+            return Err(self.refusal().into());
+        }
+        union.parts.len = len;
+        *self = union;
+        Ok(())
+    }
+}

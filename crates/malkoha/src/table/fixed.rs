@@ -1,0 +1,244 @@
+//! The table of fixed size: bytes, and the layout that makes sense of them.
+
+use std::io::{self, Read, Write};
+use std::ops::Deref;
+
+use crate::arch::prefetch;
+use crate::entries::{self, Entry};
+use crate::error::BuildError;
+use crate::format::{self, FileKind, ReadError};
+use crate::geometry::Geometry;
+use crate::key::KeyHasher;
+use crate::layout::{Room, Search, TableLayout};
+use crate::params;
+use crate::spill::{Spill, SpillKey};
+use crate::table::batch;
+use crate::table::kernel::{Kernel, with_layout};
+use crate::table::memory::{Memory, zeroed};
+use crate::table::traits::{Lookup, Stored};
+
+/// A table that refuses what it has no room for.
+///
+/// `B` is where the bytes lie: [`Memory`] in a table that was built or read, which can change; a byte
+/// slice or a mapped file, which can only be looked up in.
+#[derive(Clone, Debug)]
+pub struct Fixed<B = Memory> {
+    pub(super) bytes: B,
+    pub(super) kernel: Kernel,
+    pub(super) search: Search,
+    pub(super) spill: Spill,
+    pub(super) parts: Parts,
+}
+
+/// Everything about a table but its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) geometry: Geometry,
+    pub(crate) max_kicks: u32,
+    pub(crate) capacity: u64,
+    pub(crate) len: u64,
+}
+
+impl Fixed {
+    pub(crate) fn new(
+        geometry: Geometry,
+        max_kicks: u32,
+        capacity: u64,
+    ) -> Result<Self, BuildError> {
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        let memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
+        Ok(Self::from_bytes(memory, Parts { geometry, max_kicks, capacity, len: 0 }))
+    }
+}
+
+impl<B: Deref<Target = [u8]>> Fixed<B> {
+    /// `bytes` has exactly the bytes of the geometry's table.
+    pub(crate) fn from_bytes(bytes: B, parts: Parts) -> Self {
+        let geometry = &parts.geometry;
+        assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
+        let search = Search::of_table(bytes.len());
+        Self { kernel: Kernel::new(geometry), search, bytes, spill: Spill::default(), parts }
+    }
+
+    pub(crate) fn to_owned(&self) -> Result<Fixed, BuildError> {
+        let bytes = self.bytes.len() as u64;
+        let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
+        memory.copy_from_slice(&self.bytes);
+        Ok(Fixed { spill: self.spill.clone(), ..Fixed::from_bytes(memory, self.parts) })
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Copies that are not in the table.
+    pub(crate) fn spill(&self) -> &Spill {
+        &self.spill
+    }
+
+    /// The owner of the bytes.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn owner(&self) -> &B {
+        &self.bytes
+    }
+
+    #[inline(never)]
+    fn contains_in_others(&self, hash: u64) -> bool {
+        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
+    }
+
+    #[inline(always)]
+    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
+        let aim = layout.aim(&layout.probe(hash));
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
+        // made for that geometry, and the aim is the layout's.
+        unsafe { layout.contains(&self.bytes, &aim) }
+    }
+
+    /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
+    /// has none of them or they do not fit.
+    pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
+        let equals = with_layout!(&self.kernel, layout => {
+            let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
+            probe.map_or(0, |probe| layout.count(&self.bytes, &probe))
+        });
+        let can_be = equals > 0 && u64::BITS - key.value.leading_zeros() <= self.value_bits();
+        if can_be {
+            self.spill.add(key, copies);
+        }
+        can_be
+    }
+
+    /// Occupied slots, counted one by one.
+    pub(crate) fn occupied(&self) -> u64 {
+        let geometry = &self.parts.geometry;
+        let bases = (0..u64::from(geometry.segments)).map(|n| n * geometry.segment_bytes());
+        // The table is in memory, so a segment's offset fits usize.
+        let bases = bases.map(|base| usize::try_from(base).expect("in memory"));
+        with_layout!(&self.kernel, layout => {
+            bases.map(|base| layout.occupied(&self.bytes, base)).sum()
+        })
+    }
+
+    pub(crate) fn load_factor(&self) -> f64 {
+        let occupied = self.parts.len.saturating_sub(self.spill.copies());
+        params::float(occupied) / params::float(self.parts.geometry.slots())
+    }
+}
+
+impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
+    #[inline]
+    fn contains(&self, hash: u64) -> bool {
+        // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
+        // would make every lookup save and restore the registers that the widest needs.
+        match &self.kernel {
+            Kernel::BucketedBytes64(layout) => self.contains_in(layout, hash),
+            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
+            _ => self.contains_in_others(hash),
+        }
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        with_layout!(&self.kernel, layout => {
+            // SAFETY: as in `contains_in`.
+            unsafe { batch::contains(layout, &self.bytes, hashes, found) }
+        });
+    }
+
+    #[inline]
+    fn count(&self, hash: u64) -> u64 {
+        with_layout!(&self.kernel, layout => {
+            let probe = layout.probe(hash);
+            let in_table = u64::from(layout.count(&self.bytes, &probe));
+            if self.spill.is_empty() || in_table == 0 {
+                return in_table;
+            }
+            in_table.saturating_add(self.spill.count_values(SpillKey::of(&probe, 0)))
+        })
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let Geometry { segments, fingerprint_bits, .. } = self.parts.geometry;
+        let places = with_layout!(&self.kernel, layout => layout.places());
+        entries::entries(
+            segments,
+            places,
+            fingerprint_bits,
+            &self.spill,
+            |segment, places, each| {
+                with_layout!(&self.kernel, layout => for place in places {
+                    layout.for_each_occupant(&self.bytes, segment, place, &mut *each);
+                });
+            },
+        )
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        with_layout!(&self.kernel, layout => {
+            let aim = layout.aim(&layout.probe(hash));
+            prefetch(&self.bytes, aim.first >> 3);
+            prefetch(&self.bytes, aim.second >> 3);
+        });
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        self.parts.len
+    }
+
+    fn capacity(&self) -> u64 {
+        self.parts.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.parts.geometry.slots()
+    }
+
+    fn spilled(&self) -> u64 {
+        self.spill.copies()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.bytes.len() as u64 + self.spill.size_in_bytes()
+    }
+
+    fn fingerprint_bits(&self) -> u32 {
+        self.parts.geometry.fingerprint_bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.parts.geometry.value_bits
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        self.parts.geometry.fpr_at(self.load_factor())
+    }
+
+    fn kind(is_map: bool) -> FileKind {
+        if is_map { FileKind::Map } else { FileKind::Set }
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        format::write(writer, kind, &self.parts, hasher, self.bytes(), &self.spill)
+    }
+}
+
+impl Stored for Fixed {
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        format::read(kind, reader)
+    }
+}
+
+impl<A: Deref<Target = [u8]>, B: Deref<Target = [u8]>> PartialEq<Fixed<B>> for Fixed<A> {
+    /// Whether the files of both would be the same.
+    fn eq(&self, other: &Fixed<B>) -> bool {
+        self.parts == other.parts && *self.bytes == *other.bytes && self.spill == other.spill
+    }
+}

@@ -1,0 +1,108 @@
+//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can name these traits.
+//!
+//! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
+
+use std::io::{self, Read, Write};
+
+use crate::entries::Entry;
+use crate::error::InsertError;
+use crate::format::{FileKind, ReadError};
+use crate::key::KeyHasher;
+
+/// A table that can be looked up in.
+pub trait Lookup {
+    /// Whether the hash's fingerprint is in.
+    fn contains(&self, hash: u64) -> bool;
+    /// [`contains`](Self::contains) for each hash. Both slices have one length.
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]);
+    /// Whether [`count`](Self::count) is above 0. In a table that grows this can be false where
+    /// `contains` is true, of a hash that need not seem to be in any more once it has grown.
+    #[inline]
+    fn has_copy(&self, hash: u64) -> bool {
+        self.contains(hash)
+    }
+    /// Copies of the hash's fingerprint.
+    fn count(&self, hash: u64) -> u64;
+    /// The occupied slots, then the spilled copies.
+    fn entries(&self) -> impl Iterator<Item = Entry>;
+    /// Asks for the memory of a hash that will soon be looked up or changed.
+    fn prefetch(&self, hash: u64);
+    /// Keys, copies included.
+    fn len(&self) -> u64;
+    /// Keys that it was built for.
+    fn capacity(&self) -> u64;
+    /// Slots, occupied or not.
+    fn slots(&self) -> u64;
+    /// Copies that lie in no slot.
+    fn spilled(&self) -> u64;
+    fn size_in_bytes(&self) -> u64;
+    /// Bits of the fingerprint of a key that arrives.
+    fn fingerprint_bits(&self) -> u32;
+    /// Bits of a value, at most; 0 in a set.
+    fn value_bits(&self) -> u32;
+    /// The probability that a key that is not in seems to be.
+    fn expected_fpr(&self) -> f64;
+    /// What a file of this table is, as a map or as a set.
+    fn kind(is_map: bool) -> FileKind
+    where
+        Self: Sized;
+    /// Writes a whole file.
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A table that can be read from a file.
+pub trait Stored: Lookup + Sized {
+    /// Reads exactly the bytes of a file of this kind, and checks all of them.
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError>;
+}
+
+/// A table that its owner can change.
+pub trait Change: Lookup {
+    /// Hashes that it is best to hand over at a time, out of this many.
+    fn round(&self, hashes: usize) -> usize;
+    /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
+    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no place.
+    /// Uses up to `threads` threads where there is work for them.
+    fn insert_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        threads: usize,
+        refused: impl FnMut(usize),
+    );
+    /// Inserts each hash that has no copy yet, in order, with the value 0. Calls `done` with each
+    /// position and whether it was inserted, or why it was refused.
+    fn insert_unique_batch(
+        &mut self,
+        hashes: &[u64],
+        done: impl FnMut(usize, Result<bool, InsertError>),
+    );
+    /// Why a key was refused just now.
+    fn refusal(&self) -> InsertError;
+    /// Removes one copy with this value.
+    fn remove(&mut self, hash: u64, value: u64) -> bool;
+    /// Removes a copy of each hash in order, number `i` with `value(i)`; calls `done(i, removed)`.
+    fn remove_batch(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        done: impl FnMut(usize, bool),
+    );
+    /// Replaces one value of a hash, which fits, by another; returns whether it was found.
+    fn update(&mut self, hash: u64, old: u64, new: u64) -> bool;
+    fn clear(&mut self);
+}
+
+/// A table of values beside fingerprints.
+pub trait Candidates: Lookup {
+    /// The values of a hash, with the number of copies of each: one item for each slot, and one for
+    /// each different value that is spilled.
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)>;
+    /// Calls `each` with what [`candidates`](Self::candidates) yields, in fewer instructions.
+    fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64));
+    /// The same for many hashes: `each(position, value, copies)`.
+    fn candidates_batch(&self, hashes: &[u64], each: impl FnMut(usize, u64, u64));
+    /// Copies with this value.
+    fn count_value(&self, hash: u64, value: u64) -> u64;
+}
