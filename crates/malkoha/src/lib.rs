@@ -96,9 +96,26 @@ pub mod locks {
     };
 }
 
-/// The tables behind the faces. They are named in types, and never made or used directly.
+/// The tables behind the faces, and the sealed traits that say what each can do: for code that is
+/// generic over them. They are named in types and bounds, and never made or used directly.
+///
+/// ```
+/// use malkoha::tables::Lookup;
+/// use malkoha::{Content, CuckooFilter, Filter, GrowableCuckooMap};
+///
+/// fn share<T: Lookup, C: Content>(filter: &Filter<T, C>, words: &[&str]) -> f64 {
+///     let found = filter.contains_many(words).into_iter().filter(|&found| found);
+///     found.count() as f64 / words.len() as f64
+/// }
+///
+/// let words = ["koel", "magpie"];
+/// assert_eq!(share(&CuckooFilter::try_from_iter(words, 0.001)?, &words), 1.0);
+/// assert_eq!(share(&GrowableCuckooMap::with_capacity(10, 0.001, 1)?, &words), 0.0);
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
 pub mod tables {
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
     pub use crate::growable::Growing;
     pub use crate::table::Fixed;
+    pub use crate::table::traits::{Candidates, Change, Lookup, Stored};
 }

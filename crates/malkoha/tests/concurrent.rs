@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
+use malkoha::tables::{InParts, OnePiece, Shared, Space};
 use malkoha::{
-    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Fixed, Global,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Growing, Layout, Lock, Locking, McsLock,
-    ParkingLock, Space, Striped,
+    BuildError, Builder, ConcurrentCuckooFilter, CuckooFilter, Filter,
+    GrowableConcurrentCuckooFilter, Layout,
 };
 use proptest::prelude::*;
 
@@ -74,7 +75,7 @@ proptest! {
     ) {
         let builder = ConcurrentCuckooFilter::builder().capacity(capacity);
         let mut filter: ConcurrentCuckooFilter =
-            builder.fingerprint_bits(bits).build_concurrent().unwrap();
+            builder.fingerprint_bits(bits).build().unwrap();
         let mut model = Model::default();
         for operation in operations {
             match operation {
@@ -120,8 +121,8 @@ fn rounds() -> u64 {
 fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
     let capacity = stay + threads * come;
-    let builder = ConcurrentCuckooFilter::builder().capacity(capacity).fingerprint_bits(16);
-    let filter: ConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();
+    let builder = Builder::new().capacity(capacity).fingerprint_bits(16);
+    let filter: ConcurrentCuckooFilter<P> = builder.build().unwrap();
     filter.insert_many(&(0..stay).collect::<Vec<_>>()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -163,10 +164,7 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     });
     // Exactly what stays is left.
     assert_eq!(filter.len(), stay);
-    let occupied = (0..filter.buckets())
-        .flat_map(|bucket| (0..filter.bucket_size()).map(move |slot| (bucket, slot)))
-        .filter(|&(bucket, slot)| filter.slot(bucket, slot) != Some(0));
-    assert_eq!(occupied.count() as u64, stay);
+    assert_eq!(filter.entries().count() as u64, stay);
     assert!(filter.remove_many(&(0..stay).collect::<Vec<_>>()).iter().all(|&removed| removed));
     assert!(filter.is_empty());
 }
@@ -194,7 +192,7 @@ fn threads_fill_a_filter() {
     let keys: u64 = if cfg!(miri) { 300 } else { 400_000 };
     for bits in [8, 12, 16] {
         let builder = ConcurrentCuckooFilter::builder().capacity(keys).fingerprint_bits(bits);
-        let filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+        let filter: ConcurrentCuckooFilter = builder.build().unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let filter = &filter;
@@ -215,7 +213,7 @@ fn threads_fill_a_filter() {
 fn copies_are_counted() {
     let copies: u64 = if cfg!(miri) { 30 } else { 30_000 };
     let builder = ConcurrentCuckooFilter::builder().capacity(100).fingerprint_bits(16);
-    let filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let filter: ConcurrentCuckooFilter = builder.build().unwrap();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| (0..copies).for_each(|_| filter.insert("again").unwrap()));
@@ -245,47 +243,13 @@ fn keeps_its_false_positive_rate() {
     assert!((wrong as f64 - expected).abs() < 4.0 * expected.sqrt(), "{wrong}, not {expected}");
 }
 
-/// The thesis's table 1.2: sizes, and slots that can be read and written.
-#[test]
-fn slots_can_be_read_and_written() {
-    let builder = ConcurrentCuckooFilter::builder().capacity(1_000).fingerprint_bits(12);
-    let mut filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
-    let (buckets, slots) = (filter.buckets(), filter.bucket_size());
-    assert_eq!(buckets * u64::from(slots), filter.geometry().slots());
-    assert_eq!(filter.set_slot(buckets - 1, slots - 1, 0xfff), Some(0));
-    assert_eq!(filter.slot(buckets - 1, slots - 1), Some(0xfff));
-    assert_eq!(filter.len(), 1);
-    assert_eq!(filter.set_slot(buckets - 1, slots - 1, 0), Some(0xfff));
-    assert!(filter.is_empty());
-    for (bucket, slot, fingerprint) in [(buckets, 0, 1), (0, slots, 1), (0, 0, 0x1000)] {
-        assert_eq!(filter.set_slot(bucket, slot, fingerprint), None);
-    }
-}
-
 #[test]
 fn other_layouts_are_refused() {
     let builder = ConcurrentCuckooFilter::builder().capacity(10).layout(Layout::GapWindows);
-    let refused = builder.fpr(0.01).build_concurrent::<Striped<ParkingLock>>();
+    let refused = builder.fpr(0.01).build();
     assert!(matches!(refused, Err(BuildError::Layout { layout: "gap-windows", .. })));
     let plain = CuckooFilter::with_capacity(10, 0.01).unwrap();
     assert!(plain.into_concurrent::<Striped<ParkingLock>>().is_err());
-}
-
-/// Copies beside the table, of which a tool has emptied all slots: what is left can be saved.
-#[test]
-fn a_filter_whose_slots_were_emptied_can_be_saved() {
-    let builder = ConcurrentCuckooFilter::builder().capacity(100).fingerprint_bits(16);
-    let mut filter: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
-    (0..5).for_each(|_| filter.insert("again").unwrap());
-    for (bucket, slot) in
-        (0..filter.buckets()).flat_map(|bucket| (0..4).map(move |slot| (bucket, slot)))
-    {
-        filter.set_slot(bucket, slot, 0);
-    }
-    assert!(!filter.contains("again"));
-    filter.insert("once").unwrap();
-    let filter = reopened(filter);
-    assert_eq!((filter.len(), filter.count("once"), filter.count("again")), (1, 1, 0));
 }
 
 /// What a thread keeps for its searches is gone when the values that it had before are dropped.
@@ -301,7 +265,7 @@ fn a_thread_that_ends_inserts() {
         static LAST: Cell<Option<Last>> = const { Cell::new(None) };
     }
     let builder = ConcurrentCuckooFilter::builder().capacity(100_000).fingerprint_bits(12);
-    let filter: Arc<ConcurrentCuckooFilter> = Arc::new(builder.build_concurrent().unwrap());
+    let filter: Arc<ConcurrentCuckooFilter> = Arc::new(builder.build().unwrap());
     let shared = Arc::clone(&filter);
     let thread = std::thread::spawn(move || {
         LAST.set(Some(Last(Arc::clone(&shared))));
@@ -317,24 +281,10 @@ fn a_thread_that_ends_inserts() {
 fn filters_of_all_kinds_are_shared() {
     fn shared<T: Send + Sync>() {}
     fn check<P: Locking, S: Space>() {
-        shared::<ConcurrentCuckooFilter<P, S>>();
+        shared::<Filter<Shared<P, S>>>();
     }
-    check::<Striped<ParkingLock>, Growing>();
-    check::<Global<McsLock>, Fixed>();
-}
-
-/// Locks may be one's own.
-#[test]
-fn a_lock_of_ones_own() {
-    #[derive(Debug, Default)]
-    struct Mine(std::sync::RwLock<()>);
-    impl Lock for Mine {
-        fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
-            let _guard = self.0.write().unwrap();
-            critical()
-        }
-    }
-    no_key_is_ever_missed::<Striped<Mine>>(2);
+    check::<Striped<ParkingLock>, InParts>();
+    check::<Global<McsLock>, OnePiece>();
 }
 
 /// Threads make filters grow to 150 times what they began with. Each puts in keys and takes every
@@ -347,8 +297,8 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
     let stays = |key: &u64| (key - first) % (step as u64) < step as u64 / 2;
     let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
     for round in 0..rounds() {
-        let builder = GrowableCuckooFilter::builder().capacity(first).fpr(1e-4).seed(round);
-        let filter: GrowableConcurrentCuckooFilter<P> = builder.build_concurrent().unwrap();
+        let builder = Builder::new().capacity(first).fpr(1e-4).seed(round);
+        let filter: GrowableConcurrentCuckooFilter<P> = builder.build().unwrap();
         filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
         let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         std::thread::scope(|scope| {
@@ -409,8 +359,8 @@ fn no_key_is_missed_while_filters_grow_with_queue_locks() {
 #[cfg_attr(miri, ignore = "statistics need many keys")]
 fn a_growing_filter_keeps_its_false_positive_rate() {
     let (capacity, fpr, growth) = (2_000, 0.01, 64.0);
-    let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(growth);
-    let filter: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let builder = Builder::new().capacity(capacity).fpr(fpr).growth(growth);
+    let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
     let absent: Vec<u64> = (0..1_000_000).map(|key| key | 1 << 40).collect();
     let mut keys = 0;
     for doubling in 0..=6 {
@@ -436,15 +386,15 @@ fn a_growing_filter_keeps_its_false_positive_rate() {
 #[test]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn a_small_filter_refuses_no_key_on_its_way() {
-    let builder = GrowableCuckooFilter::builder().capacity(100).fpr(1e-4).seed(17_175);
-    let filter: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let builder = Builder::new().capacity(100).fpr(1e-4).seed(17_175);
+    let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
     assert_eq!(filter.insert_many(&(0..20_000_u64).collect::<Vec<_>>()), Ok(()));
 }
 
 #[test]
 fn copies_are_counted_while_a_filter_grows() {
-    let builder = GrowableCuckooFilter::builder().capacity(100).fpr(1e-4);
-    let filter: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let builder = Builder::new().capacity(100).fpr(1e-4);
+    let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
     let copies = if cfg!(miri) { 10 } else { 5_000 };
     for key in 0..copies {
         filter.insert("often").unwrap();
@@ -457,16 +407,17 @@ fn copies_are_counted_while_a_filter_grows() {
 
 #[test]
 fn shapes_that_cannot_grow_are_refused() {
-    let builder = GrowableCuckooFilter::builder().capacity(1_000);
+    let builder = Builder::new().capacity(1_000);
     let build = |fpr: f64, growth: f64| {
-        let built = builder.clone().fpr(fpr).growth(growth).build_concurrent();
-        built.map(|filter: GrowableConcurrentCuckooFilter| filter.capacity())
+        let built: Result<GrowableConcurrentCuckooFilter, _> =
+            builder.clone().fpr(fpr).growth(growth).build();
+        built.map(|filter| filter.capacity())
     };
     assert_eq!(build(0.01, 1.0), Ok(1_000));
     assert_eq!(build(0.01, 65_536.0), Ok(1_000));
     assert_eq!(build(0.01, 70_000.0), Err(BuildError::Growth { asked: 70_000.0, most: 65_536.0 }));
-    let huge = GrowableCuckooFilter::builder().capacity(1 << 36).fpr(0.01).growth(65_536.0);
-    let huge = huge.build_concurrent().map(|filter: GrowableConcurrentCuckooFilter| filter.len());
+    let huge = Builder::new().capacity(1 << 36).fpr(0.01).growth(65_536.0);
+    let huge = huge.build().map(|filter: GrowableConcurrentCuckooFilter| filter.len());
     assert!(matches!(huge, Err(BuildError::Growth { most, .. }) if most < 1_000.0), "{huge:?}");
     assert!(matches!(build(1e-9, 1024.0), Err(BuildError::FprTooSmall { .. })));
     assert!(matches!(build(f64::NAN, 2.0), Err(BuildError::Fpr(_))));

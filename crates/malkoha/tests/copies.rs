@@ -158,7 +158,7 @@ fn counts_survive_the_way_out_and_in() {
         }
         let bytes = bytes_of(&filter);
         let mut read = CuckooFilter::read_from(&bytes[..]).unwrap();
-        let view = FilterView::from_bytes(&bytes).unwrap();
+        let view = FilterView::view(&bytes).unwrap();
         for key in 0..1_000_u32 {
             assert!(view.count(&key) > u64::from(key % 7));
             assert_eq!(view.count(&key), filter.count(&key));

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BatchFull, BuildError, CuckooFilter, Full, Layout};
+use malkoha::{BatchError, BuildError, CuckooFilter, InsertError, Layout};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -74,7 +74,8 @@ fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
             let before = filter.len();
             match filter.insert(&key) {
                 Ok(()) => model.insert(key),
-                Err(Full { len, .. }) => assert_eq!(len, before),
+                Err(InsertError::Full { len, .. }) => assert_eq!(len, before),
+                Err(error) => panic!("{error}"),
             }
         }
         Operation::InsertCopies(key, copies) => {
@@ -89,7 +90,7 @@ fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
         Operation::InsertMany(keys) => {
             let refused = match filter.insert_many(&keys) {
                 Ok(()) => Vec::new(),
-                Err(BatchFull { refused, .. }) => refused,
+                Err(BatchError { refused, .. }) => refused,
             };
             for (i, &key) in keys.iter().enumerate() {
                 if refused.binary_search(&i).is_err() {
@@ -153,8 +154,9 @@ macro_rules! geometry_tests {
                     filter.write_to(&mut bytes).unwrap();
                     match filter.insert(&inserted) {
                         Ok(()) => inserted += 1,
-                        Err(full) => {
-                            assert_eq!(full.len, u64::from(inserted));
+                        Err(error) => {
+                            let len = u64::from(inserted);
+                            assert_eq!(error, InsertError::Full { len, capacity: filter.capacity() });
                             break;
                         }
                     }
@@ -318,8 +320,9 @@ fn a_sorted_batch_names_what_it_refused() {
 fn try_extend_stops_at_the_first_refusal() {
     let mut filter = CuckooFilter::with_capacity(10, 0.01).unwrap();
     let error = filter.try_extend(0..1_000_u32).unwrap_err();
-    assert_eq!(error.len, filter.len());
-    assert!((0..u32::try_from(error.len).unwrap()).all(|key| filter.contains(&key)));
+    let len = filter.len();
+    assert_eq!(error, InsertError::Full { len, capacity: 10 });
+    assert!((0..u32::try_from(len).unwrap()).all(|key| filter.contains(&key)));
 }
 
 /// From 10,000 keys on: within 2 % of capacity * f / 0.95. No power of two anywhere.

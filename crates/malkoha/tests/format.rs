@@ -56,7 +56,7 @@ fn fixtures_are_reproduced_and_answer() {
         }
         let stored = std::fs::read(&path).unwrap();
         assert!(stored == bytes_of(&filter), "{name}: the format has changed");
-        let opened = FilterView::from_bytes(&stored).unwrap();
+        let opened = FilterView::view(&stored).unwrap();
         assert_eq!(opened.len(), filter.len());
         for key in 0..filter.len() {
             assert_eq!(opened.count(&key), filter.count(&key), "{name}");
@@ -147,11 +147,11 @@ fn a_filter_survives_the_way_out_and_in() {
         read.remove(&0_i32);
         assert_eq!(read.len() + 1, filter.len());
 
-        let view = FilterView::from_bytes(&bytes).unwrap();
+        let view = FilterView::view(&bytes).unwrap();
         let all: Vec<i32> = (0..keys).collect();
         assert!(view.contains_many(&all).into_iter().all(|found| found));
         stream.truncate(bytes.len() + 1);
-        assert!(matches!(FilterView::from_bytes(&stream), Err(ReadError::Length { .. })));
+        assert!(matches!(FilterView::view(&stream), Err(ReadError::Length { .. })));
     }
 }
 
@@ -164,7 +164,7 @@ fn a_mapped_file_answers_and_verifies() {
     let mut bytes = bytes_of(&filter);
     std::fs::write(&path, &bytes).unwrap();
     // SAFETY: nobody else knows this temporary file.
-    let mapped = unsafe { malkoha::MappedFilter::open(&path) }.unwrap();
+    let mapped = unsafe { malkoha::MappedFilter::map(&path) }.unwrap();
     assert!((0..50_000_u32).all(|key| mapped.contains(&key)));
     mapped.verify().unwrap();
     drop(mapped);
@@ -173,16 +173,16 @@ fn a_mapped_file_answers_and_verifies() {
     bytes[middle] ^= 4;
     std::fs::write(&path, &bytes).unwrap();
     // SAFETY: as above.
-    let damaged = unsafe { malkoha::MappedFilter::open(&path) }.unwrap();
+    let damaged = unsafe { malkoha::MappedFilter::map(&path) }.unwrap();
     assert!(matches!(damaged.verify(), Err(ReadError::SegmentChecksum { .. })));
     drop(damaged);
 
     std::fs::write(&path, &bytes[..middle]).unwrap();
     // SAFETY: as above.
-    assert!(matches!(unsafe { malkoha::MappedFilter::open(&path) }, Err(ReadError::Length { .. })));
+    assert!(matches!(unsafe { malkoha::MappedFilter::map(&path) }, Err(ReadError::Length { .. })));
     std::fs::write(&path, b"").unwrap();
     // SAFETY: as above.
-    assert!(unsafe { malkoha::MappedFilter::open(&path) }.is_err());
+    assert!(unsafe { malkoha::MappedFilter::map(&path) }.is_err());
 }
 
 #[test]
@@ -190,13 +190,13 @@ fn every_truncation_and_every_flipped_bit_is_noticed() {
     for (name, filter) in golden_filters() {
         let whole = bytes_of(&filter);
         for length in 0..whole.len() {
-            assert!(FilterView::from_bytes(&whole[..length]).is_err(), "{name} cut at {length}");
+            assert!(FilterView::view(&whole[..length]).is_err(), "{name} cut at {length}");
             assert!(CuckooFilter::read_from(&whole[..length]).is_err(), "{name} cut at {length}");
         }
         let mut flipped = whole.clone();
         for bit in 0..whole.len() * 8 {
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(FilterView::from_bytes(&flipped).is_err(), "{name}: bit {bit}");
+            assert!(FilterView::view(&flipped).is_err(), "{name}: bit {bit}");
             flipped[bit / 8] ^= 1 << (bit % 8);
         }
     }
@@ -208,7 +208,7 @@ fn errors_say_what_and_where() {
     let message = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
         change(&mut bytes);
-        FilterView::from_bytes(&bytes).unwrap_err().to_string()
+        FilterView::view(&bytes).unwrap_err().to_string()
     };
     assert!(message(&|bytes| bytes[..4].fill(b'x')).contains("not a malkoha file"));
     assert!(message(&|bytes| bytes[8] = 9).contains("version 9"));
@@ -217,7 +217,7 @@ fn errors_say_what_and_where() {
     assert!(message(&|bytes| bytes.truncate(200)).contains("200 bytes long"));
     let as_map = CuckooMap::read_from(&whole[..]).unwrap_err().to_string();
     assert!(as_map.contains("holds a set") && as_map.contains("map"), "{as_map}");
-    assert!(matches!(FilterView::from_bytes(b"text\n").unwrap_err(), ReadError::Signature));
+    assert!(matches!(FilterView::view(b"text\n").unwrap_err(), ReadError::Signature));
 }
 
 /// Puts right checksums on whatever the bytes are: what a hostile writer would do.
@@ -270,7 +270,7 @@ fn impossible_copies_are_refused() {
         change(&mut bytes);
         seal_spilled(&mut bytes, list);
         let error = CuckooFilter::read_from(&bytes[..]).unwrap_err().to_string();
-        assert_eq!(FilterView::from_bytes(&bytes).unwrap_err().to_string(), error);
+        assert_eq!(FilterView::view(&bytes).unwrap_err().to_string(), error);
         error
     };
     let (entry, next) = (list, list + 32);
@@ -288,7 +288,7 @@ fn impossible_copies_are_refused() {
     assert!(error.contains("header says"), "more copies than can be counted: {error}");
     let mut bytes = whole.clone();
     bytes[entry + 24] += 1;
-    assert!(matches!(FilterView::from_bytes(&bytes), Err(ReadError::SpillChecksum)));
+    assert!(matches!(FilterView::view(&bytes), Err(ReadError::SpillChecksum)));
 }
 
 /// Nothing that a hostile header announces is believed before it is checked.
@@ -319,7 +319,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
             let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
             bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
             let streamed = CuckooFilter::read_from(&bytes[..]);
-            let viewed = FilterView::from_bytes(&bytes);
+            let viewed = FilterView::view(&bytes);
             // Only a harmless field may hold another value: the capacity and the kicks.
             assert_eq!(streamed.is_ok(), viewed.is_ok());
             assert!(viewed.is_err() || at == 32 || at == 20, "byte {at} = {value} was believed");
@@ -412,7 +412,7 @@ fn a_million_mutated_files_do_no_harm() {
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
-        if let Ok(view) = FilterView::from_bytes(&mutated) {
+        if let Ok(view) = FilterView::view(&mutated) {
             assert!(hostile || mutated == *original, "file {file} was accepted");
             view.contains(&1_u8);
         }

@@ -20,7 +20,7 @@ fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
 }
 
 fn map(keys: u64) -> GrowableCuckooMap {
-    let mut map = GrowableCuckooMap::builder().fpr(0.01).seed(42).build_map(40).unwrap();
+    let mut map = GrowableCuckooMap::builder().fpr(0.01).seed(42).value_bits(40).build().unwrap();
     (0..keys).for_each(|key| map.insert(&key, key << 20).unwrap());
     (0..5).for_each(|value| map.insert(&0_u64, value).unwrap());
     map

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BuildError, GrowableCuckooMap, GrowableMapError};
+use malkoha::{BuildError, GrowableCuckooMap, InsertError};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -67,15 +67,17 @@ fn agree(map: &GrowableCuckooMap, model: &Model) {
     let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
     assert_eq!(map.contains_many(&keys), singly);
     for (key, batched) in keys.iter().zip(batched) {
-        let mut candidates: Vec<u64> = map.get(key).collect();
+        let candidates: Vec<u64> = map.get(key).collect();
         assert_eq!(candidates, batched, "single and batched lookups differ");
-        let count = map.count_candidates(malkoha::Key::hash_with(key, map.hasher()));
-        assert_eq!(candidates.len() as u64, count);
+        let count = map.count_hash(malkoha::Key::hash_with(key, map.hasher()));
+        let values = map.values(key);
+        assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), count);
+        assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
+        assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
         for value in &model[key] {
             let copies = model[key].iter().filter(|other| *other == value).count() as u64;
-            assert!(map.count(key, *value) >= copies);
-            let found = candidates.iter().position(|candidate| candidate == value);
-            candidates.swap_remove(found.unwrap_or_else(|| panic!("{key} lost {value}")));
+            assert!(map.count_value(key, *value) >= copies);
+            assert!(values.contains(&(*value, map.count_value(key, *value))), "{key} lost {value}");
         }
     }
 }
@@ -91,7 +93,7 @@ proptest! {
         operations in proptest::collection::vec(operation(), 0..40),
     ) {
         let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr).seed(seed);
-        let (mut map, mut model) = (builder.build_map(64).unwrap(), Model::new());
+        let (mut map, mut model) = (builder.value_bits(64).build().unwrap(), Model::new());
         for operation in operations {
             match operation {
                 Operation::InsertRange { from, len, shift } => {
@@ -181,9 +183,9 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 7).unwrap();
     map.insert("koel", 127).unwrap();
     let error = map.insert("koel", 128).unwrap_err();
-    assert_eq!(error, GrowableMapError::Value { value: 128, bits: 7 });
+    assert_eq!(error, InsertError::Value { value: 128, bits: 7 });
     assert!(error.to_string().contains("build it for more"), "{error}");
-    let refused = GrowableMapError::Value { value: 200, bits: 7 };
+    let refused = InsertError::Value { value: 200, bits: 7 };
     assert_eq!(map.update("koel", 127, 200), Err(refused));
     assert!(map.get("koel").eq([127]));
     let built = GrowableCuckooMap::with_capacity(10, 0.001, 65);
@@ -220,7 +222,7 @@ fn room_that_cannot_be_had_is_refused() {
     let before = map.to_bytes();
     for keys in [1 << 50, u64::MAX / 120 + 1, u64::MAX] {
         let error = map.reserve(keys, 1).unwrap_err();
-        assert!(matches!(error, GrowableMapError::Memory { bytes } if bytes > 1 << 50), "{error}");
+        assert!(matches!(error, InsertError::Memory { bytes } if bytes > 1 << 50), "{error}");
     }
     assert!(map.to_bytes() == before);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BatchFull, BuildError, CuckooMap, Key, Layout, MapBatchError, MapError, UnionError};
+use malkoha::{BatchError, BuildError, CuckooMap, InsertError, Key, Layout, UnionError};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -61,8 +61,7 @@ fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
             let pairs: Vec<(u8, u64)> = pairs.into_iter().map(|(k, v)| (k, cut(v))).collect();
             let refused = match map.insert_many(&pairs) {
                 Ok(()) => Vec::new(),
-                Err(MapBatchError::Full(BatchFull { refused, .. })) => refused,
-                Err(error) => panic!("{error}"),
+                Err(BatchError { refused, .. }) => refused,
             };
             for (i, (key, value)) in pairs.into_iter().enumerate() {
                 if !refused.contains(&i) {
@@ -100,16 +99,18 @@ fn agree(map: &CuckooMap, model: &Model) {
     let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
     assert_eq!(map.contains_many(&keys), singly);
     for (key, batched) in keys.iter().zip(batched) {
-        let mut candidates: Vec<u64> = map.get(key).collect();
+        let candidates: Vec<u64> = map.get(key).collect();
         assert_eq!(candidates, batched, "single and batched lookups differ");
-        let count = map.count_candidates(malkoha::Key::hash_with(key, map.hasher()));
-        assert_eq!(candidates.len() as u64, count);
+        let count = map.count_hash(malkoha::Key::hash_with(key, map.hasher()));
+        let values = map.values(key);
+        assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), count);
+        assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
+        assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
         assert_eq!(map.contains(key), !candidates.is_empty());
         for value in &model[key] {
             let copies = model[key].iter().filter(|other| *other == value).count() as u64;
-            assert!(map.count(key, *value) >= copies);
-            let at = candidates.iter().position(|candidate| candidate == value);
-            candidates.swap_remove(at.unwrap_or_else(|| panic!("lost {value} of {key}")));
+            assert!(map.count_value(key, *value) >= copies);
+            assert!(values.contains(&(*value, map.count_value(key, *value))), "{key} lost {value}");
         }
     }
 }
@@ -124,7 +125,7 @@ proptest! {
         operations in proptest::collection::vec(operation(), 0..200),
     ) {
         let builder = CuckooMap::builder().capacity(capacity).fpr(fpr).bucket_size(bucket_size);
-        let mut map = builder.build_map(value_bits).unwrap();
+        let mut map = builder.value_bits(value_bits).build().unwrap();
         let mut model = Model::new();
         for operation in operations {
             apply(&mut map, &mut model, operation);
@@ -145,8 +146,8 @@ fn a_key_has_any_number_of_values() {
         map.insert("koel", value).unwrap();
     }
     (0..100_000).try_for_each(|_| map.insert("koel", 7)).unwrap();
-    assert_eq!(map.count("koel", 7), 100_001);
-    assert_eq!(map.count("koel", 8), 1);
+    assert_eq!(map.count_value("koel", 7), 100_001);
+    assert_eq!(map.count_value("koel", 8), 1);
     assert!(map.load_factor() < 0.01);
     let mut values: Vec<u64> = map.get("koel").collect();
     values.sort_unstable();
@@ -167,7 +168,7 @@ fn a_map_holds_its_capacity_of_distinct_keys() {
             pairs(key).try_for_each(|value| map.insert(&key, value)).unwrap();
         }
         assert_eq!(map.len(), 50_000);
-        assert!((0..10_000).all(|key| pairs(key).all(|value| map.count(&key, value) >= 1)));
+        assert!((0..10_000).all(|key| pairs(key).all(|value| map.count_value(&key, value) >= 1)));
         assert!((0..10_000).all(|key| pairs(key).all(|value| map.remove(&key, value))));
         assert!(map.is_empty() && map.spilled() == 0);
     }
@@ -186,11 +187,11 @@ fn a_union_has_the_pairs_of_both() {
     assert_eq!(ours.len(), 40_000);
     for key in 0..35_000_u32 {
         let copies = 1 + u64::from((15_000..20_000).contains(&key));
-        assert!(ours.count(&key, u64::from(key) * 2) >= copies);
+        assert!(ours.count_value(&key, u64::from(key) * 2) >= copies);
     }
     let before = bytes_of(&ours);
     let error = ours.union_with(&map(40_000..75_000, 40_000)).unwrap_err();
-    assert!(matches!(error, UnionError::Full(_)), "{error}");
+    assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
     let error = ours.union_with(&map(0..10, 10)).unwrap_err();
     assert!(matches!(error, UnionError::Different("geometry")), "{error}");
     assert!(before == bytes_of(&ours));
@@ -244,18 +245,19 @@ fn values_that_do_not_fit_are_refused() {
     assert_eq!(CuckooMap::with_capacity(1, 0.1, 0).unwrap_err(), BuildError::ValueBits(0));
     assert_eq!(CuckooMap::with_capacity(1, 0.1, 65).unwrap_err(), BuildError::ValueBits(65));
     let gap_windows = CuckooMap::builder().capacity(1).fpr(0.1).layout(Layout::GapWindows);
-    let error = gap_windows.build_map(8).unwrap_err();
+    let error = gap_windows.value_bits(8).build().unwrap_err();
     assert!(error.to_string().contains("choose the bucketed layout"), "{error}");
 
     let mut map = CuckooMap::with_capacity(10, 0.1, 3).unwrap();
     map.insert("fits", 7).unwrap();
     let before = bytes_of(&map);
     let error = map.insert("does not", 8).unwrap_err();
-    assert_eq!(error, MapError::Value { value: 8, bits: 3 }, "{error}");
+    assert_eq!(error, InsertError::Value { value: 8, bits: 3 }, "{error}");
     assert_eq!(map.update("fits", 7, 8), Err(error));
-    let error = map.insert_many(&[("fits", 1), ("does not", 8)]).unwrap_err();
-    assert!(matches!(error, MapBatchError::Value { value: 8, bits: 3 }), "{error}");
     assert!(before == bytes_of(&map));
+    let refusal = map.insert_many(&[("fits", 1), ("does not", 8), ("fits too", 2)]).unwrap_err();
+    assert_eq!((refusal.refused, refusal.error), (vec![1], error));
+    assert!(map.get("fits too").eq([2]) && map.len() == 3);
     let mut widest = CuckooMap::with_capacity(10, 0.1, 64).unwrap();
     widest.insert("fits", u64::MAX).unwrap();
     assert!(widest.get("fits").any(|value| value == u64::MAX));
@@ -314,8 +316,7 @@ fn distinct_keys_of_one_hash() {
 fn distinct_keys_that_do_not_fit_are_named() {
     let mut map = CuckooMap::with_capacity(100, 0.01, 10).unwrap();
     let pairs: Vec<(u64, u64)> = (0..1000_u64).map(|n| (n.hash_with(map.hasher()), n)).collect();
-    let Err(MapBatchError::Full(BatchFull { refused, .. })) =
-        map.insert_distinct_hashes(&pairs, 2, |a, b| a == b)
+    let Err(BatchError { refused, .. }) = map.insert_distinct_hashes(&pairs, 2, |a, b| a == b)
     else {
         panic!("1000 keys in room for 100")
     };
@@ -325,5 +326,6 @@ fn distinct_keys_that_do_not_fit_are_named() {
         assert_eq!(is_in, refused.binary_search(&i).is_err());
     }
     let too_large = map.insert_distinct_hashes(&[(1, 1), (2, 1024)], 2, |a, b| a == b);
-    assert_eq!(too_large, Err(MapBatchError::Value { value: 1024, bits: 10 }));
+    let BatchError { refused, error, .. } = too_large.unwrap_err();
+    assert_eq!((refused, error), (vec![1], InsertError::Value { value: 1024, bits: 10 }));
 }

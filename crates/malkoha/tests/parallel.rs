@@ -1,9 +1,10 @@
 //! Lookups on the threads of a pool answer as one thread does.
 #![cfg(feature = "rayon")]
 
+use malkoha::tables::Lookup;
 use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, CuckooMap, FilterView, GrowableConcurrentCuckooFilter,
-    GrowableCuckooFilter, GrowableCuckooMap, Key, KeyHasher, Layout, ParallelLookups,
+    Builder, ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, FilterView,
+    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap, Key, Layout,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -22,10 +23,10 @@ fn keys() -> Vec<u64> {
 }
 
 /// Compares the answers of every pool with those of one thread.
-fn agrees(filter: &impl ParallelLookups, one_by_one: impl Fn(&u64) -> bool, hasher: KeyHasher) {
-    let keys = keys();
+fn agrees<T: Lookup + Sync, C: Content + Sync>(filter: &Filter<T, C>) {
+    let (keys, hasher) = (keys(), filter.hasher());
     let hashes: Vec<u64> = keys.iter().map(|key| key.hash_with(hasher)).collect();
-    let expected: Vec<bool> = keys.iter().map(one_by_one).collect();
+    let expected: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
     assert!(expected.iter().step_by(2).all(|&found| found));
     assert!(expected.iter().filter(|&&found| found).count() < 27_000);
     for pool in pools() {
@@ -53,13 +54,12 @@ fn filters_of_every_layout() {
         let builder = CuckooFilter::builder().layout(layout).fingerprint_bits(12);
         let present: Vec<u64> = (0..PRESENT).collect();
         let filter = builder.build_from(&present).unwrap();
-        let hasher = filter.hasher();
-        agrees(&filter, |key| filter.contains(key), hasher);
+        agrees(&filter);
 
         let mut bytes = Vec::new();
         filter.write_to(&mut bytes).unwrap();
-        let view = FilterView::from_bytes(&bytes).unwrap();
-        agrees(&view, |key| view.contains(key), hasher);
+        let view = FilterView::view(&bytes).unwrap();
+        agrees(&view);
     }
 }
 
@@ -71,8 +71,8 @@ fn mapped_filters() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     filter.write_to(&mut file).unwrap();
     // SAFETY: nobody else knows the file.
-    let mapped = unsafe { malkoha::MappedFilter::open(file.path()) }.unwrap();
-    agrees(&mapped, |key| filter.contains(key), filter.hasher());
+    let mapped = unsafe { malkoha::MappedFilter::map(file.path()) }.unwrap();
+    agrees(&mapped);
 }
 
 #[test]
@@ -80,17 +80,17 @@ fn filters_that_grow_and_filters_of_threads() {
     let present: Vec<u64> = (0..PRESENT).collect();
     let mut grown = GrowableCuckooFilter::builder().capacity(100).fpr(0.001).build().unwrap();
     grown.insert_many(&present).unwrap();
-    agrees(&grown, |key| grown.contains(key), grown.hasher());
+    agrees(&grown);
 
     let builder = ConcurrentCuckooFilter::builder().capacity(2 * PRESENT).fpr(0.001);
-    let shared: ConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let shared = builder.build().unwrap();
     shared.insert_many(&present).unwrap();
-    agrees(&shared, |key| shared.contains(key), shared.hasher());
+    agrees(&shared);
 
-    let builder = GrowableCuckooFilter::builder().capacity(100).fpr(0.001);
-    let both: GrowableConcurrentCuckooFilter = builder.build_concurrent().unwrap();
+    let both: GrowableConcurrentCuckooFilter =
+        Builder::new().capacity(100).fpr(0.001).build().unwrap();
     both.insert_many(&present).unwrap();
-    agrees(&both, |key| both.contains(key), both.hasher());
+    agrees(&both);
 }
 
 #[test]
@@ -98,11 +98,12 @@ fn maps() {
     let pairs: Vec<(u64, u64)> = (0..PRESENT).map(|key| (key, key % 7)).collect();
     let mut map = CuckooMap::with_capacity(2 * PRESENT, 0.001, 3).unwrap();
     map.insert_many(&pairs).unwrap();
-    agrees(&map, |key| map.contains(key), map.hasher());
+    agrees(&map);
 
-    let mut grown = GrowableCuckooMap::builder().capacity(100).fpr(0.001).build_map(3).unwrap();
+    let mut grown =
+        GrowableCuckooMap::builder().capacity(100).fpr(0.001).value_bits(3).build().unwrap();
     grown.insert_many(&pairs).unwrap();
-    agrees(&grown, |key| grown.contains(key), grown.hasher());
+    agrees(&grown);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{CuckooFilter, Entry, FilterView, Layout, UnionError};
+use malkoha::{CuckooFilter, Entry, FilterView, InsertError, Layout, UnionError};
 
 const LAYOUTS: [Layout; 6] = [
     Layout::Bucketed { bucket_size: 1 },
@@ -35,7 +35,7 @@ fn a_union_has_the_keys_of_both() {
         assert!(ours.geometry().segments > 1);
         let theirs = filter(layout, (100_000..350_000).chain([7; 30]));
         let bytes = bytes_of(&theirs);
-        ours.union_with(&FilterView::from_bytes(&bytes).unwrap()).unwrap();
+        ours.union_with(&FilterView::view(&bytes).unwrap()).unwrap();
         assert_eq!(ours.len(), 450_080);
         assert!((0..350_000_u32).all(|key| ours.contains(&key)));
         assert!((100_000..200_000_u32).all(|key| ours.count(&key) >= 2));
@@ -55,7 +55,7 @@ fn what_cannot_be_united_is_left_alone() {
         let mut ours = filter(layout, 0..500_000);
         let before = bytes_of(&ours);
         let error = ours.union_with(&filter(layout, 500_000..1_000_000)).unwrap_err();
-        assert!(matches!(error, UnionError::Full(_)), "{error}");
+        assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
         assert!(error.to_string().contains("does not fit"), "{error}");
         let other = CuckooFilter::builder().capacity(600_000).layout(layout).fingerprint_bits(14);
         let error = ours.union_with(&other.seed(1).build().unwrap()).unwrap_err();
@@ -77,7 +77,10 @@ fn copies_that_cannot_be_counted_are_refused() {
         assert_eq!(filter.count("cuckoo"), 1 << doublings);
         filter.union_with(&filter.clone()).unwrap();
     }
-    assert!(matches!(filter.union_with(&filter.clone()), Err(UnionError::Full(_))));
+    assert!(matches!(
+        filter.union_with(&filter.clone()),
+        Err(UnionError::Insert(InsertError::Full { .. }))
+    ));
     assert_eq!(filter.len(), 1 << 63);
     assert_eq!(CuckooFilter::read_from(&bytes_of(&filter)[..]).unwrap().len(), 1 << 63);
 }

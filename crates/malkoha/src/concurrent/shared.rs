@@ -13,7 +13,7 @@ use crate::format::FileKind;
 use crate::geometry::Geometry;
 use crate::key::KeyHasher;
 use crate::table::Parts;
-use crate::table::traits::Lookup;
+use crate::table::traits::{Lookup, Sealed};
 
 /// A table that any number of threads read and change at the same time.
 ///
@@ -122,6 +122,8 @@ impl<P: Locking, S: Space> Shared<P, S> {
         self.len.add(-removed);
     }
 }
+
+impl<P: Locking, S> Sealed for Shared<P, S> {}
 
 impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     #[inline]

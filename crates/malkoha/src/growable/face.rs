@@ -11,10 +11,12 @@ use crate::filter::CHUNK;
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
-use crate::table::traits::{Candidates, Change, Lookup, Stored};
+use crate::table::traits::{Candidates, Change, Lookup, Sealed, Stored};
 
 /// Keys whose lines are asked for ahead of an insert or a removal.
 const AHEAD: usize = 24;
+
+impl Sealed for GrowTable {}
 
 impl Lookup for GrowTable {
     #[inline]

@@ -15,7 +15,7 @@ use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::kernel::{Kernel, with_layout};
 use crate::table::memory::{Memory, zeroed};
-use crate::table::traits::{Lookup, Stored};
+use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table that refuses what it has no room for.
 ///
@@ -129,6 +129,8 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         params::float(occupied) / params::float(self.parts.geometry.slots())
     }
 }
+
+impl<B> Sealed for Fixed<B> {}
 
 impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
     #[inline]

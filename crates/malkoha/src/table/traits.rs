@@ -1,4 +1,4 @@
-//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can name these traits.
+//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can implement these traits.
 //!
 //! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
 
@@ -9,8 +9,11 @@ use crate::error::InsertError;
 use crate::format::{FileKind, ReadError};
 use crate::key::KeyHasher;
 
-/// A table that can be looked up in.
-pub trait Lookup {
+/// Cannot be named outside this crate.
+pub trait Sealed {}
+
+/// A table that can be looked up in: every one.
+pub trait Lookup: Sealed {
     /// Whether the hash's fingerprint is in.
     fn contains(&self, hash: u64) -> bool;
     /// [`contains`](Self::contains) for each hash. Both slices have one length.
@@ -35,6 +38,7 @@ pub trait Lookup {
     fn slots(&self) -> u64;
     /// Copies that lie in no slot.
     fn spilled(&self) -> u64;
+    /// Bytes of the table, of what leads to it, and of spilled copies.
     fn size_in_bytes(&self) -> u64;
     /// Bits of the fingerprint of a key that arrives.
     fn fingerprint_bits(&self) -> u32;
@@ -91,6 +95,7 @@ pub trait Change: Lookup {
     );
     /// Replaces one value of a hash, which fits, by another; returns whether it was found.
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool;
+    /// Removes all keys.
     fn clear(&mut self);
 }
 

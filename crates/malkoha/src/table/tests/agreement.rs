@@ -5,7 +5,12 @@
 
 use std::collections::HashMap;
 
-use crate::table::*;
+use super::table;
+use crate::geometry::{Geometry, Layout};
+use crate::layout::TableLayout;
+use crate::table::Fixed;
+use crate::table::kernel::with_layout;
+use crate::table::traits::{Change, Lookup};
 
 /// Operations of one run over all tables, unless `MALKOHA_OPERATIONS` says otherwise.
 const OPERATIONS: usize = 2_000_000;
@@ -31,7 +36,7 @@ impl Random {
 type Entry = (u64, u64, u64);
 
 struct Pair {
-    table: Table<Memory>,
+    table: Fixed,
     oracle: HashMap<Entry, u64>,
     /// Hashes that were inserted and not removed.
     members: Vec<u64>,
@@ -40,7 +45,7 @@ struct Pair {
 
 impl Pair {
     fn new(geometry: Geometry) -> Self {
-        let table = Table::new(geometry).unwrap();
+        let table = table(geometry, 500);
         let seed = u64::from(geometry.fingerprint_bits);
         Self { table, oracle: HashMap::new(), members: Vec::new(), random: Random(seed) }
     }
@@ -83,20 +88,20 @@ impl Pair {
         hash
     }
 
-    /// One call of the table; answers how many hashes it was given.
+    /// One call of the table; returns how many hashes it was given.
     fn step(&mut self, limit: usize) -> usize {
         let full = self.members.len() >= limit;
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 | 1 if !full => {
                 let hash = self.hash();
-                if self.table.insert(hash, 500) {
+                if self.table.insert(hash, 0).is_ok() {
                     self.added(hash);
                 }
                 1
             }
             2 | 3 if !full => {
                 let (hashes, mut refused) = (self.hashes(), Vec::new());
-                self.table.insert_batch(&hashes, 500, 1, |i| refused.push(i));
+                self.table.insert_batch(&hashes, |_| 0, 1, |i| refused.push(i));
                 for (i, &hash) in hashes.iter().enumerate() {
                     if !refused.contains(&i) {
                         self.added(hash);
@@ -106,19 +111,37 @@ impl Pair {
             }
             4 if !self.members.is_empty() => {
                 let hash = self.member();
-                assert!(self.table.remove(hash), "a member is removed");
+                assert!(self.table.remove(hash, 0), "a member is removed");
                 1
             }
             5 if self.members.len() > BATCH => {
                 let hashes: Vec<u64> = (0..BATCH).map(|_| self.member()).collect();
-                self.table.remove_batch(&hashes, |_, removed| assert!(removed, "a member"));
+                self.table.remove_batch(&hashes, |_| 0, |_, removed| assert!(removed, "a member"));
                 BATCH
             }
-            6 => {
+            6 if !full => {
+                let (hashes, mut results) = (self.hashes(), Vec::new());
+                self.table.insert_unique_batch(&hashes, |_, result| results.push(result));
+                assert_eq!(hashes.len(), results.len());
+                for (&hash, result) in hashes.iter().zip(results) {
+                    let was_in = self.count(hash) > 0;
+                    assert!(result != Ok(was_in), "{hash} of {hashes:?}");
+                    if result == Ok(true) {
+                        self.added(hash);
+                    }
+                }
+                hashes.len()
+            }
+            7 => {
                 let hash = self.hash();
                 let copies = self.count(hash);
-                assert_eq!(self.table.contains(hash), copies > 0, "{:?}", self.table.geometry());
-                assert_eq!(self.table.count(hash), copies, "{:?}", self.table.geometry());
+                assert_eq!(
+                    self.table.contains(hash),
+                    copies > 0,
+                    "{:?}",
+                    self.table.parts().geometry
+                );
+                assert_eq!(self.table.count(hash), copies, "{:?}", self.table.parts().geometry);
                 1
             }
             _ => {
@@ -126,7 +149,7 @@ impl Pair {
                 let mut found = vec![false; hashes.len()];
                 self.table.contains_batch(&hashes, &mut found);
                 for (&hash, found) in hashes.iter().zip(found) {
-                    assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.geometry());
+                    assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.parts().geometry);
                 }
                 hashes.len()
             }
