@@ -4,7 +4,7 @@ use core::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use super::{Key, KeyHasher};
 
-/// The last byte of what is hashed for a composite key. Pinned: files depend on it.
+/// The last word of what is hashed for a composite key. Pinned: files depend on it.
 pub(super) mod kind {
     pub(crate) const TUPLE: u8 = 1;
     pub(crate) const NONE: u8 = 2;
@@ -25,12 +25,12 @@ const PART_BYTES: usize = size_of::<u64>();
 #[inline]
 fn combine<const PARTS: usize>(hasher: KeyHasher, parts: [u64; PARTS], kind: u8) -> u64 {
     const { assert!(1 <= PARTS && PARTS <= MAX_PARTS) };
-    let mut bytes = [0; MAX_PARTS * PART_BYTES + 1];
-    for (bytes, part) in bytes.chunks_exact_mut(PART_BYTES).zip(parts) {
-        bytes.copy_from_slice(&part.to_le_bytes());
+    let mut bytes = [0; (MAX_PARTS + 1) * PART_BYTES];
+    let words = parts.into_iter().chain([u64::from(kind)]);
+    for (bytes, word) in bytes.chunks_exact_mut(PART_BYTES).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
     }
-    bytes[PARTS * PART_BYTES] = kind;
-    hasher.hash_bytes(&bytes[..=PARTS * PART_BYTES])
+    hasher.hash_bytes(&bytes[..(PARTS + 1) * PART_BYTES])
 }
 
 const BLOCK_BYTES: usize = 128;
@@ -50,18 +50,31 @@ impl Blocks {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, mut bytes: &[u8]) {
-        while let Some((fits, rest)) = bytes.split_at_checked(BLOCK_BYTES - self.len)
-            && !rest.is_empty()
-        {
-            self.block[self.len..].copy_from_slice(fits);
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if bytes.len() <= BLOCK_BYTES - self.len {
+            self.block[self.len..][..bytes.len()].copy_from_slice(bytes);
+            self.len += bytes.len();
+        } else {
+            self.write_over_the_end(bytes);
+        }
+    }
+
+    /// Apart, so that the usual case is small enough to be inlined.
+    #[cold]
+    fn write_over_the_end(&mut self, bytes: &[u8]) {
+        let (fits, mut rest) = bytes.split_at(BLOCK_BYTES - self.len);
+        self.block[self.len..].copy_from_slice(fits);
+        loop {
             let hash = self.hasher.hash_bytes(&self.block);
             self.block[..PART_BYTES].copy_from_slice(&hash.to_le_bytes());
-            self.len = PART_BYTES;
-            bytes = rest;
+            let (next, after) = rest.split_at(rest.len().min(BLOCK_BYTES - PART_BYTES));
+            self.len = PART_BYTES + next.len();
+            self.block[PART_BYTES..self.len].copy_from_slice(next);
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
         }
-        self.block[self.len..self.len + bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
     }
 
     /// The hash of a composite key of this kind whose one part is what was written.

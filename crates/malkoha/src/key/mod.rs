@@ -45,9 +45,8 @@ pub use hashed::Hashed;
 /// | the same of `char`, `bool` or integers, except `u8` | the block hash of the items' bytes | 16 + the width in bytes |
 /// | `SocketAddr` | as the tuple `(ip, port)` or `(ip, port, flowinfo, scope_id)` | 1 |
 ///
-/// The hash of a composite key is [`KeyHasher::hash_bytes`] of its parts, each as eight
-/// little-endian bytes, followed by the kind as one byte. The block hash of at most 128 bytes is
-/// their `hash_bytes`. For more, the first 128 bytes are replaced by the eight little-endian bytes
+/// The hash of a composite key is [`KeyHasher::hash_bytes`] of its parts and then its kind, each as
+/// eight little-endian bytes. The block hash of at most 128 bytes is their `hash_bytes`. For more, the first 128 bytes are replaced by the eight little-endian bytes
 /// of their `hash_bytes`, until at most 128 are left.
 ///
 /// References, `Box`, `Rc`, `Arc` and `Cow` are hashed as what they contain, so a `String`, an
