@@ -51,7 +51,7 @@ impl<T: Hash + ?Sized> Key for Hashed<T> {
     }
 }
 
-/// Collects what `Hash` writes. The defaults of `Hasher` write integers in the machine's byte order.
+/// Collects what `Hash` writes. By default, `Hasher` writes integers in the machine's byte order.
 struct Written(Blocks);
 
 macro_rules! write_little_endian {

@@ -21,7 +21,7 @@ pub use hashed::Hashed;
 ///
 /// | type | bytes |
 /// | --- | --- |
-/// | `str`, `String`, `[u8]`, `[u8; N]`, `Vec<u8>` | the text or bytes: `"abc"` and `b"abc"` are one key |
+/// | `str`, `String`, `[u8]`, `[u8; N]`, `Vec<u8>` | as they are: `"abc"` and `b"abc"` are one key |
 /// | integers, `NonZero` integers | little-endian, at their own width: `5u32` and `5u64` differ |
 /// | `usize`, `isize`, `char`, `bool` | as `u64`, `i64`, `u32`, `u8` |
 /// | `Ipv4Addr`, `Ipv6Addr`, `IpAddr` | the 4 or 16 octets |
@@ -42,8 +42,10 @@ pub use hashed::Hashed;
 /// | `Some(key)` | the hash of `key` | 3 |
 /// | `[T]`, `[T; N]`, `Vec<T>` | the block hash of the hashes of the items | 4 |
 /// | [`Hashed`] | the block hash of what `Hash` writes | 5 |
-/// | the same of `char`, `bool` or integers, except `u8` | the block hash of the items' bytes | 16 + the width in bytes |
-/// | `SocketAddr` | as the tuple `(ip, port)` or `(ip, port, flowinfo, scope_id)` | 1 |
+/// | these of integers, `char`, `bool` | the block hash of the items' bytes | 16 + an item's bytes |
+///
+/// `[u8]` alone is a simple key. A `SocketAddr` is hashed as the tuple `(ip, port)`, or `(ip, port,
+/// flowinfo, scope_id)` for IPv6.
 ///
 /// The hash of a composite key is [`KeyHasher::hash_bytes`] of its parts and then its kind, each as
 /// eight little-endian bytes. The block hash of at most 128 bytes is their `hash_bytes`. For more, the first 128 bytes are replaced by the eight little-endian bytes
