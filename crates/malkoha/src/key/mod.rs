@@ -21,7 +21,7 @@ pub use hashed::Hashed;
 ///
 /// | type | bytes |
 /// | --- | --- |
-/// | `str`, `String`, `[u8]`, `[u8; N]`, `Vec<u8>` | as they are: `"abc"` and `b"abc"` are one key |
+/// | `str`, `String`, `[u8]`, `[u8; N]`, `Vec<u8>` | as they are: `"abc"` is `b"abc"` |
 /// | integers, `NonZero` integers | little-endian, at their own width: `5u32` and `5u64` differ |
 /// | `usize`, `isize`, `char`, `bool` | as `u64`, `i64`, `u32`, `u8` |
 /// | `Ipv4Addr`, `Ipv6Addr`, `IpAddr` | the 4 or 16 octets |
@@ -33,7 +33,7 @@ pub use hashed::Hashed;
 /// platforms have no stable form for paths, so paths are no keys there.
 ///
 /// A **composite key** is made of other keys. Its parts cannot run into each other: `("ab", "c")`
-/// and `("a", "bc")` differ, `Some(key)` differs from `key`, and `None` from everything else.
+/// and `("a", "bc")` differ, `Some(key)` differs from `key`, and `None` from all other keys.
 ///
 /// | type | parts | kind |
 /// | --- | --- | --- |
@@ -41,15 +41,16 @@ pub use hashed::Hashed;
 /// | `None` | the hash of the empty string | 2 |
 /// | `Some(key)` | the hash of `key` | 3 |
 /// | `[T]`, `[T; N]`, `Vec<T>` | the block hash of the hashes of the items | 4 |
+/// | `[T]` of integers, `char`, `bool` | the block hash of the items' bytes | 16 + item size |
 /// | [`Hashed`] | the block hash of what `Hash` writes | 5 |
-/// | these of integers, `char`, `bool` | the block hash of the items' bytes | 16 + an item's bytes |
 ///
-/// `[u8]` alone is a simple key. A `SocketAddr` is hashed as the tuple `(ip, port)`, or `(ip, port,
-/// flowinfo, scope_id)` for IPv6.
+/// The item size is in bytes, as hashed; `[u8]` alone is a simple key. A `SocketAddr` is hashed as
+/// the tuple `(ip, port)`, or `(ip, port, flowinfo, scope_id)` for IPv6.
 ///
 /// The hash of a composite key is [`KeyHasher::hash_bytes`] of its parts and then its kind, each as
-/// eight little-endian bytes. The block hash of at most 128 bytes is their `hash_bytes`. For more, the first 128 bytes are replaced by the eight little-endian bytes
-/// of their `hash_bytes`, until at most 128 are left.
+/// eight little-endian bytes. The block hash of at most 128 bytes is their `hash_bytes`. For more,
+/// the first 128 bytes are replaced by the eight little-endian bytes of their `hash_bytes`, until
+/// at most 128 are left.
 ///
 /// References, `Box`, `Rc`, `Arc` and `Cow` are hashed as what they contain, so a `String`, an
 /// `Arc<str>` and a `&str` with the same text are one key.
