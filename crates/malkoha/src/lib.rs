@@ -52,7 +52,10 @@
 //!
 //! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
 //! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
-//! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature.
+//! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature. `uuid`
+//! (not default) makes `uuid::Uuid` a [`Key`].
+
+extern crate alloc;
 
 mod addressing;
 mod arch;
@@ -85,7 +88,7 @@ pub use filter::{MappedFilter, MappedMap};
 pub use format::MappedFile;
 pub use format::{FileKind, GrowableLoader, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
-pub use key::{Key, KeyHasher};
+pub use key::{Hashed, Key, KeyHasher};
 pub use table::Memory;
 
 /// Locks by which the writers of a shared filter exclude each other.
