@@ -58,6 +58,7 @@
 extern crate alloc;
 
 mod addressing;
+mod any;
 mod arch;
 mod builder;
 mod concurrent;
@@ -74,6 +75,7 @@ mod spill;
 mod table;
 mod threads;
 
+pub use any::AnyFilter;
 pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};

@@ -69,11 +69,8 @@ impl<T: Stored, C: Content> Filter<T, C> {
     /// # Errors
     ///
     /// If `bytes` are not exactly one whole, undamaged file of this kind.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
-        let mut rest = bytes;
-        let filter = Self::read_from(&mut rest)?;
-        no_more(bytes.len() as u64, rest.len() as u64)?;
-        Ok(filter)
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ReadError> {
+        whole(&mut bytes, |reader| Self::read_from(reader))
     }
 
     /// Reads the file at `path`, whole.
@@ -82,33 +79,32 @@ impl<T: Stored, C: Content> Filter<T, C> {
     ///
     /// If the file cannot be read or is not exactly one whole, undamaged file of this kind.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let mut reader = BufReader::new(File::open(path)?);
-        Self::read_to_end(&mut reader)
-    }
-
-    /// Reads a stream that must end with the filter.
-    pub(crate) fn read_to_end(reader: &mut impl Read) -> Result<Self, ReadError> {
-        let mut counted = Counted { reader, bytes: 0 };
-        let filter = Self::read_from(&mut counted)?;
-        let read = counted.bytes;
-        let after = io::copy(counted.reader, &mut io::sink())?;
-        no_more(read + after, after)?;
-        Ok(filter)
+        whole(&mut BufReader::new(File::open(path)?), |reader| Self::read_from(reader))
     }
 }
 
-/// An error if bytes are left over.
-fn no_more(found: u64, after: u64) -> Result<(), ReadError> {
-    if after == 0 { Ok(()) } else { Err(ReadError::Length { expected: found - after, found }) }
+/// What `read` makes of a stream that must end where `read` stops.
+pub(crate) fn whole<F>(
+    reader: &mut dyn Read,
+    read: impl FnOnce(&mut dyn Read) -> Result<F, ReadError>,
+) -> Result<F, ReadError> {
+    let mut counted = Counted { reader, bytes: 0 };
+    let filter = read(&mut counted)?;
+    let expected = counted.bytes;
+    let after = io::copy(counted.reader, &mut io::sink())?;
+    if after > 0 {
+        return Err(ReadError::Length { expected, found: expected + after });
+    }
+    Ok(filter)
 }
 
 /// A reader, and how many bytes were read from it.
-struct Counted<R> {
-    reader: R,
+struct Counted<'a> {
+    reader: &'a mut dyn Read,
     bytes: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl Read for Counted<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(into)?;
         self.bytes += read as u64;

@@ -10,8 +10,11 @@ mod lookups;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
+#[cfg(feature = "serde")]
+mod serde;
 mod shared;
 
+pub(crate) use files::whole;
 pub use lookups::Lookups;
 
 use std::fmt::Debug;

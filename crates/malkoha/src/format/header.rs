@@ -74,7 +74,7 @@ impl FileKind {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Set => "set (CuckooFilter)",
             Self::Map => "map (CuckooMap)",

@@ -231,3 +231,18 @@ fn entry<W: Word>(
         copies: 1,
     }
 }
+
+impl PartialEq for GrowTable {
+    /// Whether the files of both would be the same.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |number| {
+            self.records[number] == other.records[number]
+                && self.bytes(number) == other.bytes(number)
+        };
+        self.shape == other.shape
+            && self.capacity == other.capacity
+            && self.segments() == other.segments()
+            && self.spill == other.spill
+            && (0..self.segments()).all(same)
+    }
+}

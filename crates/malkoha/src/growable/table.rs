@@ -45,7 +45,7 @@ impl Kernel {
 }
 
 /// What is known of a segment beside its bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) home: Home,
     pub(crate) form: Form,

@@ -1,0 +1,278 @@
+//! From what is wanted to a filter or map, with the price said beforehand.
+
+mod kinds;
+mod plan;
+
+pub use plan::Plan;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::error::BuildError;
+use crate::filter::{CuckooFilter, Filter};
+use crate::geometry::Layout;
+use crate::key::{Key, KeyHasher, random_seed};
+use crate::table::traits::Change;
+use crate::threads::side_by_side;
+
+/// The seed of a filter that was given none: equal inputs then give equal bytes.
+const DEFAULT_SEED: u64 = 0;
+/// Fewer keys are hashed before a thread has started.
+const MIN_KEYS_PER_THREAD: usize = 1 << 16;
+
+/// Builds the filters and maps of this library: a capacity, a false-positive rate, and options.
+/// `F` is what it builds.
+///
+/// | option | fixed | growable | shared | growable and shared |
+/// | --- | --- | --- | --- | --- |
+/// | [`capacity`](Self::capacity) | required | 1 | required | required |
+/// | [`fpr`](Self::fpr) | required, or `fingerprint_bits` | 0.001 | as fixed | 0.001 |
+/// | [`fingerprint_bits`](Self::fingerprint_bits) | instead of `fpr` | | instead of `fpr` | |
+/// | [`layout`](Self::layout) | the smallest; in a map buckets of 4 | | words | |
+/// | [`growth`](Self::growth) | | 1024; to 5 * 10^8 keys without a capacity | | 1024 |
+/// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
+/// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
+/// | [`seed`](Self::seed) | 0 | 0 | 0 | 0 |
+///
+/// An option that a kind does not have is an error.
+///
+/// ```
+/// use malkoha::{Builder, CuckooFilter, CuckooMap, GrowableCuckooFilter};
+///
+/// let builder = CuckooFilter::builder().capacity(1_000_000).fpr(0.001);
+/// let plan = builder.plan()?; // costs nothing
+/// assert!(plan.fpr <= 0.001);
+/// println!("{plan}");
+/// let filter = builder.build()?;
+///
+/// let offsets = CuckooMap::builder().capacity(1_000).fpr(1e-4).value_bits(40).build()?;
+/// let growable: GrowableCuckooFilter = Builder::new().fpr(0.001).build()?;
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+#[must_use]
+pub struct Builder<F = CuckooFilter> {
+    options: Options,
+    builds: PhantomData<fn() -> F>,
+}
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    capacity: Option<u64>,
+    fpr: Option<f64>,
+    fingerprint_bits: Option<u32>,
+    layout: Option<Layout>,
+    growth: Option<f64>,
+    value_bits: Option<u32>,
+    max_kicks: Option<u32>,
+    seed: u64,
+    threads: usize,
+}
+
+impl<F> Clone for Builder<F> {
+    fn clone(&self) -> Self {
+        Self { options: self.options, builds: PhantomData }
+    }
+}
+
+impl<F> fmt::Debug for Builder<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.options.fmt(f)
+    }
+}
+
+impl<F> Default for Builder<F> {
+    fn default() -> Self {
+        let options = Options {
+            capacity: None,
+            fpr: None,
+            fingerprint_bits: None,
+            layout: None,
+            growth: None,
+            value_bits: None,
+            max_kicks: None,
+            seed: DEFAULT_SEED,
+            threads: 1,
+        };
+        Self { options, builds: PhantomData }
+    }
+}
+
+impl<F> Builder<F> {
+    /// A builder of which nothing is decided yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of distinct keys that the filter must hold, 1 to 2^36; of one that grows, to begin
+    /// with. It need not be a power of two.
+    pub fn capacity(mut self, keys: u64) -> Self {
+        self.options.capacity = Some(keys);
+        self
+    }
+
+    /// The highest false-positive rate with `capacity` keys in, above 0 and below 1. In a map it is
+    /// the number of candidates of a key that is not in. In one that grows, the rate holds until it
+    /// has grown to [`growth`](Self::growth) times its capacity.
+    pub fn fpr(mut self, rate: f64) -> Self {
+        self.options.fpr = Some(rate);
+        self
+    }
+
+    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate. The layout is then the
+    /// paper's, with buckets of 4, unless another is chosen.
+    pub fn fingerprint_bits(mut self, bits: u32) -> Self {
+        self.options.fingerprint_bits = Some(bits);
+        self
+    }
+
+    /// Slots per bucket: 1, 2, 4 or 8. Short for the bucketed layout of that size.
+    pub fn bucket_size(self, slots: u32) -> Self {
+        self.layout(Layout::Bucketed { bucket_size: slots })
+    }
+
+    /// How fingerprints lie in memory. Without it, the builder takes the smallest that reaches the
+    /// false-positive rate.
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.options.layout = Some(layout);
+        self
+    }
+
+    /// How many times its capacity the filter may grow to at its rate: 1 to 10^9, or to about 10^7
+    /// from a large capacity, where fingerprints of 30 bits are spent; 65,536 if threads share it,
+    /// and less where it would lead to more than about 10^11 keys. Costs a bit per key for the first
+    /// doubling, and less for each later one.
+    pub fn growth(mut self, factor: f64) -> Self {
+        self.options.growth = Some(factor);
+        self
+    }
+
+    /// Bits of a value of a map: 1 to 64, or 0 to 64 at most of one that grows.
+    pub fn value_bits(mut self, bits: u32) -> Self {
+        self.options.value_bits = Some(bits);
+        self
+    }
+
+    /// Evictions that an insert considers before it gives up, at most 65535; 8000 unless told,
+    /// which are reached only when a filter is full.
+    pub fn max_kicks(mut self, kicks: u32) -> Self {
+        self.options.max_kicks = Some(kicks);
+        self
+    }
+
+    /// The seed of the hash; 0 unless told, so that equal inputs give equal filters.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
+    }
+
+    /// A seed that nobody can guess: for keys that an attacker may choose.
+    pub fn random_seed(self) -> Self {
+        self.seed(random_seed())
+    }
+
+    /// The most threads that [`build_from`](Self::build_from) may use; 1 unless told. The filter
+    /// does not depend on it, and where the system refuses threads, fewer do.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads.max(1);
+        self
+    }
+
+    /// The hash that the filter will use.
+    #[must_use]
+    pub fn hasher(&self) -> KeyHasher {
+        KeyHasher::new(self.options.seed)
+    }
+}
+
+/// What a [`Builder`] can build.
+pub trait Build: Sized {
+    fn build(options: &Options) -> Result<Self, BuildError>;
+}
+
+/// What can be built as a table of fixed size.
+pub trait Planned: Build {
+    fn plan(options: &Options) -> Result<Plan, BuildError>;
+}
+
+impl<F: Build> Builder<F> {
+    /// Builds the filter or map, empty.
+    ///
+    /// ```
+    /// use malkoha::locks::{McsLock, Striped};
+    /// use malkoha::{Builder, ConcurrentCuckooFilter};
+    ///
+    /// let seen: ConcurrentCuckooFilter = Builder::new().capacity(1_000).fpr(0.01).build()?;
+    /// let queued: ConcurrentCuckooFilter<Striped<McsLock>> =
+    ///     Builder::new().capacity(1_000).fpr(0.01).build()?;
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If no filter of this library is like that, or the system does not give the memory; the
+    /// message says what to change.
+    pub fn build(&self) -> Result<F, BuildError> {
+        F::build(&self.options)
+    }
+}
+
+impl<F: Planned> Builder<F> {
+    /// What would be built, and what it would cost. Allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// If no filter of this library is like that; the message says what to change.
+    pub fn plan(&self) -> Result<Plan, BuildError> {
+        F::plan(&self.options)
+    }
+}
+
+impl<T: Change> Builder<Filter<T>>
+where
+    Filter<T>: Build,
+{
+    /// Builds a filter of these keys, for as many keys as there are unless a capacity was given.
+    /// The fastest way to fill a filter of fixed size: segment by segment, each in cache.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let keys: Vec<u64> = (0..100_000).collect();
+    /// let filter = CuckooFilter::builder().fpr(0.001).threads(2).build_from(&keys)?;
+    /// assert!(filter.contains(99_999_u64));
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If no such filter can be built, or a capacity was given that is too small.
+    pub fn build_from<K: Key + Sync>(&self, keys: &[K]) -> Result<Filter<T>, BuildError> {
+        let (hasher, threads) = (self.hasher(), self.options.threads);
+        let mut hashes = vec![0; keys.len()];
+        let per_thread = keys.len().div_ceil(threads).max(MIN_KEYS_PER_THREAD);
+        let parts = keys.chunks(per_thread).zip(hashes.chunks_mut(per_thread)).collect();
+        side_by_side(parts, |(keys, hashes)| hash_all(hasher, keys, hashes));
+        self.build_from_hashes(&hashes)
+    }
+
+    /// [`build_from`](Self::build_from) for hashes.
+    ///
+    /// # Errors
+    ///
+    /// As [`build_from`](Self::build_from).
+    pub fn build_from_hashes(&self, hashes: &[u64]) -> Result<Filter<T>, BuildError> {
+        let mut sized = self.clone();
+        sized.options.capacity.get_or_insert((hashes.len() as u64).max(1));
+        let mut filter = sized.build()?;
+        let inserted = filter.insert_hashes_with_threads(hashes, self.options.threads);
+        inserted.map_err(|refusal| refusal.error)?;
+        Ok(filter)
+    }
+}
+
+fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+    for (hash, key) in hashes.iter_mut().zip(keys) {
+        *hash = key.hash_with(hasher);
+    }
+}

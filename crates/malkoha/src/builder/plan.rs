@@ -1,0 +1,135 @@
+//! The choice of a geometry, with its price.
+
+use std::fmt;
+
+use super::Options;
+use crate::error::BuildError;
+use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
+use crate::params;
+
+/// The paper's 500 (section 2.2) are steps of a random walk, each of which waits for memory. The
+/// places of a breadth-first search are cheap, and this many fill a table further.
+const DEFAULT_MAX_KICKS: u32 = 8_000;
+/// The paper's layout, with the bucket size that it recommends.
+pub(super) const PAPER: Layout = Layout::Bucketed { bucket_size: 4 };
+/// Expected number of keys in the whole table that short fingerprints may leave without a place.
+const OVERFULL_TOLERANCE: f64 = 1e-3;
+
+/// What a builder chose, and what it will cost when the filter holds its capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Keys the filter is for.
+    pub capacity: u64,
+    /// The shape of the table.
+    pub geometry: Geometry,
+    /// Evictions that an insert considers before it gives up.
+    pub max_kicks: u32,
+    /// Seed of the hash.
+    pub seed: u64,
+    /// False-positive rate with `capacity` keys in (paper, eq. 5).
+    pub fpr: f64,
+    /// Share of the slots that `capacity` keys occupy.
+    pub load: f64,
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Bits of the table for each of `capacity` keys (paper, eq. 4).
+    pub bits_per_key: f64,
+    /// Expected number of keys without a place because their fingerprints are too short
+    /// (paper, eq. 3). Well below 1 in every geometry chosen from a false-positive rate.
+    pub expected_failures: f64,
+}
+
+impl Options {
+    pub(super) fn plan(&self, value_bits: u32, layout: Option<Layout>) -> Result<Plan, BuildError> {
+        let (capacity, seed) = (self.capacity.unwrap_or(0), self.seed);
+        let max_kicks = self.max_kicks.unwrap_or(DEFAULT_MAX_KICKS);
+        if max_kicks > MAX_KICKS_LIMIT {
+            return Err(BuildError::MaxKicks(max_kicks));
+        }
+        let geometry = match (self.fpr, self.fingerprint_bits) {
+            (Some(fpr), None) => match layout {
+                Some(layout) => smallest(capacity, layout, value_bits, fpr)?,
+                None => smallest_of_all(capacity, fpr)?,
+            },
+            (None, Some(bits)) => {
+                Geometry::for_capacity(capacity, layout.unwrap_or(PAPER), bits, value_bits)?
+            }
+            _ => return Err(BuildError::Precision),
+        };
+        let keys = params::float(capacity);
+        let load = keys / params::float(geometry.slots());
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        Ok(Plan {
+            capacity,
+            geometry,
+            max_kicks,
+            seed,
+            fpr: geometry.fpr_at(load),
+            load,
+            bytes,
+            bits_per_key: params::float(bytes) * 8.0 / keys,
+            expected_failures: geometry.expected_failures(capacity),
+        })
+    }
+}
+
+/// The geometry of any layout that meets `fpr` in the fewest bytes.
+fn smallest_of_all(capacity: u64, fpr: f64) -> Result<Geometry, BuildError> {
+    // On equal size the first wins. Semi-sorted tables are as small as gap windows, but slower.
+    let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
+    let all = [Layout::GapWindows, bucketed(4), bucketed(2), bucketed(8)];
+    let mut choices = all.map(|layout| smallest(capacity, layout, 0, fpr)).into_iter();
+    let first = choices.next().expect("several layouts");
+    // A layout that cannot reach the rate does not stop another that can.
+    choices.fold(first, |least, choice| match (&least, &choice) {
+        (Ok(a), Ok(b)) if b.table_bytes() < a.table_bytes() => choice,
+        (Err(_), Ok(_)) => choice,
+        (
+            Err(BuildError::FprTooSmall { reachable: a, .. }),
+            Err(BuildError::FprTooSmall { reachable: b, .. }),
+        ) if b < a => choice,
+        _ => least,
+    })
+}
+
+/// The smallest geometry of `layout` that meets `fpr`. Not always that with the shortest
+/// fingerprints: very short ones need much emptier tables.
+fn smallest(
+    capacity: u64,
+    layout: Layout,
+    value_bits: u32,
+    fpr: f64,
+) -> Result<Geometry, BuildError> {
+    // Written so that a NaN is refused too.
+    if !(fpr > 0.0 && fpr < 1.0) {
+        return Err(BuildError::Fpr(fpr));
+    }
+    let (mut smallest, mut reachable) = (None::<Geometry>, f64::INFINITY);
+    for bits in layout.least_fingerprint_bits()..=32 {
+        let geometry = Geometry::for_capacity(capacity, layout, bits, value_bits)?;
+        let load = params::float(capacity) / params::float(geometry.slots());
+        if geometry.expected_failures(capacity) >= OVERFULL_TOLERANCE {
+            continue;
+        }
+        let rate = geometry.fpr_at(load);
+        reachable = reachable.min(rate);
+        if rate <= fpr && smallest.is_none_or(|least| geometry.table_bytes() < least.table_bytes())
+        {
+            smallest = Some(geometry);
+        }
+    }
+    smallest.ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { capacity, geometry, bits_per_key, load, fpr, bytes, .. } = self;
+        write!(
+            f,
+            "{capacity} keys in {bytes} bytes: {bits_per_key:.2} bits a key, \
+             fpr {fpr:.3e} at load {load:.3} ({}, {}-bit fingerprints)",
+            geometry.layout, geometry.fingerprint_bits
+        )
+    }
+}
