@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use crate::concurrent::{ConcurrentCuckooFilter, Locking};
+use crate::concurrent::ConcurrentCuckooFilter;
 use crate::error::{BuildError, FromIterError};
 use crate::filter::CuckooFilter;
 use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
 use crate::key::{Key, KeyHasher, random_seed};
+use crate::locks::Locking;
 use crate::map::CuckooMap;
 use crate::params;
 use crate::threads::side_by_side;
@@ -216,7 +217,8 @@ impl Builder {
     /// Builds a filter for many threads, empty, with the locks that `P` says.
     ///
     /// ```
-    /// use malkoha::{ConcurrentCuckooFilter, McsLock, Striped};
+    /// use malkoha::ConcurrentCuckooFilter;
+    /// use malkoha::locks::{McsLock, Striped};
     ///
     /// let builder = ConcurrentCuckooFilter::builder().capacity(1_000).fpr(0.01);
     /// let seen: ConcurrentCuckooFilter = builder.build_concurrent()?;

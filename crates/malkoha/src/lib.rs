@@ -66,6 +66,7 @@ mod geometry;
 mod growable;
 mod key;
 mod layout;
+pub mod locks;
 mod lookups;
 mod map;
 #[cfg(feature = "rayon")]
@@ -78,8 +79,7 @@ mod union;
 
 pub use builder::{Builder, Plan};
 pub use concurrent::{
-    ConcurrentCuckooFilter, ElidedMcsLock, Fixed, Global, GrowableConcurrentCuckooFilter, Growing,
-    Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Space, Status, Striped, Transactions,
+    ConcurrentCuckooFilter, Fixed, GrowableConcurrentCuckooFilter, Growing, Space,
 };
 pub use entries::Entry;
 pub use error::{

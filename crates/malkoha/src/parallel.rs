@@ -4,10 +4,11 @@ use std::ops::Deref;
 
 use rayon::prelude::*;
 
-use crate::concurrent::{ConcurrentCuckooFilter, Locking, Space};
+use crate::concurrent::{ConcurrentCuckooFilter, Space};
 use crate::filter::{CuckooFilter, hash_chunks};
 use crate::growable::{GrowableCuckooFilter, GrowableCuckooMap};
 use crate::key::{Key, KeyHasher};
+use crate::locks::Locking;
 use crate::map::CuckooMap;
 
 /// Keys that a thread takes at a time: so many that filling the pipeline of 64 keys on their way,

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
 use malkoha::{
-    BuildError, ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Fixed, Global,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Growing, Layout, Lock, Locking, McsLock,
-    ParkingLock, Space, Striped,
+    BuildError, ConcurrentCuckooFilter, CuckooFilter, Fixed, GrowableConcurrentCuckooFilter,
+    GrowableCuckooFilter, Growing, Layout, Space,
 };
 use proptest::prelude::*;
 
@@ -321,20 +321,6 @@ fn filters_of_all_kinds_are_shared() {
     }
     check::<Striped<ParkingLock>, Growing>();
     check::<Global<McsLock>, Fixed>();
-}
-
-/// Locks may be one's own.
-#[test]
-fn a_lock_of_ones_own() {
-    #[derive(Debug, Default)]
-    struct Mine(std::sync::RwLock<()>);
-    impl Lock for Mine {
-        fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
-            let _guard = self.0.write().unwrap();
-            critical()
-        }
-    }
-    no_key_is_ever_missed::<Striped<Mine>>(2);
 }
 
 /// Threads make filters grow to 150 times what they began with. Each puts in keys and takes every

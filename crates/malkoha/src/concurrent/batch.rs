@@ -1,10 +1,10 @@
 //! Many keys at once: their lines are asked for long before they are looked at.
 
-use super::locks::Locking;
 use super::space::Space;
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
+use crate::locks::Locking;
 
 /// Keys on their way: 128 lines.
 const RING: usize = 64;

@@ -1,11 +1,11 @@
 //! From the filter of one owner and back: to save it, or to open it for threads.
 
 use super::filter::ConcurrentCuckooFilter;
-use super::locks::Locking;
 use super::sync::Ordering;
 use crate::error::BuildError;
 use crate::filter::CuckooFilter;
 use crate::geometry::Layout;
+use crate::locks::Locking;
 use crate::table::{Table, zeroed};
 
 impl<P: Locking> ConcurrentCuckooFilter<P> {

@@ -1,7 +1,6 @@
 //! The cuckoo filter that threads share.
 
 use super::counter::Counter;
-use super::locks::{Locking, ParkingLock, Striped};
 use super::space::{Fixed, Growing, Space, plan as plan_growing};
 use super::table::Table;
 use crate::builder::{Builder, Plan};
@@ -9,6 +8,7 @@ use crate::error::{BatchFull, BuildError, Full};
 use crate::filter::{Parts, hash_chunks};
 use crate::geometry::Geometry;
 use crate::key::{Key, KeyHasher};
+use crate::locks::{Locking, ParkingLock, Striped};
 use crate::params;
 
 /// A [`CuckooFilter`](crate::CuckooFilter) that any number of threads read and change at the same
@@ -49,7 +49,7 @@ use crate::params;
 /// ```
 ///
 /// `P` says which [locks](Locking) it has: one a stripe that lets threads sleep, unless told. With one
-/// lock around all, [`Global`](crate::Global), lookups take that.
+/// lock around all, [`Global`](crate::locks::Global), lookups take that.
 #[derive(Debug)]
 pub struct ConcurrentCuckooFilter<P: Locking = Striped<ParkingLock>, S: Space = Fixed> {
     pub(super) table: Table<P, S>,

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 
-use super::locks::Locking;
 use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::layout::{NEAR, Neighbours, Offer, Search};
+use crate::locks::Locking;
 use crate::spill::MAX_COPIES;
 
 thread_local! {

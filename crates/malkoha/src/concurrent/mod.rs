@@ -6,18 +6,13 @@ mod convert;
 mod counter;
 mod filter;
 mod insert;
-mod locks;
 mod slots;
 mod space;
-mod sync;
+pub(crate) mod sync;
 mod table;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use filter::{ConcurrentCuckooFilter, GrowableConcurrentCuckooFilter};
-pub use locks::{
-    ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
-    Transactions,
-};
 pub use space::{Fixed, Growing, Space};

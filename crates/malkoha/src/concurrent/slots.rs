@@ -1,8 +1,8 @@
 //! Single slots, for tools: the thesis's `ReadTags` and `WriteTags` (its table 1.2).
 
 use super::filter::ConcurrentCuckooFilter;
-use super::locks::Locking;
 use super::sync::Ordering;
+use crate::locks::Locking;
 
 impl<P: Locking> ConcurrentCuckooFilter<P> {
     /// Buckets of the whole table.

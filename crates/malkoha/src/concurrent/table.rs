@@ -21,12 +21,12 @@
 //! stays, while other lanes of the bucket may change.
 
 use super::bucket::Lanes;
-use super::locks::{Lock, Locking};
 use super::space::Space;
 use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
 use crate::layout::{Offer, Step};
+use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.

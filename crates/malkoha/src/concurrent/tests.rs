@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
 use super::space::{Buckets, Fixed, Growing, Space};
 use super::sync::Ordering;
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Step;
+use crate::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
 
 #[cfg(loom)]
 use loom::thread;

@@ -5,9 +5,10 @@ use super::set::GrowableCuckooFilter;
 use super::shape::Shape;
 use super::table::GrowTable;
 use crate::builder::DEFAULT_SEED;
-use crate::concurrent::{GrowableConcurrentCuckooFilter, Locking};
+use crate::concurrent::GrowableConcurrentCuckooFilter;
 use crate::error::BuildError;
 use crate::key::{KeyHasher, random_seed};
+use crate::locks::Locking;
 
 /// Builds a [`GrowableCuckooFilter`] or a [`GrowableCuckooMap`]: a capacity to begin with, a false-positive rate, and how far
 /// that rate shall hold.
