@@ -43,13 +43,17 @@ impl<B: Deref<Target = [u8]>> CuckooFilter<B> {
 
 impl Entry {
     fn of(probe: &Probe, value: u64) -> Self {
-        let key = SpillKey::of(probe, value);
-        // Segments have at most 2^18 places.
-        let place = u32::try_from(probe.first).expect("a place of a segment");
-        Self { place, ..Self::spilled(key, 1) }
+        Self { value, ..Self::in_slot(probe.segment, probe.first, probe.fingerprint) }
     }
 
-    fn spilled(key: SpillKey, copies: u64) -> Self {
+    pub(crate) fn in_slot(segment: u64, place: u64, fingerprint: u64) -> Self {
+        // Segments and places are numbered by 32 bits, and fingerprints have as many.
+        let narrow = |number: u64| u32::try_from(number).expect("at most 32 bits");
+        let (segment, place, fingerprint) = (narrow(segment), narrow(place), narrow(fingerprint));
+        Self { segment, place, fingerprint, value: 0, copies: 1 }
+    }
+
+    pub(crate) fn spilled(key: SpillKey, copies: u64) -> Self {
         let SpillKey { segment, place, fingerprint, value } = key;
         Self { segment, place, fingerprint, value, copies }
     }

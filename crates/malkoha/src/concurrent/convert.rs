@@ -61,7 +61,9 @@ impl CuckooFilter {
                 word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
             }
         }
-        filter.table.add_spilled(self.table().spill());
+        for (key, copies) in self.table().spill().iter() {
+            filter.table.add_spilled(key, copies);
+        }
         Ok(filter)
     }
 }

@@ -56,6 +56,8 @@ impl Exclude for ParkingLock {
 #[derive(Debug, Default)]
 pub(crate) struct NoLock;
 
+impl Lock for NoLock {}
+
 impl Exclude for NoLock {
     #[inline(always)]
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
