@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::filter::{CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap, whole};
+use crate::filter::{
+    CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter, GrowableCuckooFilter,
+    GrowableCuckooMap, whole,
+};
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
 use crate::key::KeyHasher;
 
@@ -31,6 +34,8 @@ pub enum AnyFilter {
     GrowableSet(GrowableCuckooFilter),
     /// A map that grows.
     GrowableMap(GrowableCuckooMap),
+    /// A set that threads share and that grows.
+    SharedGrowableSet(GrowableConcurrentCuckooFilter),
 }
 
 /// Runs one expression on the filter, whatever its kind.
@@ -41,6 +46,7 @@ macro_rules! each {
             AnyFilter::Map($filter) => $body,
             AnyFilter::GrowableSet($filter) => $body,
             AnyFilter::GrowableMap($filter) => $body,
+            AnyFilter::SharedGrowableSet($filter) => $body,
         }
     };
 }
@@ -79,6 +85,9 @@ impl AnyFilter {
             FileKind::Map => Self::Map(CuckooMap::read_from(all)?),
             FileKind::GrowableSet => Self::GrowableSet(GrowableCuckooFilter::read_from(all)?),
             FileKind::GrowableMap => Self::GrowableMap(GrowableCuckooMap::read_from(all)?),
+            FileKind::SharedGrowableSet => {
+                Self::SharedGrowableSet(GrowableConcurrentCuckooFilter::read_from(all)?)
+            }
         })
     }
 
@@ -108,6 +117,7 @@ impl AnyFilter {
             Self::Map(_) => FileKind::Map,
             Self::GrowableSet(_) => FileKind::GrowableSet,
             Self::GrowableMap(_) => FileKind::GrowableMap,
+            Self::SharedGrowableSet(_) => FileKind::SharedGrowableSet,
         }
     }
 

@@ -28,6 +28,13 @@ pub struct Entry {
     pub copies: u64,
 }
 
+impl Entry {
+    pub(crate) fn new(key: SpillKey, copies: u64, fingerprint_bits: u32) -> Self {
+        let SpillKey { segment, place, fingerprint, value } = key;
+        Self { segment, place, fingerprint, fingerprint_bits, value, copies }
+    }
+}
+
 /// Segment by segment, then the spilled copies. `read` calls a function with what lies in some
 /// places of a segment.
 pub(crate) fn entries<'a>(
@@ -37,10 +44,7 @@ pub(crate) fn entries<'a>(
     spill: &'a Spill,
     read: impl Fn(u64, Range<u64>, &mut dyn FnMut(Probe, u64)) + 'a,
 ) -> impl Iterator<Item = Entry> + 'a {
-    let entry = move |key: SpillKey, copies| {
-        let SpillKey { segment, place, fingerprint, value } = key;
-        Entry { segment, place, fingerprint, fingerprint_bits, value, copies }
-    };
+    let entry = move |key, copies| Entry::new(key, copies, fingerprint_bits);
     let starts = (0..places).step_by(usize::try_from(PLACES_AT_ONCE).expect("small"));
     let parts = (0..u64::from(segments))
         .flat_map(move |segment| starts.clone().map(move |start| (segment, start)));

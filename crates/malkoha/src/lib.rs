@@ -70,6 +70,7 @@ mod geometry;
 mod growable;
 mod key;
 mod layout;
+pub mod locks;
 pub mod params;
 mod spill;
 mod table;
@@ -92,14 +93,6 @@ pub use format::{FileKind, GrowableLoader, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use key::{Hashed, Key, KeyHasher};
 pub use table::Memory;
-
-/// Locks by which the writers of a shared filter exclude each other.
-pub mod locks {
-    pub use crate::concurrent::{
-        ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
-        Transactions,
-    };
-}
 
 /// The tables behind the faces, and the sealed traits that say what each can do: for code that is
 /// generic over them. They are named in types and bounds, and never made or used directly.

@@ -85,17 +85,27 @@ impl Spill {
         Some(value).filter(|&value| self.take(&SpillKey { value, ..key }))
     }
 
+    /// The entries of a segment.
+    pub(crate) fn segment(&self, segment: u32) -> impl Iterator<Item = (SpillKey, u64)> {
+        let first = SpillKey { segment, place: 0, fingerprint: 0, value: 0 };
+        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX, value: u64::MAX };
+        self.counts.range(first..=last).map(|(&key, &copies)| (key, copies))
+    }
+
+    /// Takes out all copies under these keys.
+    pub(crate) fn remove_all(&mut self, entries: &[(SpillKey, u64)]) {
+        for (key, _) in entries {
+            self.counts.remove(key);
+        }
+    }
+
     /// Takes out all entries of a segment.
     pub(crate) fn drain(&mut self, segment: u32) -> Vec<(SpillKey, u64)> {
         if self.counts.is_empty() {
             return Vec::new();
         }
-        let first = SpillKey { segment, place: 0, fingerprint: 0, value: 0 };
-        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX, value: u64::MAX };
-        let entries: Vec<_> = self.counts.range(first..=last).map(|(&k, &n)| (k, n)).collect();
-        for (key, _) in &entries {
-            self.counts.remove(key);
-        }
+        let entries: Vec<_> = self.segment(segment).collect();
+        self.remove_all(&entries);
         entries
     }
 

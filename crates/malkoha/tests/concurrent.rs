@@ -59,7 +59,7 @@ impl Model {
 
 fn reopened(filter: ConcurrentCuckooFilter) -> ConcurrentCuckooFilter {
     let mut file = Vec::new();
-    filter.into_filter().unwrap().write_to(&mut file).unwrap();
+    filter.to_filter().unwrap().write_to(&mut file).unwrap();
     CuckooFilter::read_from(&file[..]).unwrap().into_concurrent().unwrap()
 }
 

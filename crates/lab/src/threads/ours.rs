@@ -3,10 +3,8 @@
 use std::sync::Mutex;
 
 use anyhow::Result;
-use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global, Layout, Locking, McsLock,
-    ParkingLock, Striped,
-};
+use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
+use malkoha::{ConcurrentCuckooFilter, CuckooFilter, Layout};
 
 use super::{Shared, SharedContender};
 

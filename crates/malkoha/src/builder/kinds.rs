@@ -2,12 +2,13 @@
 
 use super::plan::PAPER;
 use super::{Build, Options, Plan, Planned};
-use crate::concurrent::{InParts, Locking, OnePiece, Shared, plan_growing};
+use crate::concurrent::{InParts, OnePiece, Shared, plan_growing};
 use crate::error::BuildError;
 use crate::filter::{Content, CuckooFilter, CuckooMap, Filter, Sealed};
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
 use crate::key::KeyHasher;
+use crate::locks::Locking;
 use crate::table::Fixed;
 
 /// The rate of a growable filter that was given none.

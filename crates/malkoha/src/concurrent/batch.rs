@@ -1,15 +1,30 @@
 //! Many keys at once: their lines are asked for long before they are looked at.
 
-use super::locks::Locking;
+use super::insert::Unique;
 use super::space::Space;
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
+use crate::locks::Locking;
 
 /// Keys on their way: 128 lines.
 const RING: usize = 64;
 
 impl<P: Locking, S: Space> Table<P, S> {
+    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands what
+    /// came of it to `each`, with the hash's position.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the filters' common face will call it"))]
+    pub(super) fn insert_unique_many(
+        &self,
+        hashes: &[u64],
+        max_kicks: u32,
+        mut each: impl FnMut(usize, Option<Unique>),
+    ) {
+        self.pipelined(hashes, |i, probe| {
+            each(i, self.whole(|table| table.insert_unique(probe, max_kicks)));
+        });
+    }
+
     /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
     /// asked for.
     #[inline(always)]

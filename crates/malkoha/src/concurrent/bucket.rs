@@ -19,6 +19,10 @@ impl Lanes {
         Self { bits: fingerprint_bits, ones, highs: ones << (fingerprint_bits - 1) }
     }
 
+    pub(crate) fn bits(self) -> u32 {
+        self.bits
+    }
+
     pub(crate) fn number(&self) -> u32 {
         64 / self.bits
     }
@@ -68,10 +72,26 @@ impl Lanes {
         (word & !whole, word & whole)
     }
 
+    /// What the occupied lanes hold.
+    pub(crate) fn fingerprints(self, word: u64) -> impl Iterator<Item = u64> {
+        (0..self.number()).map(move |lane| self.lane(word, lane)).filter(|&f| f != 0)
+    }
+
+    /// How many lanes are occupied.
+    pub(crate) fn occupied(&self, word: u64) -> u32 {
+        self.number() - self.count(word, 0)
+    }
+
+    /// Whether the bits above the last lane are 0.
+    pub(crate) fn is_within(&self, word: u64) -> bool {
+        word & !self.ones.wrapping_mul(u64::MAX >> (64 - self.bits)) == 0
+    }
+
     /// The word with its occupied lanes first.
     pub(crate) fn packed(&self, word: u64) -> u64 {
-        let occupied = (0..self.number()).map(|lane| self.lane(word, lane)).filter(|&f| f != 0);
-        occupied.zip(0..).fold(0, |packed, (f, lane)| packed | f << (lane * self.bits))
+        self.fingerprints(word)
+            .zip(0..)
+            .fold(0, |packed, (f, lane)| packed | f << (lane * self.bits))
     }
 }
 
@@ -105,6 +125,10 @@ mod tests {
                 prop_assert_eq!(lanes.without(word, shift) , word & !((1_u64 << bits) - 1));
             }
             let mut packed: Vec<u64> = each.iter().copied().filter(|&f| f != 0).collect();
+            prop_assert_eq!(lanes.fingerprints(word).collect::<Vec<_>>(), packed.clone());
+            prop_assert_eq!(lanes.occupied(word) as usize, packed.len());
+            prop_assert!(lanes.is_within(word));
+            prop_assert!(used == 64 || !lanes.is_within(word | 1 << (used + shift % (64 - used))));
             packed.resize(each.len(), 0);
             let word = lanes.packed(word);
             let again: Vec<u64> = (0..lanes.number()).map(|lane| lanes.lane(word, lane)).collect();

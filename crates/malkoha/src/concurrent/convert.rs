@@ -1,58 +1,104 @@
-//! From the filter of one owner and back: to save it, or to open it for threads.
+//! Copies of a shared table: for one owner, from one owner, and for other threads.
 
-use super::locks::Locking;
+use super::restore::{Misfit, Restorer};
 use super::shared::Shared;
-use super::space::Fixed as OnePiece;
-use super::sync::Ordering;
+use super::space::{Extent, Fixed as OnePiece, Space};
 use crate::error::BuildError;
-use crate::geometry::Layout;
-use crate::table::{Fixed, zeroed};
+use crate::geometry::{Geometry, Layout};
+use crate::locks::Locking;
+use crate::table::{Fixed, Parts, zeroed};
 
-impl<P: Locking> Shared<P, OnePiece> {
-    /// The table of one owner.
-    pub(crate) fn into_fixed(mut self) -> Result<Fixed, BuildError> {
-        let parts = self.parts();
-        let bytes = parts.geometry.table_bytes().unwrap_or(u64::MAX);
-        let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
-        let (lanes, places) = (self.table.lanes, parts.geometry.places as usize);
-        let segments = memory.chunks_exact_mut(segment_bytes(&parts.geometry));
-        for (segment, words) in segments.zip(self.table.space.words().chunks_exact(places)) {
-            for (bucket, word) in segment.chunks_exact_mut(8).zip(words) {
-                let word = lanes.packed(word.load(Ordering::Relaxed));
-                bucket.copy_from_slice(&word.to_le_bytes());
+impl<P: Locking, S: Space> Shared<P, S> {
+    /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
+    fn try_clone(&self) -> Result<Self, Misfit> {
+        let geometry = self.table.geometry;
+        let space = self.table.space.without_parts(&geometry).ok_or(Misfit::Memory)?;
+        let mut restorer = Restorer::new(geometry, space);
+        for piece in self.table.pieces() {
+            restorer.add(piece.extent, &piece.words)?;
+            for (key, copies) in piece.spilled {
+                restorer.add_spilled(key, copies)?;
             }
         }
-        let mut table = Fixed::from_bytes(memory, parts);
-        for (key, copies) in self.table.spill_list().iter() {
-            let added = table.add_spilled(key, copies);
+        restorer.finish(self.max_kicks, self.capacity)
+    }
+}
+
+impl<P: Locking, S: Space> Clone for Shared<P, S> {
+    /// # Panics
+    ///
+    /// If the system has no memory for a second table.
+    fn clone(&self) -> Self {
+        self.try_clone().expect("memory for a copy of the table")
+    }
+}
+
+impl<P: Locking, Q: Locking, S: Space> PartialEq<Shared<Q, S>> for Shared<P, S> {
+    /// Whether the files of both would be the same, while no thread changes them.
+    fn eq(&self, other: &Shared<Q, S>) -> bool {
+        (self.table.geometry, self.max_kicks, self.capacity)
+            == (other.table.geometry, other.max_kicks, other.capacity)
+            && self.table.pieces().eq(other.table.pieces())
+    }
+}
+
+impl<P: Locking> Shared<P, OnePiece> {
+    /// A copy for one owner, consistent as [`pieces`](super::table::Table::pieces) are.
+    pub(crate) fn to_fixed(&self) -> Result<Fixed, BuildError> {
+        let geometry = self.table.geometry;
+        let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
+        let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
+        let (mut spilled, mut len) = (Vec::new(), 0_u64);
+        let segments = memory.chunks_exact_mut(segment_bytes(&geometry));
+        for (segment, piece) in segments.zip(self.table.pieces()) {
+            for (bucket, word) in segment.chunks_exact_mut(8).zip(piece.words) {
+                bucket.copy_from_slice(&word.to_le_bytes());
+            }
+            spilled.extend(piece.spilled);
+            len = len.saturating_add(piece.copies);
+        }
+        let (max_kicks, capacity) = (self.max_kicks, self.capacity);
+        let mut fixed = Fixed::from_bytes(memory, Parts { geometry, max_kicks, capacity, len });
+        for (key, copies) in spilled {
+            let added = fixed.add_spilled(key, copies);
             debug_assert!(added, "copies are spilled only while others lie in the table");
         }
-        Ok(table)
+        Ok(fixed)
     }
 
     /// The table of many threads; an error if the layout is not [`Layout::Words`].
     pub(crate) fn from_fixed(fixed: &Fixed) -> Result<Self, BuildError> {
-        let parts = fixed.parts();
-        if parts.geometry.layout != Layout::Words {
+        let &Parts { geometry, max_kicks, capacity, .. } = fixed.parts();
+        if geometry.layout != Layout::Words {
             return Err(BuildError::Layout {
-                layout: parts.geometry.layout.name(),
+                layout: geometry.layout.name(),
                 what: "threads that change it: build the filter with the layout words",
             });
         }
-        let mut shared = Self::from_parts(parts)?;
-        let segments = fixed.bytes().chunks_exact(segment_bytes(&parts.geometry));
-        let words = shared.table.space.words().chunks_exact(parts.geometry.places as usize);
-        for (words, segment) in words.zip(segments) {
-            for (word, bucket) in words.iter().zip(segment.chunks_exact(8)) {
-                let bytes = bucket.try_into().expect("eight bytes");
-                word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+        let restored = || {
+            let space = OnePiece::new(&geometry).ok_or(Misfit::Memory)?;
+            let mut restorer = Restorer::new(geometry, space);
+            let segments = fixed.bytes().chunks_exact(segment_bytes(&geometry));
+            for (name, segment) in segments.enumerate() {
+                let words = &segment.as_chunks().0[..geometry.places as usize];
+                let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+                restorer.add(Extent { name, span: 0 }, &words)?;
             }
-        }
-        shared.table.add_spilled(fixed.spill());
-        Ok(shared)
+            for (key, copies) in fixed.spill().iter() {
+                restorer.add_spilled(key, copies)?;
+            }
+            restorer.finish(max_kicks, capacity)
+        };
+        restored().map_err(|misfit| match misfit {
+            Misfit::Memory => BuildError::Memory { bytes: geometry.table_bytes().unwrap_or(0) },
+            _ => BuildError::Layout {
+                layout: geometry.layout.name(),
+                what: "bits that are no fingerprint's: build the filter anew from its keys",
+            },
+        })
     }
 }
 
-fn segment_bytes(geometry: &crate::geometry::Geometry) -> usize {
+fn segment_bytes(geometry: &Geometry) -> usize {
     usize::try_from(geometry.segment_bytes()).expect("in memory")
 }

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 
-use super::locks::Locking;
 use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::layout::{NEAR, Neighbours, Offer, Search};
+use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
 
 thread_local! {
@@ -59,24 +59,84 @@ impl<P: Locking, S> Neighbours for Part<'_, P, S> {
     }
 }
 
+/// What came of an insert that takes place only if nothing equal is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unique {
+    /// The key was not in, and is now.
+    New,
+    /// The key was in, or another one with the same fingerprint and places.
+    Present,
+}
+
 impl<P: Locking, S: Space> Table<P, S> {
     /// Inserts a key. On `false` nothing has changed but that others may have moved, and it was a
     /// first copy.
     #[inline(always)]
     pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
+        let inserted = self.with_splits(probe, |part| match self.offer(probe) {
+            Offer::Taken => Some(()),
+            refusal => self.insert_refused(part, probe, refusal, max_kicks),
+        });
+        inserted.is_some()
+    }
+
+    /// Inserts a key unless it is in. `None`: there is no room for it.
+    ///
+    /// Of any number of calls for one key, exactly one returns `New`, if there is room and nobody
+    /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time may
+    /// add another copy: it counts as the later of the two.
+    #[inline(always)]
+    pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
+        self.with_splits(probe, |part| {
+            let put = || self.put_unless_in(probe);
+            put().or_else(|| self.put_with_moves(part, probe, max_kicks, put, || None))
+        })
+    }
+
+    /// Runs an attempt in the part that the probe belongs to, and again each time that the part was
+    /// split because the attempt found no room. `None`: there is no room left to make.
+    #[inline(always)]
+    fn with_splits<R>(
+        &self,
+        probe: &Probe,
+        attempt: impl Fn(&[AtomicU64]) -> Option<R>,
+    ) -> Option<R> {
         loop {
             let mut full = Extent::default();
-            let inserted = self.space.in_part(probe, |part| match self.offer(probe) {
-                Offer::Taken => true,
-                refusal => {
+            let done = self.space.in_part(probe, |part| {
+                let done = attempt(part);
+                if done.is_none() {
                     full = self.space.extent(probe);
-                    self.insert_refused(part, probe, refusal, max_kicks)
                 }
+                done
             });
-            if inserted || !self.space.split(&self.lanes, probe, full, || self.raise_versions()) {
-                return inserted;
+            if done.is_some()
+                || !self.space.split(&self.lanes, probe, full, || self.raise_versions())
+            {
+                return done;
             }
         }
+    }
+
+    /// Puts a fingerprint into an empty lane unless it is in one. `None`: there is none.
+    ///
+    /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
+    /// removed, so one that was in is seen, and no other call puts it there.
+    fn put_unless_in(&self, probe: &Probe) -> Option<Unique> {
+        // What is seen is in, with the lock or without.
+        if self.is_seen(probe) {
+            return Some(Unique::Present);
+        }
+        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
+            if self.is_seen(probe) {
+                return Some(Unique::Present);
+            }
+            self.put_in_either(probe).then_some(Unique::New)
+        })
+    }
+
+    fn put_in_either(&self, probe: &Probe) -> bool {
+        self.buckets(probe).iter().any(|bucket| self.put(bucket, probe.fingerprint))
     }
 
     #[cold]
@@ -87,49 +147,62 @@ impl<P: Locking, S: Space> Table<P, S> {
         probe: &Probe,
         refusal: Offer,
         max_kicks: u32,
-    ) -> bool {
-        if refusal == Offer::Copy && self.spill_beside(probe, MAX_COPIES) {
-            return true;
+    ) -> Option<()> {
+        let spill = |copies| self.spill_beside(probe, copies).then_some(());
+        if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
+            return Some(());
         }
-        let search = SEARCH.try_with(Cell::take).unwrap_or_default();
-        let mut search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
-        let near = max_kicks.min(NEAR);
-        let inserted = self.insert_with_moves(part, &mut search, probe, near)
-            || self.spill_beside(probe, 1)
-            // A second copy is no reason to refuse a new key.
-            || (self.spill_a_copy(part, &search, probe, near)
-                && self.insert_with_moves(part, &mut search, probe, near))
-            || (max_kicks > near && self.insert_with_moves(part, &mut search, probe, max_kicks));
-        let _ = SEARCH.try_with(|kept| kept.set(search));
-        inserted
+        let put = || self.put_in_either(probe).then_some(());
+        self.put_with_moves(part, probe, max_kicks, put, || spill(1))
     }
 
-    /// Searches until a path has held while it was walked, or there is none. A path breaks only if
-    /// another thread has changed a bucket of it, so some thread always gets on.
-    fn insert_with_moves(
+    /// Moves others until `put` returns something, or there is no move that makes room. Before far
+    /// places are searched, `instead` may find another way.
+    #[cold]
+    #[inline(never)]
+    fn put_with_moves<R>(
+        &self,
+        part: &[AtomicU64],
+        probe: &Probe,
+        max_kicks: u32,
+        put: impl Fn() -> Option<R>,
+        instead: impl FnOnce() -> Option<R>,
+    ) -> Option<R> {
+        let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
+        search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
+        let near = max_kicks.min(NEAR);
+        let mut done = self.make_room(part, &mut search, probe, near, &put).or_else(instead);
+        // A second copy is no reason to refuse a new key.
+        if done.is_none() && self.spill_a_copy(part, &search, probe, near) {
+            done = self.make_room(part, &mut search, probe, near, &put);
+        }
+        if done.is_none() && max_kicks > near {
+            done = self.make_room(part, &mut search, probe, max_kicks, &put);
+        }
+        let _ = SEARCH.try_with(|kept| kept.set(search));
+        done
+    }
+
+    /// Searches until `put` returns something, or there is no path. A path breaks, and what it has
+    /// made room for is gone, only if another thread has changed a bucket of it, so some thread
+    /// always gets on. No lock is held here, so that moves can take those that they need.
+    fn make_room<R>(
         &self,
         words: &[AtomicU64],
         search: &mut Search,
         probe: &Probe,
         limit: u32,
-    ) -> bool {
+        put: impl Fn() -> Option<R>,
+    ) -> Option<R> {
         let candidates = [probe.first, probe.second];
         let part = Part { table: self, words };
         loop {
-            if self.buckets(probe).iter().any(|bucket| self.put(bucket, probe.fingerprint)) {
-                return true;
+            if let Some(done) = put() {
+                return Some(done);
             }
-            let Some(found) = search.find_room(&part, &candidates, limit) else {
-                return false;
-            };
+            let found = search.find_room(&part, &candidates, limit)?;
             // The last move first, so that no fingerprint is ever without a place.
-            let mut steps = search.steps(found);
-            let held = steps.all(|step| self.relocate(words, probe.segment, step));
-            drop(steps);
-            let root = part.bucket(candidates[found.root()]);
-            if held && self.put(root, probe.fingerprint) {
-                return true;
-            }
+            search.steps(found).all(|step| self.relocate(words, probe.segment, step));
         }
     }
 
@@ -146,11 +219,10 @@ impl<P: Locking, S: Space> Table<P, S> {
         search.looked_at(self.addressing.places(), 2, limit).any(|place| {
             let bucket = part.bucket(place);
             let word = bucket.load(Ordering::Acquire);
-            let fingerprints = (0..self.lanes.number())
-                .map(|lane| self.lanes.lane(word, lane))
-                .filter(|&f| f != 0);
-            let mut occupants =
-                fingerprints.map(|f| self.addressing.occupant(probe.segment, place, f));
+            let mut occupants = self
+                .lanes
+                .fingerprints(word)
+                .map(|f| self.addressing.occupant(probe.segment, place, f));
             occupants.any(|occupant| {
                 self.count_in_table(&occupant) >= MAX_COPIES && self.spill_from(bucket, &occupant)
             })

@@ -4,20 +4,19 @@ mod batch;
 mod bucket;
 mod convert;
 mod counter;
+mod files;
 mod insert;
-mod locks;
+mod restore;
 mod shared;
+mod snapshot;
 mod space;
-mod sync;
+pub(crate) mod sync;
 mod table;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use locks::{
-    ElidedMcsLock, Global, Lock, Locking, McsLock, NoLock, ParkingLock, Rtm, Status, Striped,
-    Transactions,
-};
 pub use shared::Shared;
-pub(crate) use space::plan as plan_growing;
+pub(crate) use snapshot::Piece;
+pub(crate) use space::{Extent, plan as plan_growing};
 pub use space::{Fixed as OnePiece, Growing as InParts, Space};

@@ -1,19 +1,21 @@
 //! The table that threads share, as the faces see it.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use super::counter::Counter;
-use super::locks::{Locking, ParkingLock, Striped};
+use super::insert::Unique;
 use super::space::{Fixed as OnePiece, Growing as InParts, Space};
 use super::table::Table;
+use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
-use crate::format::FileKind;
+use crate::format::{FileKind, ReadError};
 use crate::geometry::Geometry;
 use crate::key::KeyHasher;
-use crate::table::Parts;
-use crate::table::traits::{Lookup, Sealed};
+use crate::locks::{Locking, ParkingLock, Striped};
+use crate::params::float;
+use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table that any number of threads read and change at the same time.
 ///
@@ -21,13 +23,13 @@ use crate::table::traits::{Lookup, Sealed};
 #[derive(Debug)]
 pub struct Shared<P: Locking = Striped<ParkingLock>, S = OnePiece> {
     pub(super) table: Table<P, S>,
-    max_kicks: u32,
-    capacity: u64,
-    len: Counter,
+    pub(super) max_kicks: u32,
+    pub(super) capacity: u64,
+    pub(super) len: Counter,
 }
 
 /// Evictions that an insert considers before it has a part split.
-const KICKS: u32 = 500;
+pub(super) const KICKS: u32 = 500;
 
 impl<P: Locking> Shared<P, OnePiece> {
     pub(crate) fn fixed(
@@ -35,25 +37,9 @@ impl<P: Locking> Shared<P, OnePiece> {
         max_kicks: u32,
         capacity: u64,
     ) -> Result<Self, BuildError> {
-        Self::from_parts(&Parts { geometry, max_kicks, capacity, len: 0 })
-    }
-
-    /// An empty table that `len` says is not: it is filled afterwards.
-    pub(super) fn from_parts(parts: &Parts) -> Result<Self, BuildError> {
-        let &Parts { geometry, max_kicks, capacity, len } = parts;
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
         let space = OnePiece::new(&geometry).ok_or(BuildError::Memory { bytes })?;
-        let table = Table::new(geometry, space);
-        Ok(Self { table, max_kicks, capacity, len: Counter::new(len) })
-    }
-
-    pub(crate) fn parts(&self) -> Parts {
-        Parts {
-            geometry: self.table.geometry,
-            max_kicks: self.max_kicks,
-            capacity: self.capacity,
-            len: self.len.get(),
-        }
+        Ok(Self::new(Table::new(geometry, space), max_kicks, capacity))
     }
 }
 
@@ -65,12 +51,15 @@ impl<P: Locking> Shared<P, InParts> {
     ) -> Result<Self, BuildError> {
         let bytes = InParts::bytes_of(&geometry, doublings);
         let space = InParts::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
-        let table = Table::new(geometry, space);
-        Ok(Self { table, max_kicks: KICKS, capacity, len: Counter::new(0) })
+        Ok(Self::new(Table::new(geometry, space), KICKS, capacity))
     }
 }
 
 impl<P: Locking, S: Space> Shared<P, S> {
+    fn new(table: Table<P, S>, max_kicks: u32, capacity: u64) -> Self {
+        Self { table, max_kicks, capacity, len: Counter::new(0) }
+    }
+
     pub(crate) fn geometry(&self) -> &Geometry {
         &self.table.geometry
     }
@@ -96,6 +85,39 @@ impl<P: Locking, S: Space> Shared<P, S> {
             }
         });
         self.len.add(inserted);
+    }
+
+    pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
+        let probe = self.table.addressing.probe(hash);
+        self.table.whole(|table| self.unique(table, &probe))
+    }
+
+    #[inline(always)]
+    fn unique(&self, table: &Table<P, S>, probe: &Probe) -> Result<bool, InsertError> {
+        match table.insert_unique(probe, self.max_kicks) {
+            Some(Unique::New) => {
+                self.len.add(1);
+                Ok(true)
+            }
+            Some(Unique::Present) => Ok(false),
+            None => Err(self.refusal()),
+        }
+    }
+
+    pub(crate) fn insert_unique_batch(
+        &self,
+        hashes: &[u64],
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.table.pipelined(hashes, |i, probe| {
+            done(i, self.table.whole(|table| self.unique(table, probe)));
+        });
+    }
+
+    pub(crate) fn clear(&self) {
+        let copies = self.table.clear();
+        // As often as fits: a sum of parts wraps around.
+        self.len.add(copies.cast_signed().wrapping_neg());
     }
 
     #[cold]
@@ -142,7 +164,7 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn entries(&self) -> impl Iterator<Item = Entry> {
-        std::iter::empty()
+        self.table.entries()
     }
 
     #[inline]
@@ -182,15 +204,21 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
 
     fn expected_fpr(&self) -> f64 {
         let occupied = self.len.get().saturating_sub(self.table.spilled());
-        let load = crate::params::float(occupied) / crate::params::float(self.table.slots());
+        let load = float(occupied) / float(self.table.slots());
         self.table.space.fpr(&self.table.geometry, load)
     }
 
-    fn kind(_: bool) -> FileKind {
-        FileKind::Set
+    fn kind(_is_map: bool) -> FileKind {
+        S::KIND
     }
 
-    fn write(&self, _: FileKind, _: KeyHasher, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
+    fn write(&self, _: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        S::save(self, hasher, writer)
+    }
+}
+
+impl<P: Locking, S: Space> Stored for Shared<P, S> {
+    fn read(_: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        S::load(reader)
     }
 }

@@ -21,12 +21,12 @@
 //! stays, while other lanes of the bucket may change.
 
 use super::bucket::Lanes;
-use super::locks::{Lock, Locking};
-use super::space::Space;
+use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
 use crate::layout::{Offer, Step};
+use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.
@@ -48,7 +48,7 @@ pub(super) struct Table<P: Locking, S> {
 #[derive(Debug, Default)]
 pub(super) struct Stripe<L> {
     pub(super) version: AtomicU64,
-    lock: L,
+    pub(super) lock: L,
 }
 
 impl<P: Locking, S: Space> Table<P, S> {
@@ -71,6 +71,20 @@ impl<P: Locking, S: Space> Table<P, S> {
     #[inline(always)]
     pub(super) fn whole<R>(&self, operation: impl FnOnce(&Self) -> R) -> R {
         self.whole.with(|| operation(self))
+    }
+
+    /// Runs an operation on the part that begins with this name, while nothing in it is moved,
+    /// removed or spilled. Where parts have no locks, threads may put fingerprints into empty lanes.
+    ///
+    /// The only one that holds several stripes' locks, and it takes them in order; no holder of a
+    /// single one waits for another.
+    pub(super) fn frozen(&self, name: usize, operation: &mut dyn FnMut(Extent, &[AtomicU64])) {
+        self.whole.hold(|| {
+            self.space.alone(name, |extent, part| {
+                let stripes = if S::HAS_LOCKS { &[] } else { &*self.stripes };
+                with_all(stripes, &mut || operation(extent, part));
+            });
+        });
     }
 
     #[inline(always)]
@@ -101,6 +115,15 @@ impl<P: Locking, S: Space> Table<P, S> {
                 return false;
             }
         }
+    }
+
+    /// Whether the fingerprint is in a lane of its buckets. Exact under the stripe's lock, but for
+    /// inserts that have not returned; without it, only `true` is.
+    pub(super) fn is_seen(&self, probe: &Probe) -> bool {
+        let found = |bucket: &AtomicU64| {
+            self.lanes.matches(bucket.load(Ordering::Acquire), probe.fingerprint) != 0
+        };
+        self.buckets(probe).into_iter().any(found)
     }
 
     /// Copies, spilled ones included.
@@ -271,15 +294,46 @@ impl<P: Locking, S: Space> Table<P, S> {
         self.space.bytes() + stripes as u64 + lock(&self.spill).size_in_bytes()
     }
 
+    /// Spilled copies of a part that is frozen.
+    pub(super) fn spilled_in(&self, extent: Extent) -> Vec<(SpillKey, u64)> {
+        if self.spilled() == 0 {
+            return Vec::new();
+        }
+        let is_in = |key: &SpillKey| {
+            extent.has(self.space.name(key.segment.into(), key.fingerprint.into()))
+        };
+        let segment = u32::try_from(self.space.segment(extent.name)).expect("32 bits");
+        lock(&self.spill).segment(segment).filter(|(key, _)| is_in(key)).collect()
+    }
+
+    /// Takes the spilled copies of a part that is frozen; returns how many.
+    pub(super) fn drain_spilled(&self, extent: Extent) -> u64 {
+        let entries = self.spilled_in(extent);
+        let copies = entries.iter().fold(0_u64, |sum, (_, copies)| sum.saturating_add(*copies));
+        if copies > 0 {
+            lock(&self.spill).remove_all(&entries);
+            self.spilled.fetch_sub(copies, Ordering::AcqRel);
+        }
+        copies
+    }
+
     /// Adds to the spill list, for the filter's only owner.
-    pub(super) fn add_spilled(&mut self, spill: &Spill) {
-        self.spill_list().extend(spill.iter());
-        self.spilled = AtomicU64::new(spill.copies());
+    pub(super) fn add_spilled(&mut self, key: SpillKey, copies: u64) {
+        self.spill_list().add(key, copies);
+        self.spilled = AtomicU64::new(self.spilled().saturating_add(copies));
     }
 
     /// The spill list, for the filter's only owner.
     pub(super) fn spill_list(&mut self) -> &mut Spill {
         self.spill.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Runs an operation under the locks of all these stripes.
+fn with_all<L: Exclude>(stripes: &[Padded<Stripe<L>>], operation: &mut dyn FnMut()) {
+    match stripes {
+        [] => operation(),
+        [first, others @ ..] => first.0.lock.hold(|| with_all(others, operation)),
     }
 }
 

@@ -20,12 +20,13 @@ pub use lookups::Lookups;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use crate::concurrent::{InParts, OnePiece, ParkingLock, Shared, Striped};
+use crate::concurrent::{InParts, OnePiece, Shared};
 use crate::error::{BatchError, InsertError};
 #[cfg(feature = "mmap")]
 use crate::format::MappedFile;
 use crate::growable::Growing;
 use crate::key::{Key, KeyHasher};
+use crate::locks::{ParkingLock, Striped};
 use crate::table::{Fixed, Memory};
 
 /// A set of keys in a few bits each, or a map from keys to small values: the methods of all of

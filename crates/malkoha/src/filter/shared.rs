@@ -2,10 +2,11 @@
 
 use super::{ConcurrentCuckooFilter, CuckooFilter, Filter, all_but, hash_chunks};
 use crate::builder::Builder;
-use crate::concurrent::{Locking, OnePiece, Shared, Space};
+use crate::concurrent::{OnePiece, Shared, Space};
 use crate::error::{BatchError, BuildError, InsertError};
 use crate::geometry::Geometry;
 use crate::key::Key;
+use crate::locks::Locking;
 
 impl ConcurrentCuckooFilter {
     /// A filter for `capacity` keys with at most this false-positive rate when they are in.
@@ -43,6 +44,91 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
         self.table.insert(hash)
+    }
+
+    /// Inserts a key unless it is in, in one step: of any number of threads that insert the same key
+    /// at the same time, one is told that it is new. A key that another one makes
+    /// [seem to be in](Filter::contains) is not inserted.
+    ///
+    /// Not for a filter from which keys are removed, as in
+    /// [`CuckooFilter`](CuckooFilter::insert_unique). An [`insert`](Self::insert) of the same key at
+    /// the same time may add a second copy.
+    ///
+    /// ```
+    /// use malkoha::ConcurrentCuckooFilter;
+    ///
+    /// let seen = ConcurrentCuckooFilter::with_capacity(1_000, 1e-6)?;
+    /// let claim = || (0..1_000_u64).filter(|&job| seen.insert_unique(job) == Ok(true)).count();
+    /// let claimed = std::thread::scope(|scope| {
+    ///     let others = [scope.spawn(claim), scope.spawn(claim)];
+    ///     others.into_iter().map(|other| other.join().expect("it ends")).sum::<usize>()
+    /// });
+    /// assert_eq!(claimed, 1_000);
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_unique<K: Key>(&self, key: K) -> Result<bool, InsertError> {
+        self.insert_unique_hash(key.hash_with(self.hasher))
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
+        self.table.insert_unique(hash)
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for all `keys`, one by one in their order. Returns
+    /// which were inserted.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all others are in. Use
+    /// [`insert_unique_hashes`](Self::insert_unique_hashes) to know then which were new.
+    pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+        let (mut new, mut refused) = (vec![false; keys.len()], Vec::new());
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.insert_unique_chunk(hashes, start, &mut new, &mut refused);
+        });
+        all_but(refused, || self.table.refusal()).map(|()| new)
+    }
+
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, `new` tells about all others.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn insert_unique_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
+        assert_eq!(hashes.len(), new.len(), "one answer for each hash");
+        let mut refused = Vec::new();
+        self.insert_unique_chunk(hashes, 0, new, &mut refused);
+        all_but(refused, || self.table.refusal())
+    }
+
+    fn insert_unique_chunk(
+        &self,
+        hashes: &[u64],
+        start: usize,
+        new: &mut [bool],
+        refused: &mut Vec<usize>,
+    ) {
+        self.table.insert_unique_batch(hashes, |i, inserted| {
+            new[start + i] = inserted.unwrap_or_else(|_| {
+                refused.push(start + i);
+                false
+            });
+        });
     }
 
     /// Inserts all `keys`. Other threads see them come one by one.
@@ -103,6 +189,12 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
         self.table.remove_batch(hashes, |i, found| removed[i] = found);
     }
 
+    /// Removes all keys. For each key it is as if its copies were removed at one moment between the
+    /// call and its return: one that another thread inserts meanwhile may stay.
+    pub fn clear(&self) {
+        self.table.clear();
+    }
+
     /// The shape of the table; of one that grows, that with which it began.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
@@ -111,13 +203,14 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
 }
 
 impl<P: Locking> Filter<Shared<P, OnePiece>> {
-    /// The same filter for one owner, who can look up a little faster. Copies the table: O(size).
+    /// A copy for one owner, who can look up a little faster. Threads may go on changing this one:
+    /// what is in all the while is in the copy. O(size).
     ///
     /// # Errors
     ///
     /// If the system does not give the memory.
-    pub fn into_filter(self) -> Result<CuckooFilter, BuildError> {
-        Ok(Filter::new(self.table.into_fixed()?, self.hasher))
+    pub fn to_filter(&self) -> Result<CuckooFilter, BuildError> {
+        Ok(Filter::new(self.table.to_fixed()?, self.hasher))
     }
 }
 

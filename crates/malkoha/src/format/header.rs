@@ -11,8 +11,8 @@ use crate::table::Parts;
 pub(crate) const HEADER_BYTES: usize = 128;
 
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
-pub(super) const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
-pub(super) const VERSION: u16 = 1;
+const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
+const VERSION: u16 = 1;
 /// Entries of a list of spilled copies, at most.
 pub(super) const MAX_SPILLED: u64 = 1 << 50;
 /// Seed of the header's checksum; no segment has this number.
@@ -53,6 +53,8 @@ pub enum FileKind {
     GrowableSet = 3,
     /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap).
     GrowableMap = 4,
+    /// A [`GrowableConcurrentCuckooFilter`](crate::GrowableConcurrentCuckooFilter).
+    SharedGrowableSet = 5,
 }
 
 impl FileKind {
@@ -80,6 +82,9 @@ impl FileKind {
             Self::Map => "map (CuckooMap)",
             Self::GrowableSet => "growable set (GrowableCuckooFilter)",
             Self::GrowableMap => "growable map (GrowableCuckooMap)",
+            Self::SharedGrowableSet => {
+                "growable set that threads share (GrowableConcurrentCuckooFilter)"
+            }
         }
     }
 
@@ -91,6 +96,23 @@ impl FileKind {
             Err(ReadError::Kind { expected: expected.name(), found: self.name() })
         }
     }
+}
+
+/// A header of this kind, with the fields that `fields` puts at their offsets.
+pub(super) fn sealed(
+    kind: FileKind,
+    fields: impl FnOnce(&mut dyn FnMut(usize, &[u8])),
+) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
+    put(0, &SIGNATURE);
+    put(offset::VERSION, &VERSION.to_le_bytes());
+    put(offset::KIND, &(kind as u16).to_le_bytes());
+    put(offset::HASH, &[KeyHasher::ID]);
+    fields(&mut put);
+    let checksum = checksum(&bytes);
+    bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+    bytes
 }
 
 /// What all headers begin and end with: the kind, if all that is as it must be.
@@ -107,7 +129,8 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
     }
     let found = u16::from_le_bytes(field(bytes, offset::KIND));
     let kinds = [FileKind::Set, FileKind::Map, FileKind::GrowableSet, FileKind::GrowableMap];
-    let kind = kinds.into_iter().find(|&kind| kind as u16 == found);
+    let kind = kinds.into_iter().chain([FileKind::SharedGrowableSet]);
+    let kind = kind.into_iter().find(|&kind| kind as u16 == found);
     let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
     check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
     Ok(kind)
@@ -131,29 +154,22 @@ impl Header {
             Layout::GapWindows => (3, 0),
             Layout::Words => (5, 0),
         };
-        let mut bytes = [0; HEADER_BYTES];
-        let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
         let byte = |n: u32| [u8::try_from(n).expect("checked by the geometry")];
-        put(0, &SIGNATURE);
-        put(offset::VERSION, &VERSION.to_le_bytes());
-        put(offset::KIND, &(self.kind as u16).to_le_bytes());
-        put(offset::HASH, &[KeyHasher::ID]);
-        put(offset::LAYOUT, &[layout]);
-        put(offset::BUCKET_SIZE, &byte(bucket_size));
-        put(offset::FINGERPRINT_BITS, &byte(geometry.fingerprint_bits));
-        put(offset::VALUE_BITS, &byte(geometry.value_bits));
-        put(offset::MAX_KICKS, &max_kicks.to_le_bytes());
-        put(offset::SEED, &self.hasher.seed().to_le_bytes());
-        put(offset::CAPACITY, &capacity.to_le_bytes());
-        put(offset::LEN, &len.to_le_bytes());
-        put(offset::SEGMENTS, &geometry.segments.to_le_bytes());
-        put(offset::PLACES, &geometry.places.to_le_bytes());
         let table_bytes = geometry.table_bytes().expect("checked by the geometry");
-        put(offset::TABLE_BYTES, &table_bytes.to_le_bytes());
-        put(offset::SPILLED, &self.spilled.to_le_bytes());
-        let checksum = checksum(&bytes);
-        bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
-        bytes
+        sealed(self.kind, |put| {
+            put(offset::LAYOUT, &[layout]);
+            put(offset::BUCKET_SIZE, &byte(bucket_size));
+            put(offset::FINGERPRINT_BITS, &byte(geometry.fingerprint_bits));
+            put(offset::VALUE_BITS, &byte(geometry.value_bits));
+            put(offset::MAX_KICKS, &max_kicks.to_le_bytes());
+            put(offset::SEED, &self.hasher.seed().to_le_bytes());
+            put(offset::CAPACITY, &capacity.to_le_bytes());
+            put(offset::LEN, &len.to_le_bytes());
+            put(offset::SEGMENTS, &geometry.segments.to_le_bytes());
+            put(offset::PLACES, &geometry.places.to_le_bytes());
+            put(offset::TABLE_BYTES, &table_bytes.to_le_bytes());
+            put(offset::SPILLED, &self.spilled.to_le_bytes());
+        })
     }
 
     /// The header, if it is a whole and possible one of this kind.
@@ -242,7 +258,7 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
     Ok(geometry)
 }
 
-pub(super) fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
+fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
     xxh3_64_with_seed(&bytes[..offset::CHECKSUM], HEADER_CHECKSUM_SEED)
 }
 

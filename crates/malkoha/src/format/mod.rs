@@ -7,6 +7,7 @@ mod growable;
 mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
+mod parts;
 mod read;
 mod replace;
 mod spilled;
@@ -18,6 +19,7 @@ pub use header::FileKind;
 pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
+pub(crate) use parts::PartsFile;
 pub(crate) use read::{read, view};
 pub(crate) use replace::replace_file;
 pub(crate) use write::write;
@@ -52,6 +54,12 @@ pub enum ReadError {
         /// What the file says it is.
         found: &'static str,
     },
+    /// A set whose layout threads cannot share.
+    #[error(
+        "the file holds a set in the {0} layout, which threads cannot share: \
+         build it with the layout words"
+    )]
+    Layout(&'static str),
     /// The header's bytes do not match its checksum.
     #[error("header is damaged (checksum mismatch in bytes 0 to 127): restore it from a copy")]
     HeaderChecksum,

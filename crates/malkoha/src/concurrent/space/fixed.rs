@@ -21,11 +21,6 @@ impl Fixed {
         let words = Words::new(u64::from(segments) * u64::from(places))?;
         Some(Self { words, places: places as usize })
     }
-
-    /// All buckets, segment by segment.
-    pub(crate) fn words(&self) -> &[AtomicU64] {
-        &self.words
-    }
 }
 
 impl Space for Fixed {}
@@ -33,6 +28,24 @@ impl Space for Fixed {}
 // What is in memory has an index that fits usize.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 impl Buckets for Fixed {
+    const HAS_LOCKS: bool = false;
+
+    fn without_parts(&self, geometry: &Geometry) -> Option<Self> {
+        Self::new(geometry)
+    }
+
+    fn names(&self) -> usize {
+        self.words.len() / self.places
+    }
+
+    fn segment(&self, name: usize) -> u64 {
+        name as u64
+    }
+
+    fn name(&self, segment: u64, _: u64) -> usize {
+        segment as usize
+    }
+
     #[inline(always)]
     fn bucket(&self, segment: u64, place: u64, _: u64) -> &AtomicU64 {
         &self.words[segment as usize * self.places + place as usize]
@@ -41,6 +54,18 @@ impl Buckets for Fixed {
     #[inline(always)]
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R {
         change(&self.words[probe.segment as usize * self.places..][..self.places])
+    }
+
+    fn alone(&self, name: usize, operation: impl FnOnce(Extent, &[AtomicU64])) {
+        operation(Extent { name, span: 0 }, &self.words[name * self.places..][..self.places]);
+    }
+
+    fn is_extent(&self, extent: Extent) -> bool {
+        extent.span == 0 && extent.name < self.names()
+    }
+
+    fn add(&mut self, extent: Extent) -> Option<&[AtomicU64]> {
+        Some(&self.words[extent.name * self.places..][..self.places])
     }
 
     #[inline(always)]

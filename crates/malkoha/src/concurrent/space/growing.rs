@@ -129,16 +129,22 @@ impl Growing {
         geometry.table_bytes().unwrap_or(u64::MAX).saturating_add(names.saturating_mul(name))
     }
 
-    /// `None` if the system does not give the memory.
+    /// Every segment in one part, all empty. `None` if the system does not give the memory.
     pub(crate) fn new(geometry: &Geometry, doublings: u32) -> Option<Self> {
+        let mut space = Self::without_parts(geometry, doublings)?;
+        for name in (0..space.names()).step_by(1 << doublings) {
+            space.add(Extent { name, span: doublings.into() })?;
+        }
+        Some(space)
+    }
+
+    /// To be given its parts, until which it cannot be used. `None` if the system does not give the
+    /// memory.
+    pub(crate) fn without_parts(geometry: &Geometry, doublings: u32) -> Option<Self> {
         let names = usize::try_from(u64::from(geometry.segments) << doublings).ok()?;
-        let places = geometry.places.into();
         let mut parts = Vec::new();
         parts.try_reserve_exact(names).ok()?;
-        for name in 0..names {
-            let is_first = name % (1 << doublings) == 0;
-            parts.push(if is_first { Part::new(places)?.into() } else { OnceLock::new() });
-        }
+        parts.extend((0..names).map(|_| OnceLock::new()));
         let mut spans = Vec::new();
         spans.try_reserve_exact(names).ok()?;
         spans.extend((0..names).map(|_| AtomicU64::new(doublings.into())));
@@ -147,17 +153,13 @@ impl Growing {
             spans: spans.into(),
             doublings,
             low_bits: geometry.fingerprint_bits - doublings,
-            places,
+            places: geometry.places.into(),
         })
     }
 
-    /// The name that a fingerprint would have for a part of its own.
-    #[inline(always)]
-    fn name(&self, segment: u64, fingerprint: u64) -> usize {
-        // As many names were allocated.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let name = (segment << self.doublings | fingerprint >> self.low_bits) as usize;
-        name
+    /// How often a part can be split in turn.
+    pub(crate) fn doublings(&self) -> u32 {
+        self.doublings
     }
 
     /// The part that such fingerprints belong to now.
@@ -196,6 +198,29 @@ impl Growing {
 impl Space for Growing {}
 
 impl Buckets for Growing {
+    const HAS_LOCKS: bool = true;
+
+    fn without_parts(&self, geometry: &Geometry) -> Option<Self> {
+        Self::without_parts(geometry, self.doublings)
+    }
+
+    fn names(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn segment(&self, name: usize) -> u64 {
+        (name >> self.doublings) as u64
+    }
+
+    /// The name that a fingerprint would have for a part of its own.
+    #[inline(always)]
+    fn name(&self, segment: u64, fingerprint: u64) -> usize {
+        // As many names were allocated.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let name = (segment << self.doublings | fingerprint >> self.low_bits) as usize;
+        name
+    }
+
     #[inline(always)]
     fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64 {
         let Extent { name, .. } = self.owner(self.name(segment, fingerprint));
@@ -212,11 +237,31 @@ impl Buckets for Growing {
             let owner = self.owner(name);
             let part = self.part(owner.name);
             let _shared = part.lock.read().unwrap_or_else(PoisonError::into_inner);
-            // It may have been split until the lock was had.
+            // Another thread may have split it while we waited.
             if self.owner(name).name == owner.name {
                 return change(&part.words);
             }
         }
+    }
+
+    fn alone(&self, name: usize, operation: impl FnOnce(Extent, &[AtomicU64])) {
+        let part = self.part(name);
+        let _alone = part.lock.write().unwrap_or_else(PoisonError::into_inner);
+        // While the lock is held, no thread splits the part, so the extent stays.
+        operation(self.owner(name), &part.words);
+    }
+
+    fn is_extent(&self, extent: Extent) -> bool {
+        let Extent { name, span } = extent;
+        span <= self.doublings.into() && name < self.names() && name % (1 << span) == 0
+    }
+
+    fn add(&mut self, extent: Extent) -> Option<&[AtomicU64]> {
+        for span in &mut self.spans[extent.name..extent.end()] {
+            *span = AtomicU64::new(extent.span);
+        }
+        self.parts[extent.name] = Part::new(self.places)?.into();
+        Some(&self.part(extent.name).words)
     }
 
     #[inline(always)]

@@ -10,31 +10,76 @@ pub(crate) use growing::plan;
 use std::fmt::Debug;
 
 use super::bucket::Lanes;
+use super::files::Files;
 use super::sync::AtomicU64;
 use crate::addressing::Probe;
 use crate::geometry::Geometry;
 
 /// Whether a filter that threads share grows: [`Fixed`] or [`Growing`], and nothing else.
 #[expect(private_bounds, reason = "sealed: how a table uses its memory is no promise")]
-pub trait Space: Buckets {}
+pub trait Space: Buckets + Files {}
 
-/// A part of a segment, which is another one once it is split.
+/// A part of a segment, which is another one once it is split: that of the fingerprints whose names
+/// begin like its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
-    name: usize,
-    /// How many bits of its fingerprints' names are free.
-    span: u64,
+    /// The first of these names.
+    pub(crate) name: usize,
+    /// How many of the lowest bits of its fingerprints' names are free.
+    pub(crate) span: u64,
+}
+
+impl Extent {
+    /// The name behind the last.
+    pub(crate) fn end(self) -> usize {
+        self.name + (1 << self.span)
+    }
+
+    /// Whether fingerprints of this name belong to the part.
+    pub(crate) fn has(self, name: usize) -> bool {
+        name >> self.span == self.name >> self.span
+    }
 }
 
 /// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it, which
 /// has all the places of the segment, so moves and searches stay in a part.
 pub(crate) trait Buckets: Debug + Send + Sync {
+    /// Whether [`in_part`](Self::in_part) holds a lock which [`alone`](Self::alone) waits for. If
+    /// not, the stripes' locks alone keep fingerprints where they are.
+    const HAS_LOCKS: bool;
+
+    /// Memory for another table of the same shape, to be given its parts. `None` if the system does
+    /// not give it.
+    fn without_parts(&self, geometry: &Geometry) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// The names of all segments, one after the other: what a walk through all parts counts to.
+    fn names(&self) -> usize;
+
+    /// The segment of a name.
+    fn segment(&self, name: usize) -> u64;
+
+    /// The name of such a fingerprint, which may be that of a part.
+    fn name(&self, segment: u64, fingerprint: u64) -> usize;
+
     /// The bucket at a place of the part that the fingerprint belongs to now. To be asked again
     /// whenever the version of the fingerprint's stripe has changed.
     fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64;
 
     /// Runs a change on the part that the probe belongs to, which is not split meanwhile.
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R;
+
+    /// Runs an operation on the part that begins with this name, which is not split meanwhile. Where
+    /// there are locks, no change runs in it either.
+    fn alone(&self, name: usize, operation: impl FnOnce(Extent, &[AtomicU64]));
+
+    /// Whether a part can have this extent.
+    fn is_extent(&self, extent: Extent) -> bool;
+
+    /// Adds a part, for which there is room, to a table of one owner that has none of its names yet;
+    /// returns where its words go. `None` if the system does not give the memory.
+    fn add(&mut self, extent: Extent) -> Option<&[AtomicU64]>;
 
     /// The part that the probe belongs to now.
     fn extent(&self, probe: &Probe) -> Extent;

@@ -31,6 +31,10 @@ impl AtomicU64 {
         self.take_turn().store(value, order);
     }
 
+    pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.take_turn().swap(value, order)
+    }
+
     pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
         self.take_turn().fetch_add(value, order)
     }

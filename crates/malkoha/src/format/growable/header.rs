@@ -1,12 +1,9 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use crate::format::header::{
-    MAX_SPILLED, SIGNATURE, VERSION, check, checksum, field, offset, preamble,
-};
+use crate::format::header::{MAX_SPILLED, check, field, offset, preamble, sealed};
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{MAX_BITS, Shape};
-use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
@@ -30,27 +27,20 @@ pub(super) struct GrowableHeader {
 
 impl GrowableHeader {
     pub(super) fn to_bytes(self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        let mut put = |at: usize, field: &[u8]| bytes[at..][..field.len()].copy_from_slice(field);
         let byte = |n: u32| [u8::try_from(n).expect("checked by the shape")];
-        put(0, &SIGNATURE);
-        put(offset::VERSION, &VERSION.to_le_bytes());
-        put(offset::KIND, &(self.kind as u16).to_le_bytes());
-        put(offset::HASH, &[KeyHasher::ID]);
-        put(offset::LAYOUT, &[LAYOUT]);
-        put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
-        put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
-        put(offset::VALUE_BITS, &byte(self.shape.value_bits));
-        put(offset::SEED, &self.seed.to_le_bytes());
-        put(offset::CAPACITY, &self.capacity.to_le_bytes());
-        put(offset::LEN, &self.len.to_le_bytes());
-        put(offset::SEGMENTS, &self.segments.to_le_bytes());
-        put(ROOTS, &self.shape.roots.to_le_bytes());
-        put(offset::TABLE_BYTES, &self.table_bytes.to_le_bytes());
-        put(offset::SPILLED, &self.spilled.to_le_bytes());
-        let checksum = checksum(&bytes);
-        bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
-        bytes
+        sealed(self.kind, |put| {
+            put(offset::LAYOUT, &[LAYOUT]);
+            put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
+            put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
+            put(offset::VALUE_BITS, &byte(self.shape.value_bits));
+            put(offset::SEED, &self.seed.to_le_bytes());
+            put(offset::CAPACITY, &self.capacity.to_le_bytes());
+            put(offset::LEN, &self.len.to_le_bytes());
+            put(offset::SEGMENTS, &self.segments.to_le_bytes());
+            put(ROOTS, &self.shape.roots.to_le_bytes());
+            put(offset::TABLE_BYTES, &self.table_bytes.to_le_bytes());
+            put(offset::SPILLED, &self.spilled.to_le_bytes());
+        })
     }
 
     /// The header, if it is a whole and possible one of this kind.

@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use super::Lock;
+use super::{Exclude, Lock};
 use crate::concurrent::sync::{AtomicBool, AtomicPtr, Ordering, spin_loop, yield_now};
 
 /// Fair, and quiet on the memory bus; but a waiting thread keeps its processor, and one that the
@@ -35,7 +35,9 @@ impl McsLock {
     }
 }
 
-impl Lock for McsLock {
+impl Lock for McsLock {}
+
+impl Exclude for McsLock {
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
         let node = Node { next: AtomicPtr::new(ptr::null_mut()), waits: AtomicBool::new(true) };
         let held = Held::acquire(self, &node);

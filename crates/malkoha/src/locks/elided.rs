@@ -2,7 +2,7 @@
 
 use super::mcs::wait_while;
 use super::rtm::{Rtm, Status, Transactions};
-use super::{Lock, McsLock};
+use super::{Exclude, Lock, McsLock};
 
 /// Attempts before the lock is taken in earnest.
 const MAX_RETRIES: u32 = 8;
@@ -14,12 +14,30 @@ const MAX_RETRIES: u32 = 8;
 /// A section that panics must not do so in a transaction: unwinding aborts it, and it panics again
 /// under the queue lock.
 #[derive(Debug, Default)]
-pub struct ElidedMcsLock<T = Rtm> {
+pub struct ElidedMcsLock(Elided<Rtm>);
+
+impl Lock for ElidedMcsLock {}
+
+impl Exclude for ElidedMcsLock {
+    #[inline]
+    fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
+        self.0.with(critical)
+    }
+
+    /// Under the queue lock alone.
+    fn hold<R>(&self, critical: impl FnOnce() -> R) -> R {
+        self.0.queue.with(critical)
+    }
+}
+
+/// The lock with transactions of this kind.
+#[derive(Debug, Default)]
+struct Elided<T> {
     queue: McsLock,
     transactions: T,
 }
 
-impl<T: Transactions> ElidedMcsLock<T> {
+impl<T: Transactions> Elided<T> {
     /// The speculative path: whether a transaction is running in which the lock is free. Should a
     /// thread take the lock from now on, the processor aborts, since the lock has been read.
     #[inline(always)]
@@ -36,9 +54,7 @@ impl<T: Transactions> ElidedMcsLock<T> {
         }
         false
     }
-}
 
-impl<T: Transactions> Lock for ElidedMcsLock<T> {
     #[inline]
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
         if !T::are_available() || !self.speculate() {
@@ -92,7 +108,7 @@ mod tests {
 
     /// The lock, and whether the section ran under the queue lock.
     fn run(starts: &[Status]) -> (Vec<&'static str>, bool) {
-        let lock = ElidedMcsLock::<Scripted>::default();
+        let lock = Elided::<Scripted>::default();
         *lock.transactions.starts.lock().unwrap() = starts.iter().rev().copied().collect();
         let queued = lock.with(|| lock.queue.is_held());
         let log = lock.transactions.log.lock().unwrap().clone();
@@ -120,7 +136,7 @@ mod tests {
     /// A held lock aborts the transaction, and the next attempt waits until it is free.
     #[test]
     fn a_held_lock_aborts() {
-        let lock = ElidedMcsLock::<Scripted>::default();
+        let lock = Elided::<Scripted>::default();
         *lock.transactions.starts.lock().unwrap() = vec![Status::Started; 2];
         let (held, free) = (std::sync::Barrier::new(2), Mutex::new(false));
         std::thread::scope(|scope| {
@@ -180,7 +196,7 @@ mod tests {
             eprintln!("skipped: this processor has no transactions (RTM)");
             return;
         }
-        let lock = ElidedMcsLock::<Counted>::default();
+        let lock = Elided::<Counted>::default();
         let mut count = 0;
         for _ in 0..1000 {
             lock.with(|| count += 1);

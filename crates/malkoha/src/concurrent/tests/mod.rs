@@ -1,15 +1,20 @@
 //! The protocol under threads, on tables of a few slots: all orders of its steps under loom, random
 //! ones under shuttle, whatever comes without them.
 
+mod snapshot;
+mod unique;
+
 use std::sync::Arc;
 
-use super::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
-use super::space::{Buckets, Fixed, Growing, Space};
-use super::sync::Ordering;
-use super::table::Table;
 use crate::addressing::Probe;
+use crate::concurrent::space::{Buckets, Fixed, Growing, Space};
+use crate::concurrent::sync::Ordering;
+use crate::concurrent::table::Table;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Step;
+#[cfg(any(loom, shuttle))]
+use crate::locks::NoLock;
+use crate::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
 
 #[cfg(loom)]
 use loom::thread;
@@ -292,9 +297,9 @@ fn no_key_is_missed_while_parts_are_split() {
 /// A queue of three; of two where every order is tried, of which three have four million.
 fn lock_excludes<L: Lock + 'static>() {
     check(|| {
-        let inside = super::sync::AtomicU64::new(0);
+        let inside = crate::concurrent::sync::AtomicU64::new(0);
         let shared = Arc::new((L::default(), inside));
-        let enter = |shared: &(L, super::sync::AtomicU64)| {
+        let enter = |shared: &(L, crate::concurrent::sync::AtomicU64)| {
             shared.0.with(|| {
                 let before = shared.1.load(Ordering::Relaxed);
                 shared.1.store(before + 1, Ordering::Relaxed);

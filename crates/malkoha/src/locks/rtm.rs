@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// How a transaction began, or came back to where it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub(super) enum Status {
     /// What follows is speculative, until it is committed.
     Started,
     /// Nothing of it has happened.
@@ -12,7 +12,7 @@ pub enum Status {
 }
 
 /// Hardware transactions. [`Rtm`] is the processor's; tests have others.
-pub trait Transactions: Debug + Default + Send + Sync {
+pub(super) trait Transactions: Debug + Default + Send + Sync {
     /// Whether transactions can be had at all.
     fn are_available() -> bool;
     /// XBEGIN. An abort of the transaction, by whatever cause, returns from here once more.
@@ -28,7 +28,7 @@ pub trait Transactions: Debug + Default + Send + Sync {
 /// The processor's own transactions: those of x86-64 processors that report RTM, of which there are
 /// few today; elsewhere there are none.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rtm;
+pub(super) struct Rtm;
 
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri, shuttle, malkoha_portable))))]
 impl Transactions for Rtm {

@@ -1,4 +1,15 @@
-//! Locks by which writers exclude each other, and what they guard.
+//! Locks by which writers of a shared filter exclude each other, and what they guard.
+//!
+//! A filter's type parameter is a [`Locking`]: [`Striped`], the default, or [`Global`], over a [`Lock`].
+//!
+//! ```
+//! use malkoha::{Builder, ConcurrentCuckooFilter};
+//! use malkoha::locks::{McsLock, Striped};
+//!
+//! let builder = Builder::new().capacity(1000).fpr(0.01);
+//! let queued: ConcurrentCuckooFilter<Striped<McsLock>> = builder.build()?;
+//! # Ok::<(), malkoha::BuildError>(())
+//! ```
 
 mod elided;
 mod mcs;
@@ -6,27 +17,34 @@ mod rtm;
 
 pub use elided::ElidedMcsLock;
 pub use mcs::McsLock;
-pub use rtm::{Rtm, Status, Transactions};
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::sync::{Mutex, lock};
+use crate::concurrent::sync::{Mutex, lock};
 
-/// Mutual exclusion. Nothing that this crate calls under a lock calls back into the filter.
-///
-/// A lock that does not exclude makes answers wrong, but no operation unsound: whatever is shared is
-/// atomic.
-pub trait Lock: Debug + Default + Send + Sync {
-    /// Runs `critical` while no other thread is in a `with` of this lock.
+/// Mutual exclusion: [`ParkingLock`], [`McsLock`] or [`ElidedMcsLock`].
+#[expect(private_bounds, reason = "sealed: how a lock is held is no promise")]
+pub trait Lock: Exclude {}
+
+/// What a table asks of a lock. Nothing that runs under one calls back into the filter.
+pub(crate) trait Exclude: Debug + Default + Send + Sync {
+    /// Runs `critical` while no other thread is in a `with` or `hold` of this lock.
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R;
+
+    /// [`with`](Self::with) for a section that reads or writes too much for a transaction.
+    fn hold<R>(&self, critical: impl FnOnce() -> R) -> R {
+        self.with(critical)
+    }
 }
 
 /// The default: a thread that finds the lock taken sleeps until it is free.
 #[derive(Debug, Default)]
 pub struct ParkingLock(Mutex<()>);
 
-impl Lock for ParkingLock {
+impl Lock for ParkingLock {}
+
+impl Exclude for ParkingLock {
     #[inline]
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
         let _guard = lock(&self.0);
@@ -34,30 +52,38 @@ impl Lock for ParkingLock {
     }
 }
 
-/// Where another lock does the excluding.
+/// Where another lock excludes.
 #[derive(Debug, Default)]
-pub struct NoLock;
+pub(crate) struct NoLock;
 
-impl Lock for NoLock {
+impl Lock for NoLock {}
+
+impl Exclude for NoLock {
     #[inline(always)]
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
         critical()
     }
 }
 
-/// Which locks a filter has: one for the whole of it, and one for each of its stripes.
-pub trait Locking {
+/// Which locks a filter has: [`Striped`] or [`Global`].
+#[expect(private_bounds, reason = "sealed: what each lock guards is no promise")]
+pub trait Locking: Guards {}
+
+/// The locks of a filter: one for the whole of it, and one for each of its stripes.
+pub(crate) trait Guards {
     /// Held by every operation, lookups too.
-    type Whole: Lock;
+    type Whole: Exclude;
     /// Held by what takes a fingerprint of the stripe out of a slot.
-    type Stripe: Lock;
+    type Stripe: Exclude;
 }
 
-/// A lock a stripe: lookups take none, inserts only for keys that have to move.
+/// One lock per stripe: lookups take none, inserts only for keys that have to move.
 #[derive(Debug)]
 pub struct Striped<L>(PhantomData<L>);
 
-impl<L: Lock> Locking for Striped<L> {
+impl<L: Lock> Locking for Striped<L> {}
+
+impl<L: Exclude> Guards for Striped<L> {
     type Whole = NoLock;
     type Stripe = L;
 }
@@ -66,7 +92,9 @@ impl<L: Lock> Locking for Striped<L> {
 #[derive(Debug)]
 pub struct Global<L>(PhantomData<L>);
 
-impl<L: Lock> Locking for Global<L> {
+impl<L: Lock> Locking for Global<L> {}
+
+impl<L: Exclude> Guards for Global<L> {
     type Whole = L;
     type Stripe = NoLock;
 }
@@ -84,9 +112,9 @@ mod tests {
 
     // SAFETY: `count` is only touched under `lock`. That the locks exclude is what the test shows;
     // Miri and ThreadSanitizer report the race if they do not.
-    unsafe impl<L: Lock> Sync for Counter<L> {}
+    unsafe impl<L: Exclude> Sync for Counter<L> {}
 
-    fn excludes<L: Lock>() {
+    fn excludes<L: Exclude>() {
         let rounds = if cfg!(miri) { 50 } else { 10_000 };
         let counter = Counter { lock: L::default(), count: Cell::new(0) };
         std::thread::scope(|scope| {

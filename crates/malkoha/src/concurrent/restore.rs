@@ -1,0 +1,90 @@
+//! A table put together from the pieces of another one, which may come from a damaged or hostile file.
+
+use crate::geometry::Geometry;
+use crate::locks::Locking;
+use crate::spill::SpillKey;
+
+use super::counter::Counter;
+use super::shared::Shared;
+use super::space::{Extent, Space};
+use super::sync::Ordering;
+use super::table::Table;
+
+/// Why a piece does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It is not the part behind the one before, or some are missing.
+    Extent,
+    /// It has another number of words than a part has, bits above their lanes, or fingerprints that
+    /// belong to another part.
+    Words,
+    /// Copies beside the table of which none is in it, or more than can be counted.
+    Spilled,
+    /// The system does not give the memory.
+    Memory,
+}
+
+/// A table of which the first parts are there.
+#[derive(Debug)]
+pub(super) struct Restorer<P: Locking, S> {
+    table: Table<P, S>,
+    /// The name with which the next part begins.
+    next: usize,
+    copies: u64,
+}
+
+impl<P: Locking, S: Space> Restorer<P, S> {
+    /// `space` is empty: [`Fixed::new`](super::space::Fixed::new), or
+    /// [`Growing::without_parts`](super::space::Growing::without_parts).
+    pub(super) fn new(geometry: Geometry, space: S) -> Self {
+        Self { table: Table::new(geometry, space), next: 0, copies: 0 }
+    }
+
+    /// Adds the next part. Nothing is allocated for it until it has been checked.
+    pub(super) fn add(&mut self, extent: Extent, words: &[u64]) -> Result<(), Misfit> {
+        let Table { space, lanes, addressing, .. } = &mut self.table;
+        if extent.name != self.next || !space.is_extent(extent) {
+            return Err(Misfit::Extent);
+        }
+        let segment = space.segment(extent.name);
+        let fits = |word: u64| {
+            lanes.is_within(word)
+                && lanes.fingerprints(word).all(|f| extent.has(space.name(segment, f)))
+        };
+        if words.len() as u64 != addressing.places() || !words.iter().all(|&word| fits(word)) {
+            return Err(Misfit::Words);
+        }
+        let part = space.add(extent).ok_or(Misfit::Memory)?;
+        for (word, &new) in part.iter().zip(words) {
+            word.store(new, Ordering::Relaxed);
+            self.copies += u64::from(lanes.occupied(new));
+        }
+        self.next = extent.end();
+        Ok(())
+    }
+
+    /// Adds copies beside the table, of a fingerprint whose part is there.
+    pub(super) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> Result<(), Misfit> {
+        let table = &mut self.table;
+        let SpillKey { segment, place, fingerprint, value } = key;
+        let resident = table.addressing.resident(segment, place, fingerprint);
+        let is_in = resident.is_some_and(|probe| {
+            table.space.name(probe.segment, probe.fingerprint) < self.next && table.is_seen(&probe)
+        });
+        let total = self.copies.checked_add(copies);
+        let fits = is_in && value == 0 && copies > 0;
+        self.copies = total.filter(|_| fits).ok_or(Misfit::Spilled)?;
+        table.add_spilled(key, copies);
+        Ok(())
+    }
+
+    /// The whole table, for inserts that consider `max_kicks` evictions.
+    pub(super) fn finish(self, max_kicks: u32, capacity: u64) -> Result<Shared<P, S>, Misfit> {
+        let Self { table, next, copies } = self;
+        if next == table.space.names() {
+            Ok(Shared { table, max_kicks, capacity, len: Counter::new(copies) })
+        } else {
+            Err(Misfit::Extent)
+        }
+    }
+}
