@@ -21,6 +21,12 @@ impl Fixed {
         let words = Words::new(u64::from(segments) * u64::from(places))?;
         Some(Self { words, places: places as usize })
     }
+
+    /// All buckets, segment by segment.
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
 }
 
 impl Space for Fixed {}

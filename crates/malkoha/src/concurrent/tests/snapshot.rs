@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::entries::Entry;
+use crate::table::traits::Lookup;
 
 fn fingerprints(entries: impl Iterator<Item = Entry>) -> Vec<u64> {
     entries.map(|entry| entry.fingerprint.into()).collect()
@@ -158,7 +159,9 @@ mod restored {
                 restorer.add_spilled(key, copies)?;
             }
         }
-        restorer.finish()
+        let shared = restorer.finish(500, 1)?;
+        let len = Lookup::len(&shared);
+        Ok((shared.table, len))
     }
 
     type Change<'a> = &'a dyn Fn(&mut Vec<Piece>);
