@@ -1,0 +1,186 @@
+//! What is done with each kind: operations on tables and keys that were prepared beforehand.
+
+use lab::keys::{Keys, Present};
+use malkoha::Key;
+
+use crate::kinds::{Map, Set, Table};
+
+/// Keys that a table is built for, and holds when full: at load 0.95 in most fixed layouts.
+const CAPACITY: u64 = 100_000;
+/// Operations of most benchmarks: a tenth of the capacity.
+const OPERATIONS: u64 = CAPACITY / 10;
+/// Of the keys that are looked up, found at least: a little less than the half that is present.
+const FOUND: u64 = OPERATIONS * 48 / 100;
+/// Keys that a growing table is built for.
+const SMALL: u64 = 1_000;
+const SEED: u64 = 1;
+
+/// What a benchmark counts: [`run`](Self::run) and nothing else.
+pub(crate) trait Work {
+    fn run(&mut self);
+    /// Panics if less was done than there was to do.
+    fn check(&self);
+}
+
+/// Fails the benchmark if what it counted did not happen. Is not counted.
+pub(crate) fn check(work: Box<dyn Work>) {
+    work.check();
+}
+
+struct Prepared<T, I> {
+    table: T,
+    input: Vec<I>,
+    /// What a batch says of each key.
+    answers: Vec<bool>,
+    /// Returns how many operations succeeded, unless `answers` tell.
+    run: fn(&mut T, &[I], &mut [bool]) -> u64,
+    done: u64,
+    /// How many must succeed.
+    least: u64,
+}
+
+impl<T, I> Work for Prepared<T, I> {
+    fn run(&mut self) {
+        self.done = (self.run)(&mut self.table, &self.input, &mut self.answers);
+    }
+
+    fn check(&self) {
+        let answers = self.answers.iter().map(|&answer| u64::from(answer)).sum::<u64>();
+        let (done, least) = (self.done + answers, self.least);
+        assert!(done >= least, "{done} operations succeeded of at least {least}");
+    }
+}
+
+/// Boxes the work, and prints its number of operations for who divides by it.
+fn prepare<T: 'static, I: 'static>(
+    table: T,
+    input: Vec<I>,
+    least: u64,
+    run: fn(&mut T, &[I], &mut [bool]) -> u64,
+) -> Box<dyn Work> {
+    println!("operations: {}", input.len());
+    let answers = vec![false; input.len()];
+    Box::new(Prepared { table, input, answers, run, done: 0, least })
+}
+
+fn hash<T: Table>(table: &T, key: u64) -> u64 {
+    key.hash_with(table.hasher())
+}
+
+/// The keys at these positions of the sequence, as they are inserted.
+fn entries<T: Table>(table: &T, first: u64, end: u64) -> Vec<T::Entry> {
+    (first..end).map(|position| T::entry(hash(table, Keys::new(SEED).key(position)))).collect()
+}
+
+/// A table for `capacity` keys that holds the first `held` ones.
+fn filled<T: Table>(make: impl FnOnce(u64) -> T, capacity: u64, held: u64) -> T {
+    let mut table = make(capacity);
+    let entries = entries(&table, 0, held);
+    assert!(table.insert_batch(&entries), "a table holds its capacity");
+    table
+}
+
+/// A full table, and keys to look up, half of which are present.
+fn queried<T: Table>(make: impl FnOnce(u64) -> T) -> (T, Vec<u64>) {
+    let mut keys: Vec<u64> = (0..OPERATIONS).collect();
+    Keys::new(SEED).queries(Present(50), CAPACITY, 0, &mut keys);
+    (filled(make, CAPACITY, CAPACITY), keys)
+}
+
+/// As [`queried`], hashed.
+fn queried_hashes<T: Table>(make: impl FnOnce(u64) -> T) -> (T, Vec<u64>) {
+    let (table, keys) = queried(make);
+    let hashes = keys.iter().map(|&key| hash(&table, key)).collect();
+    (table, hashes)
+}
+
+pub(crate) fn lookup<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let (table, hashes) = queried_hashes(make);
+    prepare(table, hashes, FOUND, |table, hashes, _| {
+        hashes.iter().map(|&hash| u64::from(table.contains(hash))).sum()
+    })
+}
+
+pub(crate) fn lookup_key<T: Set>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let (table, keys) = queried(make);
+    prepare(table, keys, FOUND, |table, keys, _| {
+        keys.iter().map(|&key| u64::from(table.contains_key(key))).sum()
+    })
+}
+
+pub(crate) fn lookup_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let (table, hashes) = queried_hashes(make);
+    prepare(table, hashes, FOUND, |table, hashes, found| {
+        table.contains_batch(hashes, found);
+        0
+    })
+}
+
+pub(crate) fn get<T: Map>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let (table, hashes) = queried_hashes(make);
+    prepare(table, hashes, FOUND, |table, hashes, _| {
+        hashes.iter().map(|&hash| table.get(hash)).sum()
+    })
+}
+
+pub(crate) fn get_batch<T: Map>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let (table, hashes) = queried_hashes(make);
+    prepare(table, hashes, FOUND, |table, hashes, _| table.get_batch(hashes))
+}
+
+/// Inserts the keys from position `held` to `end` one by one.
+fn insert<T: Table>(table: T, held: u64, end: u64) -> Box<dyn Work> {
+    let entries = entries(&table, held, end);
+    prepare(table, entries, end - held, |table, entries, _| {
+        entries.iter().map(|&entry| u64::from(table.insert(entry))).sum()
+    })
+}
+
+/// As [`insert`], in one batch.
+fn insert_batch<T: Table>(table: T, held: u64, end: u64) -> Box<dyn Work> {
+    let entries = entries(&table, held, end);
+    prepare(table, entries, 1, |table, entries, _| u64::from(table.insert_batch(entries)))
+}
+
+pub(crate) fn insert_half<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    insert(make(CAPACITY), 0, CAPACITY / 2)
+}
+
+pub(crate) fn insert_half_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    insert_batch(make(CAPACITY), 0, CAPACITY / 2)
+}
+
+pub(crate) fn insert_last<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let held = CAPACITY - OPERATIONS;
+    insert(filled(make, CAPACITY, held), held, CAPACITY)
+}
+
+pub(crate) fn insert_last_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let held = CAPACITY - OPERATIONS;
+    insert_batch(filled(make, CAPACITY, held), held, CAPACITY)
+}
+
+pub(crate) fn grow<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    insert(filled(make, SMALL, SMALL), SMALL, CAPACITY)
+}
+
+pub(crate) fn grow_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    insert_batch(filled(make, SMALL, SMALL), SMALL, CAPACITY)
+}
+
+pub(crate) fn remove<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let table = filled(make, CAPACITY, CAPACITY);
+    let entries = entries(&table, 0, OPERATIONS);
+    prepare(table, entries, OPERATIONS, |table, entries, _| {
+        entries.iter().map(|&entry| u64::from(table.remove(entry))).sum()
+    })
+}
+
+pub(crate) fn remove_batch<T: Set<Entry = u64>>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let table = filled(make, CAPACITY, CAPACITY);
+    let hashes = entries(&table, 0, OPERATIONS);
+    prepare(table, hashes, OPERATIONS, |table, hashes, removed| {
+        table.remove_batch(hashes, removed);
+        0
+    })
+}
