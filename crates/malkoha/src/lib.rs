@@ -53,6 +53,10 @@
 //! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
 //! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
 //! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature.
+//!
+//! Nothing here depends on the operating system. Where files cannot be mapped, as in WebAssembly,
+//! [`MappedFilter::open`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
+//! and all else works; where there are no threads, the calling one does the work.
 
 mod addressing;
 mod arch;

@@ -7,7 +7,7 @@ mod partition;
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
-pub(crate) use memory::{MAPPED_FROM, mapped};
+pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};
 
 use std::ops::{Deref, DerefMut};
 
@@ -231,7 +231,7 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
 
     /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.
     pub(crate) fn hashes_a_round(&self) -> usize {
-        self.geometry.segments as usize * partition::HASHES_A_SEGMENT
+        (self.geometry.segments as usize).saturating_mul(partition::HASHES_A_SEGMENT)
     }
 
     /// Inserts all hashes; calls `refused(i)` for each that found no place. Uses up to `threads`
