@@ -11,7 +11,8 @@ mod slots;
 mod space;
 mod sync;
 mod table;
-#[cfg(test)]
+// WebAssembly has no threads.
+#[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
 mod words;
 
