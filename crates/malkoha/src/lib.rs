@@ -52,8 +52,13 @@
 //!
 //! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
 //! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
-//! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature. `uuid`
-//! (not default) makes `uuid::Uuid` a [`Key`].
+//! (`par_contains_many`); building on several threads ([`Builder::threads`]) needs no feature.
+//! `serde` stores filters in the data of other programs, `uuid` makes `uuid::Uuid` a [`Key`] (neither
+//! is default).
+//!
+//! Nothing here depends on the operating system. Where files cannot be mapped, as in WebAssembly,
+//! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
+//! and all else works; where there are no threads, the calling one does the work.
 
 extern crate alloc;
 

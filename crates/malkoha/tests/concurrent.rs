@@ -170,17 +170,20 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_with_a_lock_a_stripe() {
     no_key_is_ever_missed::<Striped<ParkingLock>>(3);
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_with_queue_locks() {
     no_key_is_ever_missed::<Striped<McsLock>>(2);
     no_key_is_ever_missed::<Striped<ElidedMcsLock>>(2);
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_with_one_lock() {
     no_key_is_ever_missed::<Global<ParkingLock>>(2);
     no_key_is_ever_missed::<Global<ElidedMcsLock>>(2);
@@ -188,6 +191,7 @@ fn no_key_is_missed_with_one_lock() {
 
 /// Threads fill a filter to its capacity together: nothing is refused.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn threads_fill_a_filter() {
     let keys: u64 = if cfg!(miri) { 300 } else { 400_000 };
     for bits in [8, 12, 16] {
@@ -210,6 +214,7 @@ fn threads_fill_a_filter() {
 
 /// Copies of one key from several threads are all counted, and cost no slots.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn copies_are_counted() {
     let copies: u64 = if cfg!(miri) { 30 } else { 30_000 };
     let builder = ConcurrentCuckooFilter::builder().capacity(100).fingerprint_bits(16);
@@ -254,6 +259,7 @@ fn other_layouts_are_refused() {
 
 /// What a thread keeps for its searches is gone when the values that it had before are dropped.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn a_thread_that_ends_inserts() {
     struct Last(Arc<ConcurrentCuckooFilter>);
     impl Drop for Last {
@@ -344,11 +350,13 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_while_filters_grow_with_a_lock_a_stripe() {
     no_key_is_missed_while_filters_grow::<Striped<ParkingLock>>(3);
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_while_filters_grow_with_queue_locks() {
     no_key_is_missed_while_filters_grow::<Striped<ElidedMcsLock>>(2);
 }

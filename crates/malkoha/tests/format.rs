@@ -155,7 +155,7 @@ fn a_filter_survives_the_way_out_and_in() {
     }
 }
 
-#[cfg(feature = "mmap")]
+#[cfg(all(feature = "mmap", any(unix, windows)))]
 #[test]
 fn a_mapped_file_answers_and_verifies() {
     let directory = tempfile::tempdir().unwrap();

@@ -110,6 +110,7 @@ fn pieces_may_be_cut_anywhere() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "no temporary files")]
 fn a_file_opens_whole_or_not_at_all() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys.mlk");

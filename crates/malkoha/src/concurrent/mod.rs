@@ -12,7 +12,8 @@ mod snapshot;
 mod space;
 pub(crate) mod sync;
 mod table;
-#[cfg(test)]
+// WebAssembly has no threads.
+#[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
 mod words;
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use super::sync::AtomicU64;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
-use crate::table::{MAPPED_FROM, mapped};
+use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 
 /// Words of 0 to begin with: on huge pages where they are many and the system has such pages.
 pub(crate) struct Words(Inner);
@@ -21,7 +21,7 @@ impl Words {
     pub(crate) fn new(words: u64) -> Option<Self> {
         let words = usize::try_from(words).ok()?;
         #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
-        if words.checked_mul(8)? >= MAPPED_FROM {
+        if IS_MAPPED && words.checked_mul(8)? >= MAPPED_FROM {
             return mapped(words * 8).map(|map| Self(Inner::Mapped(map.into())));
         }
         let mut heap = Vec::new();

@@ -135,6 +135,7 @@ mod tests {
 
     /// A held lock aborts the transaction, and the next attempt waits until it is free.
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_held_lock_aborts() {
         let lock = Elided::<Scripted>::default();
         *lock.transactions.starts.lock().unwrap() = vec![Status::Started; 2];

@@ -131,6 +131,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn locks_exclude() {
         excludes::<ParkingLock>();
         excludes::<McsLock>();
@@ -139,6 +140,7 @@ mod tests {
 
     /// A panic under a lock leaves it free.
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "panics end the program")]
     fn locks_survive_panics() {
         fn check<L: Lock>() {
             let lock = L::default();

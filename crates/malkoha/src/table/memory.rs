@@ -4,8 +4,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// From this size on, a table is mapped rather than allocated, and asks for huge pages; without the
-/// feature `mmap`, the allocator is asked for memory that is zero as the system gives it.
+/// Whether large tables are mapped. On other systems, WebAssembly among them, `memmap2` compiles, but
+/// every mapping fails.
+pub(crate) const IS_MAPPED: bool = cfg!(all(feature = "mmap", any(unix, windows)));
+
+/// From this size on, a table is mapped rather than allocated, and asks for huge pages; if it is not
+/// mapped, the allocator is asked for memory that is zero as the system gives it.
 pub(crate) const MAPPED_FROM: usize = 4 << 20;
 
 /// The memory of a filter that owns its table.
@@ -22,7 +26,7 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     let bytes = usize::try_from(bytes).ok()?;
     if bytes >= MAPPED_FROM {
         // Where there is none, mapping says so, and zeroed memory of an allocator ends the process.
-        let is_there = cfg!(feature = "mmap") || can_be_had(bytes as u64);
+        let is_there = IS_MAPPED || can_be_had(bytes as u64);
         return if is_there { lazy(bytes) } else { None };
     }
     let mut vec = Vec::new();
@@ -44,10 +48,11 @@ pub(crate) fn can_be_had(bytes: u64) -> bool {
 /// them.
 pub(crate) fn lazy(bytes: usize) -> Option<Memory> {
     #[cfg(feature = "mmap")]
-    return mapped(bytes).map(|map| Memory(Inner::Mapped(map)));
+    if IS_MAPPED {
+        return mapped(bytes).map(|map| Memory(Inner::Mapped(map)));
+    }
     // The allocator has large zeroed memory from the system as it is.
-    #[cfg(not(feature = "mmap"))]
-    return Some(Memory(Inner::Heap(vec![0; bytes].into_boxed_slice())));
+    Some(Memory(Inner::Heap(vec![0; bytes].into_boxed_slice())))
 }
 
 /// `bytes` zero bytes of pages of their own.
@@ -61,9 +66,11 @@ pub(crate) fn mapped(bytes: usize) -> Option<memmap2::MmapMut> {
 /// Advice only: where it is refused, the table has ordinary pages and works all the same.
 #[cfg(feature = "mmap")]
 fn advise(map: &memmap2::MmapMut, huge: bool) {
-    use memmap2::Advice;
     #[cfg(target_os = "linux")]
-    let _ = map.advise(if huge { Advice::HugePage } else { Advice::NoHugePage });
+    let _ = map.advise(match huge {
+        true => memmap2::Advice::HugePage,
+        false => memmap2::Advice::NoHugePage,
+    });
     #[cfg(not(target_os = "linux"))]
     let _ = (map, huge);
 }

@@ -17,4 +17,4 @@ pub(crate) use fixed::Parts;
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
-pub(crate) use memory::{MAPPED_FROM, mapped};
+pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};

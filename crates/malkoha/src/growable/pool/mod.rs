@@ -10,6 +10,8 @@ mod chunk;
 
 use chunk::{Chunk, Span};
 
+use crate::table::memory;
+
 /// Bytes of all segments from which on new ones share chunks.
 const SHARED_FROM: u64 = 2 << 20;
 /// Bytes of a chunk that segments share, at most.
@@ -52,7 +54,7 @@ const FIRST_CHUNK: usize = 1 << 30;
 
 impl Address {
     fn new(chunk: usize, start: usize) -> Self {
-        debug_assert!(chunk >> 32 == 0 && start >> 32 == 0);
+        debug_assert!(u32::try_from(chunk).is_ok() && u32::try_from(start).is_ok());
         Self((chunk as u64) << 32 | start as u64)
     }
 
@@ -256,7 +258,7 @@ impl Pool {
     /// counts at once: an eighth of the whole at most, where that is not little.
     fn chunk_bytes(&self) -> usize {
         let eighth = 1 << (self.used / 8).max(1).ilog2();
-        if cfg!(feature = "mmap") { CHUNK } else { LEAST_CHUNK.max(eighth).min(CHUNK) }
+        if memory::IS_MAPPED { CHUNK } else { LEAST_CHUNK.max(eighth).min(CHUNK) }
     }
 
     /// Gives a chunk a number.
