@@ -1,7 +1,7 @@
 //! What is counted: how each kind is built, and what the kinds have in common.
 
 use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter,
+    Builder, ConcurrentCuckooFilter, CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter,
     GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Layout,
 };
 
@@ -47,10 +47,7 @@ pub(crate) fn concurrent() -> impl FnOnce(u64) -> ConcurrentCuckooFilter {
 }
 
 pub(crate) fn growable_concurrent() -> impl FnOnce(u64) -> GrowableConcurrentCuckooFilter {
-    |keys| {
-        let builder = GrowableCuckooFilter::builder().capacity(keys).fpr(FPR);
-        builder.growth(1024.0).build_concurrent().expect(BUILT)
-    }
+    |keys| Builder::new().capacity(keys).fpr(FPR).growth(1024.0).build().expect(BUILT)
 }
 
 pub(crate) fn map() -> impl FnOnce(u64) -> CuckooMap {
@@ -142,7 +139,7 @@ macro_rules! set {
         impl Set for $kind {
             #[inline]
             fn contains_key(&self, key: u64) -> bool {
-                self.contains(&key)
+                self.contains(key)
             }
 
             #[inline]
