@@ -52,7 +52,7 @@
 //!
 //! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
 //! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
-//! (`ParallelLookups`); building on several threads ([`Builder::threads`]) needs no feature.
+//! (`par_contains_many`); building on several threads ([`Builder::threads`]) needs no feature.
 
 mod addressing;
 mod arch;
@@ -97,8 +97,20 @@ pub mod locks {
 }
 
 /// The tables behind the faces. They are named in types, and never made or used directly.
+///
+/// The traits are bounds of functions over several kinds of filters:
+///
+/// ```
+/// use malkoha::tables::Lookup;
+/// use malkoha::{Content, Filter};
+///
+/// fn bytes_per_key<T: Lookup, C: Content>(filter: &Filter<T, C>) -> f64 {
+///     filter.bits_per_key() / 8.0
+/// }
+/// ```
 pub mod tables {
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
     pub use crate::growable::Growing;
     pub use crate::table::Fixed;
+    pub use crate::table::traits::{Candidates, Change, Lookup, Stored};
 }

@@ -3,10 +3,8 @@
 use std::sync::Mutex;
 
 use anyhow::Result;
-use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, ElidedMcsLock, Global, Layout, Locking, McsLock,
-    ParkingLock, Striped,
-};
+use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
+use malkoha::{Builder, ConcurrentCuckooFilter, CuckooFilter, Layout};
 
 use super::{Shared, SharedContender};
 
@@ -15,10 +13,10 @@ const FINGERPRINT_BITS: u32 = 12;
 
 impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
     fn insert(&self, key: u64) -> bool {
-        Self::insert(self, &key).is_ok()
+        Self::insert(self, key).is_ok()
     }
     fn contains(&self, key: u64) -> bool {
-        Self::contains(self, &key)
+        Self::contains(self, key)
     }
     fn insert_many(&self, keys: &[u64]) -> usize {
         Self::insert_many(self, keys).err().map_or(0, |refusal| refusal.refused.len())
@@ -33,9 +31,8 @@ impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
 
 fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {
-        let builder = ConcurrentCuckooFilter::builder().capacity(keys);
-        let filter: ConcurrentCuckooFilter<P> =
-            builder.fingerprint_bits(FINGERPRINT_BITS).build_concurrent()?;
+        let builder = Builder::<ConcurrentCuckooFilter<P>>::new().capacity(keys);
+        let filter = builder.fingerprint_bits(FINGERPRINT_BITS).build()?;
         Ok(Box::new(filter) as Box<dyn Shared>)
     };
     SharedContender { name: name.to_owned(), build: Box::new(build) }
@@ -70,10 +67,10 @@ impl Sharded {
 
 impl Shared for Sharded {
     fn insert(&self, key: u64) -> bool {
-        self.part(key).lock().is_ok_and(|mut part| part.insert(&key).is_ok())
+        self.part(key).lock().is_ok_and(|mut part| part.insert(key).is_ok())
     }
     fn contains(&self, key: u64) -> bool {
-        self.part(key).lock().is_ok_and(|part| part.contains(&key))
+        self.part(key).lock().is_ok_and(|part| part.contains(key))
     }
 }
 

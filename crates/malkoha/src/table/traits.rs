@@ -1,4 +1,5 @@
-//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can name these traits.
+//! What [`Filter`](crate::Filter) asks of a table. Other crates name these traits in bounds only: a
+//! filter of a table of their own cannot be made.
 //!
 //! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
 
@@ -35,6 +36,7 @@ pub trait Lookup {
     fn slots(&self) -> u64;
     /// Copies that lie in no slot.
     fn spilled(&self) -> u64;
+    /// Bytes of the table, of what leads to it, and of spilled copies.
     fn size_in_bytes(&self) -> u64;
     /// Bits of the fingerprint of a key that arrives.
     fn fingerprint_bits(&self) -> u32;
@@ -91,6 +93,7 @@ pub trait Change: Lookup {
     );
     /// Replaces one value of a hash, which fits, by another; returns whether it was found.
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool;
+    /// Removes all. Keeps the memory.
     fn clear(&mut self);
 }
 
