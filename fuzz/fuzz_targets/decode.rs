@@ -14,11 +14,7 @@ fuzz_target!(|bytes: Vec<u8>| {
     let mut bytes = bytes;
     // Bytes 10 and 11 are the kind; 3 and 4 are growable.
     let is_growable = bytes.get(10).is_some_and(|&kind| kind > 2);
-    if is_growable {
-        seal_growable(&mut bytes)
-    } else {
-        seal(&mut bytes)
-    };
+    if is_growable { seal_growable(&mut bytes) } else { seal(&mut bytes) };
     if let Ok(mut filter) = CuckooFilter::read_from(&bytes[..]) {
         for key in 0..16_u64 {
             let _ = filter.insert(key);

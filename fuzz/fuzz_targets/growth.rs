@@ -20,24 +20,10 @@ struct Case {
 #[derive(Arbitrary, Debug)]
 enum Operation {
     /// Up to 2048 keys, so that segments split.
-    InsertRange {
-        from: u16,
-        len: u16,
-        value: u64,
-    },
-    InsertCopies {
-        key: u16,
-        value: u64,
-        copies: u8,
-    },
-    RemoveRange {
-        from: u16,
-        len: u16,
-    },
-    Update {
-        key: u16,
-        new: u64,
-    },
+    InsertRange { from: u16, len: u16, value: u64 },
+    InsertCopies { key: u16, value: u64, copies: u8 },
+    RemoveRange { from: u16, len: u16 },
+    Update { key: u16, new: u64 },
     Shrink,
     Reopen,
 }

@@ -76,10 +76,10 @@ impl Shared for Sharded {
 
 impl Shared for Unshared {
     fn insert(&self, key: u64) -> bool {
-        self.0.lock().is_ok_and(|mut filter| filter.insert(&key).is_ok())
+        self.0.lock().is_ok_and(|mut filter| filter.insert(key).is_ok())
     }
     fn contains(&self, key: u64) -> bool {
-        self.0.lock().is_ok_and(|filter| filter.contains(&key))
+        self.0.lock().is_ok_and(|filter| filter.contains(key))
     }
     /// The lock is taken once, so that a thread that is alone works at the filter's own speed.
     fn work(&self, inserts: &[u64], lookups: &[u64], way: super::Way) -> (usize, usize) {

@@ -11,6 +11,7 @@ use crate::format::{FileKind, ReadError};
 use crate::key::KeyHasher;
 
 /// A table that can be looked up in.
+#[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup {
     /// Whether the hash's fingerprint is in.
     fn contains(&self, hash: u64) -> bool;
