@@ -31,18 +31,19 @@ enum Operation {
 fuzz_target!(|case: Case| {
     let fpr = 0.5_f64.powi(1 + i32::from(case.fpr) % 10);
     let (capacity, growth) = (u64::from(case.capacity) + 1, f64::from(case.growth) + 1.0);
-    let builder = || {
-        let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr);
-        builder.growth(growth).seed(case.seed)
-    };
-    let mut filter = builder().build().expect("every such filter exists");
-    let mut map = builder().build_map(64).expect("every such map exists");
+    let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr);
+    let built = builder.growth(growth).seed(case.seed).build();
+    let mut filter = built.expect("every such filter exists");
+    let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr);
+    let built = builder.growth(growth).seed(case.seed).build();
+    let mut map = built.expect("every such map exists");
     let mut model: HashMap<u16, Vec<u64>> = HashMap::new();
     for operation in case.operations {
         match operation {
             Operation::InsertRange { from, len, value } => {
                 let keys = (0..len % 2048).map(|n| from.wrapping_add(n));
-                let pairs: Vec<(u16, u64)> = keys.map(|key| (key, value ^ u64::from(key))).collect();
+                let pairs: Vec<(u16, u64)> =
+                    keys.map(|key| (key, value ^ u64::from(key))).collect();
                 insert(&mut filter, &mut map, &mut model, &pairs);
             }
             Operation::InsertCopies { key, value, copies } => {
@@ -59,7 +60,7 @@ fuzz_target!(|case: Case| {
             }
             Operation::Update { key, new } => {
                 if let Some(value) = model.get_mut(&key).and_then(|values| values.last_mut()) {
-                    assert_eq!(map.update(&key, *value, new), Ok(true));
+                    assert_eq!(map.update(key, *value, new), Ok(true));
                     *value = new;
                 }
             }
@@ -80,10 +81,10 @@ fuzz_target!(|case: Case| {
     for (key, found) in keys.iter().zip(filter.contains_many(&keys)) {
         assert_eq!(filter.contains(key), found);
         assert!(filter.count(key) >= model[key].len() as u64);
-        let mut candidates: Vec<u64> = map.get(key).collect();
+        let mut candidates: HashMap<u64, u64> = map.values(key).into_iter().collect();
         for value in &model[key] {
-            let at = candidates.iter().position(|candidate| candidate == value);
-            candidates.swap_remove(at.expect("every value is among the candidates"));
+            let copies = candidates.get_mut(value).expect("every value is among the candidates");
+            *copies = copies.checked_sub(1).expect("every copy is counted");
         }
     }
 });

@@ -94,13 +94,13 @@ pub(crate) fn ours(keys: usize, fpr: f64) -> Result<GrowableCuckooFilter> {
 
 impl Rival for GrowableCuckooFilter {
     fn insert(&mut self, key: u64) -> bool {
-        GrowableCuckooFilter::insert(self, &key).is_ok()
+        GrowableCuckooFilter::insert(self, key).is_ok()
     }
     fn contains(&self, key: u64) -> bool {
-        GrowableCuckooFilter::contains(self, &key)
+        GrowableCuckooFilter::contains(self, key)
     }
     fn remove(&mut self, key: u64) -> bool {
-        GrowableCuckooFilter::remove(self, &key)
+        GrowableCuckooFilter::remove(self, key)
     }
     fn contains_many(&self, keys: &[u64], found: &mut [bool]) -> bool {
         found.copy_from_slice(&GrowableCuckooFilter::contains_many(self, keys)[..found.len()]);

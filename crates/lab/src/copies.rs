@@ -85,7 +85,7 @@ fn row(layout: &Ours, stream: &Stream) -> Result<[String; 10]> {
     let rate = insert_all(&mut filter, &stream.keys)?;
     let (mut low, mut high) = (0_u64, 0_u64);
     for &(key, copies) in &stream.truth {
-        let count = filter.count(&key);
+        let count = filter.count(key);
         low += u64::from(count < copies);
         high += u64::from(count > copies);
     }

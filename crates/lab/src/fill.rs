@@ -75,7 +75,7 @@ fn fill(mut filter: CuckooFilter, capacity: u64, keys: Keys) -> End {
         }
     }
     let mut more = capacity..;
-    while more.next().is_some_and(|position| filter.insert(&keys.key(position)).is_ok()) {}
+    while more.next().is_some_and(|position| filter.insert(keys.key(position)).is_ok()) {}
     End { load: filter.load_factor(), reached: true }
 }
 

@@ -1,11 +1,11 @@
-//! The library's filters as subjects: they differ only in what a batch of inserts answers.
+//! The library's filters as subjects: the same methods, of an owner or shared.
 
 use malkoha::{ConcurrentCuckooFilter, CuckooFilter, GrowableCuckooFilter, Key};
 
 use crate::subject::{How, Operation, Subject, count};
 
 macro_rules! subject {
-    ($filter:ty, $insert_many:expr) => {
+    ($filter:ty) => {
         impl Subject for $filter {
             fn can(&self, operation: Operation, how: How) -> bool {
                 match operation {
@@ -17,18 +17,17 @@ macro_rules! subject {
             }
 
             fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
-                if how == How::Many {
-                    let insert_many: fn(&mut Self, &[u64], &mut Vec<u64>) = $insert_many;
-                    insert_many(self, keys, refused);
-                } else {
+                if how == How::Single {
                     refused.extend(keys.iter().filter(|key| Self::insert(self, *key).is_err()));
+                } else if let Err(error) = self.insert_many(keys) {
+                    refused.extend(error.refused.iter().map(|&position| keys[position]));
                 }
             }
 
             fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
                 #[inline(never)]
                 fn call(filter: &$filter, key: u64) -> bool {
-                    filter.contains(&key)
+                    filter.contains(key)
                 }
 
                 match how {
@@ -71,22 +70,6 @@ macro_rules! subject {
     };
 }
 
-subject!(CuckooFilter, |filter, keys, refused| {
-    if let Err(error) = filter.insert_many(keys) {
-        refused.extend(error.refused.iter().map(|&position| keys[position]));
-    }
-});
-subject!(ConcurrentCuckooFilter, |filter, keys, refused| {
-    if let Err(error) = filter.insert_many(keys) {
-        refused.extend(error.refused.iter().map(|&position| keys[position]));
-    }
-});
-subject!(GrowableCuckooFilter, |filter, keys, refused| {
-    let before = filter.len();
-    if filter.insert_many(keys).is_ok() {
-        return;
-    }
-    // A batch stops at the first refused key; those before it are in.
-    let done = usize::try_from(filter.len() - before).unwrap_or(keys.len());
-    refused.extend(keys[done..].iter().filter(|key| filter.insert(*key).is_err()));
-});
+subject!(CuckooFilter);
+subject!(ConcurrentCuckooFilter);
+subject!(GrowableCuckooFilter);

@@ -273,7 +273,14 @@ pub fn blocked_bloom_fpr(keys_per_block: f64, hashes: u32) -> f64 {
     rate
 }
 
-/// The fewest bits a key, with the best number of hash functions, that reach `fpr`.
+/// The fewest bits per key with which a blocked Bloom filter reaches this false-positive rate; `None`
+/// if blocks cannot reach it, which is so below about 10^-11.
+#[must_use]
+pub fn blocked_bloom_bits_per_key(fpr: f64) -> Option<f64> {
+    least_bits_per_key(fpr).map(|(bits_per_key, _)| bits_per_key)
+}
+
+/// The fewest bits per key that reach `fpr`, with the best number of hash functions.
 fn least_bits_per_key(fpr: f64) -> Option<(f64, u32)> {
     let best_at = |bits_per_key: f64| {
         let keys_per_block = float(BLOCK_BITS) / bits_per_key;
@@ -292,4 +299,25 @@ fn least_bits_per_key(fpr: f64) -> Option<(f64, u32)> {
         }
     }
     Some((high, hashes))
+}
+
+#[cfg(test)]
+mod tests {
+    use malkoha::params::bloom_bits_per_key;
+
+    use super::*;
+
+    /// Blocks cost more than one array, and more of it the lower the rate; all rates have a price,
+    /// high ones too.
+    #[test]
+    fn blocks_cost_more_the_lower_the_rate() {
+        let cost = |fpr| blocked_bloom_bits_per_key(fpr).unwrap();
+        let overhead = |fpr| cost(fpr) / bloom_bits_per_key(fpr);
+        assert!((1.02..1.15).contains(&overhead(0.01)), "{}", overhead(0.01));
+        assert!(overhead(1e-4) > overhead(0.01) && overhead(1e-6) > overhead(1e-4));
+        // With one hash function, 1 - 0.6 of a block's bits are clear with 0.92 * 512 keys in.
+        assert!((1.08..1.11).contains(&cost(0.6)), "{}", cost(0.6));
+        assert!(cost(0.99) < cost(0.9) && cost(0.9) < cost(0.6) && cost(0.6) < cost(0.4));
+        assert_eq!(blocked_bloom_bits_per_key(1e-13), None);
+    }
 }

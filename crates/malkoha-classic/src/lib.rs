@@ -44,7 +44,7 @@ mod format;
 mod quotient;
 mod words;
 
-pub use blocked::{BlockedBloomFilter, blocked_bloom_fpr};
+pub use blocked::{BlockedBloomFilter, blocked_bloom_bits_per_key, blocked_bloom_fpr};
 pub use bloom::BloomFilter;
 pub use counting::CountingBloomFilter;
 pub use cuckoo::{BucketedCuckooTable, CuckooHashTable, Growth, Record};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use malkoha::GrowableMapError;
+use malkoha::InsertError;
 
 use crate::log::{MAX_KEY, MAX_VALUE};
 
@@ -90,7 +90,7 @@ pub enum Error {
     Stopped(String),
     /// The index cannot take the key.
     #[error("the index cannot take another key: {0}")]
-    Index(#[from] GrowableMapError),
+    Index(#[from] InsertError),
     /// No file of this name was imported.
     #[error("the store has no file '{0}': 'ls' lists those that it has")]
     NoFile(String),

@@ -22,11 +22,11 @@ pub(super) fn report(args: &GrowArgs) -> Result<()> {
             uniform.key(position) as f64 / 2_f64.powi(64)
         });
         truth[usize::try_from(rank)?] += 1;
-        filter.insert(&keys.key(rank))?;
+        filter.insert(keys.key(rank))?;
     }
     let (mut distinct, mut below, mut above) = (0_u64, 0_u64, 0_u64);
     for (rank, &truth) in (0..).zip(&truth).filter(|(_, truth)| **truth > 0) {
-        let count = filter.count(&keys.key(rank));
+        let count = filter.count(keys.key(rank));
         distinct += 1;
         below += u64::from(count < truth.into());
         above += u64::from(count > truth.into());

@@ -47,7 +47,7 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
     let (mut by_processor, mut by_clock, mut slow) = (Duration::ZERO, Duration::ZERO, 0_u64);
     for position in 0..args.keys {
         let (start, mut time) = (Instant::now(), Duration::ZERO);
-        timed(&mut time, || filter.insert(&keys.key(position)))?;
+        timed(&mut time, || filter.insert(keys.key(position)))?;
         by_clock = by_clock.max(start.elapsed());
         by_processor = by_processor.max(time);
         slow += u64::from(time > SLOW);

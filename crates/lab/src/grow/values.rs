@@ -1,7 +1,7 @@
 //! Maps with values, grown and of fixed size: candidates of keys that are in and of keys that are not.
 
 use anyhow::{Result, ensure};
-use malkoha::{CuckooMap, GrowableCuckooMap, Key, MapBatchError};
+use malkoha::{CuckooMap, GrowableCuckooMap, Key};
 
 use super::BATCH;
 use super::doublings::each_batch;
@@ -21,11 +21,11 @@ pub(super) fn report(args: &GrowArgs) -> Result<()> {
 
 fn fixed(args: &GrowArgs, bits: u32) -> Result<()> {
     let builder = CuckooMap::builder().capacity(args.keys).fpr(args.fpr);
-    let mut map = builder.build_map(bits)?;
+    let mut map = builder.value_bits(bits).build()?;
     let mut refused = Ok(());
     each_batch(Keys::new(args.seed), args.keys, |batch| {
         if let Err(error) = map.insert_hashes(&pairs(batch, bits, map.hasher())) {
-            refused = Err::<(), MapBatchError>(error);
+            refused = Err(error);
         }
     });
     refused?;
@@ -35,7 +35,7 @@ fn fixed(args: &GrowArgs, bits: u32) -> Result<()> {
         map.geometry().fingerprint_bits,
         args.fpr
     );
-    candidates(args, bits, map.expected_fpr(), |keys, each| map.get_many(keys, each))?;
+    candidates(args, bits, map.expected_candidates(), |keys, each| map.get_many(keys, each))?;
     println!("{:.2} bytes a key, {} beside the table", map.bits_per_key() / 8.0, map.spilled());
     Ok(())
 }
@@ -43,7 +43,7 @@ fn fixed(args: &GrowArgs, bits: u32) -> Result<()> {
 fn grown(args: &GrowArgs, bits: u32) -> Result<()> {
     let builder = GrowableCuckooMap::builder().capacity(args.start).fpr(args.fpr);
     let growth = (args.keys as f64 / args.start as f64).max(1.0);
-    let mut map = builder.growth(growth).build_map(32)?;
+    let mut map = builder.growth(growth).value_bits(32).build()?;
     let (mut done, mut sum, mut samples, mut refused) = (0_u64, 0.0, 0.0, Ok(()));
     each_batch(Keys::new(args.seed), args.keys, |batch| {
         if let Err(error) = map.insert_hashes(&pairs(batch, bits, map.hasher())) {
@@ -63,7 +63,7 @@ fn grown(args: &GrowArgs, bits: u32) -> Result<()> {
         map.fingerprint_bits(),
         args.fpr
     );
-    candidates(args, bits, map.expected_fpr(), |keys, each| map.get_many(keys, each))?;
+    candidates(args, bits, map.expected_candidates(), |keys, each| map.get_many(keys, each))?;
     println!(
         "{:.2} bytes a key at the end, {:.2} on average over the last doubling",
         map.bits_per_key() / 8.0,

@@ -68,7 +68,7 @@ fn ours(bits: &[u32]) -> Result<Vec<Value>> {
                 let keys = Keys::new(seed);
                 // Copies are counted beside the table: few different fingerprints never fill it.
                 let mut positions = 0..1 << OURS_SLOTS;
-                while positions.next().is_some_and(|at| filter.insert(&keys.key(at)).is_ok()) {}
+                while positions.next().is_some_and(|at| filter.insert(keys.key(at)).is_ok()) {}
                 load = load.min(filter.load_factor());
             }
             values.push(Value::point("our search", name, f64::from(bits), load));

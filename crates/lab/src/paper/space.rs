@@ -70,8 +70,8 @@ fn of_walk(bucket_size: usize, name: &str, bits: u32, keys: Keys) -> [Value; 2] 
 fn of_layout(layout: Layout, name: &str, bits: u32, keys: Keys) -> Result<[Value; 2]> {
     let mut filter = library(1 << SLOTS, layout, bits)?;
     let mut positions = 0..;
-    while positions.next().is_some_and(|position| filter.insert(&keys.key(position)).is_ok()) {}
-    let fpr = measured(|key| filter.contains(&key), keys);
+    while positions.next().is_some_and(|position| filter.insert(keys.key(position)).is_ok()) {}
+    let fpr = measured(|key| filter.contains(key), keys);
     Ok(halves(name, bits, fpr, filter.bits_per_key()))
 }
 
@@ -82,9 +82,9 @@ fn of_growable(bits: u32, keys: Keys) -> Result<[Value; 2]> {
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(1.0);
     let mut filter = builder.build()?;
     for position in 0..capacity {
-        filter.insert(&keys.key(position))?;
+        filter.insert(keys.key(position))?;
     }
-    let fpr = measured(|key| filter.contains(&key), keys);
+    let fpr = measured(|key| filter.contains(key), keys);
     Ok(halves("growable", bits, fpr, filter.bits_per_key()))
 }
 

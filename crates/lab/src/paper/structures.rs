@@ -133,7 +133,7 @@ pub(super) fn all() -> Vec<Structure> {
             // Five slots of twelve bits a word of 64.
             let capacity = at_load(slots * SLOT_BITS / 64 * 5, Layout::Words.load(12));
             let builder = ConcurrentCuckooFilter::builder().capacity(capacity);
-            let filter: ConcurrentCuckooFilter = builder.fingerprint_bits(12).build_concurrent()?;
+            let filter = builder.fingerprint_bits(12).build()?;
             Ok(Box::new(filter))
         }),
     ]

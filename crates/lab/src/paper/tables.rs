@@ -65,7 +65,7 @@ pub(super) fn table2(scale: &Scale) -> Result<Vec<Value>> {
     for (name, layout, bits, more, paper) in tables {
         let mut filter = library(scale.slots, layout, bits)?;
         let mut keys = (0..).map(|position| Keys::new(1).key(position));
-        while keys.next().is_some_and(|key| filter.insert(&key).is_ok()) {}
+        while keys.next().is_some_and(|key| filter.insert(key).is_ok()) {}
         let load = filter.load_factor();
         let bits = (params::information_bound(FPR) + more) / load;
         row(name, bits, Some(load), (2.0, 2.0), paper);

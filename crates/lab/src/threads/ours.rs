@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
-use malkoha::{ConcurrentCuckooFilter, CuckooFilter, Layout};
+use malkoha::{Builder, ConcurrentCuckooFilter, CuckooFilter, Layout};
 
 use super::{Shared, SharedContender};
 
@@ -13,10 +13,10 @@ const FINGERPRINT_BITS: u32 = 12;
 
 impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
     fn insert(&self, key: u64) -> bool {
-        Self::insert(self, &key).is_ok()
+        Self::insert(self, key).is_ok()
     }
     fn contains(&self, key: u64) -> bool {
-        Self::contains(self, &key)
+        Self::contains(self, key)
     }
     fn insert_many(&self, keys: &[u64]) -> usize {
         Self::insert_many(self, keys).err().map_or(0, |refusal| refusal.refused.len())
@@ -31,9 +31,8 @@ impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
 
 fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {
-        let builder = ConcurrentCuckooFilter::builder().capacity(keys);
-        let filter: ConcurrentCuckooFilter<P> =
-            builder.fingerprint_bits(FINGERPRINT_BITS).build_concurrent()?;
+        let builder = Builder::<ConcurrentCuckooFilter<P>>::new().capacity(keys);
+        let filter = builder.fingerprint_bits(FINGERPRINT_BITS).build()?;
         Ok(Box::new(filter) as Box<dyn Shared>)
     };
     SharedContender { name: name.to_owned(), build: Box::new(build) }
@@ -68,19 +67,19 @@ impl Sharded {
 
 impl Shared for Sharded {
     fn insert(&self, key: u64) -> bool {
-        self.part(key).lock().is_ok_and(|mut part| part.insert(&key).is_ok())
+        self.part(key).lock().is_ok_and(|mut part| part.insert(key).is_ok())
     }
     fn contains(&self, key: u64) -> bool {
-        self.part(key).lock().is_ok_and(|part| part.contains(&key))
+        self.part(key).lock().is_ok_and(|part| part.contains(key))
     }
 }
 
 impl Shared for Unshared {
     fn insert(&self, key: u64) -> bool {
-        self.0.lock().is_ok_and(|mut filter| filter.insert(&key).is_ok())
+        self.0.lock().is_ok_and(|mut filter| filter.insert(key).is_ok())
     }
     fn contains(&self, key: u64) -> bool {
-        self.0.lock().is_ok_and(|filter| filter.contains(&key))
+        self.0.lock().is_ok_and(|filter| filter.contains(key))
     }
     /// The lock is taken once, so that a thread that is alone works at the filter's own speed.
     fn work(&self, inserts: &[u64], lookups: &[u64], way: super::Way) -> (usize, usize) {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::Lookup;
+use crate::filter;
 use crate::progress::Progress;
 use crate::screen::{Approximate, StoreKeys, print_selected};
 
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if let Some(keys) = StoreKeys::at(filter)? {
         return print_selected(&inputs, keys, select, threads, &checking());
     }
-    let open = if *no_verify { Lookup::open } else { Lookup::open_verified };
-    let filter = Approximate::new(open(filter)?);
+    let open = if *no_verify { filter::open } else { filter::open_verified };
+    let filter = Approximate(open(filter)?);
     print_selected(&inputs, filter, select, threads, &checking())
 }

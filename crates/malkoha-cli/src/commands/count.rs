@@ -8,12 +8,11 @@ use clap::Args;
 
 use crate::cli::{self, InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::Lookup;
+use crate::filter;
 use crate::input::{BATCH, Block, split};
 use crate::output::{Page, Printer};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::screen::Hashed;
 
 const AFTER_HELP: &str = "\
 Prints each line of the input behind its count and a tab. Counts are of fingerprints: never too low,
@@ -49,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = Lookup::open_verified(&arguments.filter)?;
+    let filter = filter::open_verified(&arguments.filter)?;
     let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
+use malkoha::Filter;
 use serde_json::json;
 
 use super::items::{Items, Reducing};
 use crate::cli::{InputArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::{Contents, FilterFile, Members, Values};
+use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
 use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
@@ -86,25 +87,22 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
-    let file = FilterFile::open_locked(&arguments.edit.filter)?;
-    if file.holds_map() { arguments.run::<Values>(&file) } else { arguments.run::<Members>(&file) }
+    FilterFile::open_locked(&arguments.edit.filter)?.run(arguments)
 }
 
 pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
-    let file = FilterFile::open_locked(&arguments.edit.filter)?;
-    if file.holds_map() { arguments.run::<Values>(&file) } else { arguments.run::<Members>(&file) }
+    FilterFile::open_locked(&arguments.edit.filter)?.run(arguments)
 }
 
-impl Add {
-    fn run<C: Contents>(&self, file: &FilterFile) -> Result<Outcome> {
-        let Self { edit, unique } = self;
-        let mut filter: C = file.read()?;
+impl Task for &Add {
+    fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
+        let Add { edit, unique } = self;
         let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
         let mut asked = edit.read_items(&filter, filter.value_bits()).with_context(failed)?;
         if *unique {
-            filter.retain_new(&mut asked.items);
+            C::retain_new(&filter, &mut asked.items);
         }
-        filter.insert(&asked.items).with_context(failed)?;
+        insert(&mut filter, &asked.items).with_context(failed)?;
         if asked.len() > 0 {
             replace(&edit.filter, Overwrite::Filters, &filter)?;
         }
@@ -113,15 +111,14 @@ impl Add {
     }
 }
 
-impl Remove {
-    fn run<C: Contents>(&self, file: &FilterFile) -> Result<Outcome> {
+impl Task for &Remove {
+    fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
         let edit = &self.edit;
-        let mut filter: C = file.read()?;
         let failed = || format!("cannot remove from {}, which is unchanged", name(&edit.filter));
         // A value that is too large is not in, and that is no mistake.
         let asked = edit.read_items(&filter, u64::BITS).with_context(failed)?;
         let before = filter.len();
-        filter.remove(&asked.items);
+        C::remove(&mut filter, &asked.items);
         let removed = before - filter.len();
         if removed > 0 {
             replace(&edit.filter, Overwrite::Filters, &filter)?;
@@ -132,7 +129,11 @@ impl Remove {
 }
 
 impl EditArgs {
-    fn read_items<C: Contents>(&self, filter: &C, value_bits: u32) -> Result<Items<C::Item>> {
+    fn read_items<T: Table, C: Lines>(
+        &self,
+        filter: &Filter<T, C>,
+        value_bits: u32,
+    ) -> Result<Items<C::Item>> {
         let inputs = self.input.inputs();
         if inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
@@ -142,7 +143,13 @@ impl EditArgs {
         Items::read(&inputs, how, self.threads.threads(), &progress)
     }
 
-    fn summarise<C: Contents>(&self, done: &str, count: u64, lines: u64, filter: &C) -> Result<()> {
+    fn summarise<T: Table, C: Lines>(
+        &self,
+        done: &str,
+        count: u64,
+        lines: u64,
+        filter: &Filter<T, C>,
+    ) -> Result<()> {
         let keys = filter.len();
         if self.json {
             return print_record(&json!({ "lines": lines, done: count, "keys": keys }));

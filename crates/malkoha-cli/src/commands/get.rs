@@ -9,12 +9,11 @@ use serde_json::json;
 
 use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::Lookup;
-use crate::input::{Block, name, split};
+use crate::filter;
+use crate::input::{BATCH, Block, name, split};
 use crate::output::{Page, Printer, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::screen::Hashed;
 
 const AFTER_HELP: &str = "\
 Prints each line of the input that has values, a tab, and the values, with commas between them, in
@@ -57,7 +56,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = Lookup::open(&arguments.filter)?;
+    let filter = filter::open_verified(&arguments.filter)?;
     if !filter.has_values() {
         bail!(
             "{} holds a set, in which lines have no values: use 'malkoha check' or 'malkoha count', \
@@ -73,19 +72,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let work = move |block: &Block, page: &mut Page| {
         split(block.lines(), separator, |batch| {
             let hashes: Vec<u64> = batch.iter().map(|line| hasher.hash_bytes(line)).collect();
-            let mut candidates = Vec::new();
-            filter.get_hashes(&hashes, |i, value| candidates.push((i, value)));
-            candidates.sort_unstable();
-            let mut rest = &candidates[..];
-            for (i, line) in batch.iter().enumerate() {
-                let count = rest.iter().take_while(|&&(of, _)| of == i).count();
-                let (values, others) = rest.split_at(count);
-                rest = others;
-                page.selected += u64::from(count > 0);
-                if count == 0 && !all {
+            let mut found = [false; BATCH];
+            let found = &mut found[..batch.len()];
+            // All at once, so that cache misses overlap.
+            filter.contains_hashes(&hashes, found);
+            for ((line, &hash), &mut found) in batch.iter().zip(&hashes).zip(found) {
+                let values = if found { filter.candidates(hash) } else { Vec::new() };
+                page.selected += u64::from(!values.is_empty());
+                if values.is_empty() && !all {
                     continue;
                 }
-                let values = values.iter().map(|&(_, value)| value);
+                let values =
+                    values.into_iter().flat_map(|(value, copies)| (0..copies).map(move |_| value));
                 add_values(&mut page.text, line, values, json)?;
                 page.text.push(separator);
             }

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if *approximate {
         let filter = filter_of(&list, separator, *fpr)?;
         drop(list);
-        print_selected(&inputs, Approximate::new(filter), select, threads, &screening())
+        print_selected(&inputs, Approximate(Box::new(filter)), select, threads, &screening())
     } else {
         let indexing = Progress::new("Indexing", Some(list.len() as u64), input.quiet);
         let exact = Exact::build(list, separator, threads, &indexing)?;

@@ -1,15 +1,16 @@
 //! `malkoha union`: filter files to one that has the lines of all.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
+use malkoha::{CuckooFilter, CuckooMap, FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use same_file::is_same_file;
 use serde_json::json;
 
 use crate::failure::Outcome;
-use crate::filter::{Contents, FilterFile, Members, Values, lock};
+use crate::filter::{FilterFile, Lines, Table, lock};
 use crate::input::name;
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::screen::print_record;
@@ -64,29 +65,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let locked = is_read.then(|| lock(output)).transpose();
     let _lock = locked.with_context(|| format!("cannot open filter {}", name(output)))?;
 
-    let (first, others) = filters.split_first().context("there is no filter to unite")?;
-    let first = (first.as_path(), FilterFile::open(first)?);
-    if first.1.holds_map() {
-        arguments.unite::<Values>(first, others)
-    } else {
-        arguments.unite::<Members>(first, others)
+    let first = filters.first().context("there is no filter to unite")?;
+    let file = FilterFile::open(first)?;
+    match file.kind() {
+        FileKind::GrowableSet => arguments
+            .unite(&file, |ours: &mut GrowableCuckooFilter, theirs| Ok(ours.union_with(theirs)?)),
+        FileKind::Map => {
+            arguments.unite(&file, |ours: &mut CuckooMap, theirs| Ok(ours.union_with(theirs)?))
+        }
+        FileKind::GrowableMap => {
+            arguments.unite(&file, |_: &mut GrowableCuckooMap, _| bail!(GROWABLE_MAP))
+        }
+        _ => arguments.unite(&file, |ours: &mut CuckooFilter, theirs| Ok(ours.union_with(theirs)?)),
+    }
+}
+
+const GROWABLE_MAP: &str =
+    "a map that grows cannot be united: build one map from the pairs of both";
+
+/// Why two files of different kinds cannot be united.
+fn difference(kinds: [FileKind; 2]) -> &'static str {
+    let [a, b] = kinds.map(|kind| matches!(kind, FileKind::Map | FileKind::GrowableMap));
+    match (a, b) {
+        (true, true) => GROWABLE_MAP,
+        (false, false) => {
+            "one grows and the other does not: build both with --growable, or neither"
+        }
+        _ => "one holds a map and the other does not",
     }
 }
 
 impl Arguments {
-    fn unite<C: Contents>(
+    fn unite<T: Table, C: Lines>(
         &self,
-        (path, first): (&Path, FilterFile),
-        others: &[PathBuf],
+        first: &FilterFile,
+        union: impl Fn(&mut Filter<T, C>, &Filter<T, C>) -> Result<()>,
     ) -> Result<Outcome> {
-        let mut united: C = first.read()?;
-        for other in others {
-            let failed = || format!("cannot unite {} and {}", name(path), name(other));
+        let mut united = first.read()?;
+        for other in &self.filters[1..] {
+            let failed = || format!("cannot unite {} and {}", name(&self.filters[0]), name(other));
             let file = FilterFile::open(other)?;
-            if file.holds_map() != first.holds_map() {
-                bail!("{}: one holds a map and the other does not", failed());
+            if file.kind() != first.kind() {
+                bail!("{}: {}", failed(), difference([first.kind(), file.kind()]));
             }
-            united.union_with(&file.read()?).with_context(failed)?;
+            union(&mut united, &file.read()?).with_context(failed)?;
         }
         let overwrite = if self.force { Overwrite::Anything } else { Overwrite::Filters };
         replace(&self.output, overwrite, &united)?;
@@ -94,7 +116,7 @@ impl Arguments {
         Ok(Outcome::Found)
     }
 
-    fn summarise<C: Contents>(&self, united: &C) -> Result<()> {
+    fn summarise<T: Table, C: Lines>(&self, united: &Filter<T, C>) -> Result<()> {
         if self.json {
             return print_record(&json!({
                 "filters": self.filters.len(),

@@ -3,12 +3,12 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{GrowableCuckooFilter, GrownOut};
+use malkoha::GrowableCuckooFilter;
 use serde_json::json;
 
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::{BATCH, Block, split};
+use crate::input::{Block, split};
 use crate::output::{LineWriter, tell};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
@@ -123,9 +123,7 @@ impl Sink for Uniq {
     fn take(&mut self, block: &mut Hashed) -> Result<()> {
         let Hashed { text, lens, hashes } = block;
         self.new.resize(hashes.len(), false);
-        for (hashes, new) in hashes.chunks(BATCH).zip(self.new.chunks_mut(BATCH)) {
-            insert_new(&mut self.seen, hashes, new)?;
-        }
+        self.seen.insert_unique_hashes(hashes, &mut self.new).map_err(|refusal| refusal.error)?;
         let mut start = 0;
         for (len, &new) in lens.drain(..).zip(&self.new) {
             if new != self.repeated {
@@ -139,20 +137,6 @@ impl Sink for Uniq {
         text.clear();
         self.out.end_batch().context(CANNOT_WRITE)
     }
-}
-
-/// Sets `new[i]` where `hashes[i]` was not there before, and remembers it.
-fn insert_new(
-    seen: &mut GrowableCuckooFilter,
-    hashes: &[u64],
-    new: &mut [bool],
-) -> Result<(), GrownOut> {
-    seen.contains_hashes(hashes, new);
-    for (&hash, new) in hashes.iter().zip(new) {
-        // Looked up once more: this batch may hold the line twice.
-        *new = !*new && seen.insert_unique_hash(hash)?;
-    }
-    Ok(())
 }
 
 impl Arguments {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::failure::Outcome;
-use crate::filter::Lookup;
+use crate::filter;
 use crate::input::name;
 use crate::screen::print_record;
 
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = Lookup::open(&arguments.filter)?;
+    let filter = filter::open(&arguments.filter)?;
     filter.verify().with_context(|| format!("filter {} is not whole", name(&arguments.filter)))?;
     print_record(&format!("{}: ok", arguments.filter.display()))?;
     Ok(Outcome::Found)

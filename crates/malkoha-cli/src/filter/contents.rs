@@ -1,54 +1,108 @@
-//! What commands need of sets and of maps alike, to make, change and write them.
+//! What commands do with sets of lines, and with maps from lines to values.
 
-use std::io::{self, Read, Write};
-
-use anyhow::Result;
-use malkoha::{FileKind, KeyHasher, ReadError};
+use anyhow::{Result, anyhow};
+use malkoha::tables::{Candidates, Change, Stored};
+use malkoha::{BatchError, Content, Filter, KeyHasher, Keys, Values};
 
 use super::pair::WrongLine;
 
-/// A set of lines, or a map from lines to values.
-pub(crate) trait Contents: Sized {
+/// A table that commands read as a whole, change and write.
+pub(crate) trait Table: Candidates + Change + Stored {}
+
+impl<T: Candidates + Change + Stored> Table for T {}
+
+/// What lines are to a set, [`Keys`], and to a map, [`Values`].
+pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
     /// What a line of the input comes to.
     type Item: Item;
     /// What users call these.
     const ITEMS: &'static str;
-
-    /// Reads a file of this kind, and checks every byte.
-    fn read(kind: FileKind, reader: impl Read) -> Result<Self, ReadError>;
-
-    fn write_to(&self, writer: impl Write) -> io::Result<()>;
-
-    fn hasher(&self) -> KeyHasher;
-
-    /// Bits of a value, at most; 0 in a set.
-    fn value_bits(&self) -> u32;
-
-    /// Items in it, copies included.
-    fn len(&self) -> u64;
-
-    fn capacity(&self) -> u64;
-
-    fn expected_fpr(&self) -> f64;
-
-    fn size_in_bytes(&self) -> u64;
+    const HAS_VALUES: bool;
 
     /// Leaves those that are not in and will not be found without being put in.
-    fn retain_new(&self, items: &mut Vec<Self::Item>);
+    fn retain_new<T: Table>(filter: &Filter<T, Self>, items: &mut Vec<Self::Item>);
 
-    /// Puts all in; after an error some are in.
-    fn insert(&mut self, items: &[Self::Item]) -> Result<()>;
+    fn insert<T: Table>(
+        filter: &mut Filter<T, Self>,
+        items: &[Self::Item],
+    ) -> Result<(), BatchError>;
 
     /// Takes items out, one copy each.
-    fn remove(&mut self, items: &[Self::Item]);
+    fn remove<T: Table>(filter: &mut Filter<T, Self>, items: &[Self::Item]);
 
-    /// Adds all that is in the other; after an error this one is as it was.
-    fn union_with(&mut self, other: &Self) -> Result<()>;
+    /// Candidate values, each with a number of copies; in a set there are none.
+    fn candidates<T: Candidates>(filter: &Filter<T, Self>, hash: u64) -> Vec<(u64, u64)>;
+}
+
+/// Puts all items in; after an error some are in.
+pub(crate) fn insert<T: Table, C: Lines>(
+    filter: &mut Filter<T, C>,
+    items: &[C::Item],
+) -> Result<()> {
+    C::insert(filter, items).map_err(|BatchError { refused, error, .. }| {
+        anyhow!("{} of {} {} found no place; {error}", refused.len(), items.len(), C::ITEMS)
+    })
+}
+
+impl Lines for Keys {
+    type Item = u64;
+    const ITEMS: &'static str = "lines";
+    const HAS_VALUES: bool = false;
+
+    fn retain_new<T: Table>(filter: &Filter<T>, hashes: &mut Vec<u64>) {
+        let mut found = vec![false; hashes.len()];
+        filter.contains_hashes(hashes, &mut found);
+        let mut found = found.into_iter();
+        // What a small growable filter only seems to hold need not seem so when it has grown.
+        hashes.retain(|&hash| found.next() == Some(false) || !filter.has_copy_hash(hash));
+    }
+
+    fn insert<T: Table>(filter: &mut Filter<T>, hashes: &[u64]) -> Result<(), BatchError> {
+        filter.insert_hashes(hashes)
+    }
+
+    fn remove<T: Table>(filter: &mut Filter<T>, hashes: &[u64]) {
+        filter.remove_hashes(hashes, &mut vec![false; hashes.len()]);
+    }
+
+    fn candidates<T: Candidates>(_: &Filter<T>, _: u64) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+}
+
+impl Lines for Values {
+    type Item = (u64, u64);
+    const ITEMS: &'static str = "pairs";
+    const HAS_VALUES: bool = true;
+
+    fn retain_new<T: Table>(map: &Filter<T, Self>, pairs: &mut Vec<(u64, u64)>) {
+        let hashes: Vec<u64> = pairs.iter().map(|&(hash, _)| hash).collect();
+        let mut new = vec![true; pairs.len()];
+        map.get_hashes(&hashes, |i, value| new[i] = new[i] && value != pairs[i].1);
+        let mut new = new.into_iter();
+        pairs.retain(|_| new.next() == Some(true));
+    }
+
+    fn insert<T: Table>(map: &mut Filter<T, Self>, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
+        map.insert_hashes(pairs)
+    }
+
+    fn remove<T: Table>(map: &mut Filter<T, Self>, pairs: &[(u64, u64)]) {
+        for &(hash, value) in pairs {
+            map.remove_hash(hash, value);
+        }
+    }
+
+    fn candidates<T: Candidates>(map: &Filter<T, Self>, hash: u64) -> Vec<(u64, u64)> {
+        let mut candidates = Vec::new();
+        map.for_each_candidate(hash, |value, copies| candidates.push((value, copies)));
+        candidates
+    }
 }
 
 /// The hash of a line, or those of keys with their values.
 pub(crate) trait Item: Copy + Ord + Send + 'static {
-    /// What a line comes to, with values of so many bits at most.
+    /// What a line comes to, with values of at most this many bits.
     fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self, WrongLine>;
 }
 

@@ -5,104 +5,131 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use malkoha::tables::{Candidates, Fixed, Growing};
 use malkoha::{
-    CuckooMap, FileKind, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, MappedFilter,
-    ReadError,
+    FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys, MappedFile,
+    ReadError, Values,
 };
 
-use super::file::whole;
+use super::Lines;
+use super::facts::{Facts, Shape};
 use crate::input::name;
-use crate::screen::Hashed;
 
 /// Bytes of a file that tell its kind.
 const HEADER_BYTES: u64 = 128;
 
-/// What a file holds. A filter of fixed size is mapped, and only its header is checked; all
-/// others are read, and every byte is checked.
-pub(crate) enum Lookup {
-    Set(MappedFilter),
-    GrowableSet(GrowableCuckooFilter),
-    Map(CuckooMap),
-    GrowableMap(GrowableCuckooMap),
-}
+/// A filter or map of whatever kind.
+pub(crate) trait Lookup: Send + Sync {
+    fn hasher(&self) -> KeyHasher;
 
-impl Lookup {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        Self::read(path).with_context(|| format!("cannot open filter {}", name(path)))
-    }
-
-    /// Opens it and checks all of it.
-    pub(crate) fn open_verified(path: &Path) -> Result<Self> {
-        let filter = Self::open(path)?;
-        filter.verify().with_context(|| format!("cannot use filter {}", name(path)))?;
-        Ok(filter)
-    }
-
-    fn read(path: &Path) -> Result<Self, ReadError> {
-        Ok(match kind(path)? {
-            FileKind::GrowableSet => Self::GrowableSet(GrowableCuckooFilter::open(path)?),
-            FileKind::Map => {
-                Self::Map(whole(File::open(path)?, |file| CuckooMap::read_from(file))?)
-            }
-            FileKind::GrowableMap => Self::GrowableMap(GrowableCuckooMap::open(path)?),
-            // SAFETY: nobody may change a filter file in place, which the documentation of the
-            // command says; this command replaces filter files by renaming, which a map does not
-            // notice.
-            _ => Self::Set(unsafe { MappedFilter::open(path) }?),
-        })
-    }
-
-    /// Checks what was not checked when the file was opened.
-    pub(crate) fn verify(&self) -> Result<(), ReadError> {
-        match self {
-            Self::Set(filter) => filter.verify(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether it is a map.
-    pub(crate) fn has_values(&self) -> bool {
-        matches!(self, Self::Map(_) | Self::GrowableMap(_))
-    }
-
-    /// Calls `each` with the position of a hash and a candidate value; in a set there are none.
-    pub(crate) fn get_hashes(&self, hashes: &[u64], each: impl FnMut(usize, u64)) {
-        match self {
-            Self::Set(_) | Self::GrowableSet(_) => {}
-            Self::Map(map) => map.get_hashes(hashes, each),
-            Self::GrowableMap(map) => map.get_hashes(hashes, each),
-        }
-    }
+    /// Sets `found[i]` to whether `hashes[i]` is in.
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]);
 
     /// How many copies are in; of a map, values.
-    pub(crate) fn count_hash(&self, hash: u64) -> u64 {
-        match self {
-            Self::Set(filter) => filter.count_hash(hash),
-            Self::GrowableSet(filter) => filter.count_hash(hash),
-            Self::Map(map) => map.count_candidates(hash),
-            Self::GrowableMap(map) => map.count_candidates(hash),
-        }
-    }
+    fn count_hash(&self, hash: u64) -> u64;
+
+    /// Whether it is a map.
+    fn has_values(&self) -> bool;
+
+    /// Candidate values in ascending order, each with a number of copies; in a set there are none.
+    fn candidates(&self, hash: u64) -> Vec<(u64, u64)>;
+
+    fn facts(&self) -> Facts;
+
+    /// Checks what was not checked when the file was opened.
+    fn verify(&self) -> Result<(), ReadError>;
 }
 
-impl Hashed for Lookup {
+impl<T: Opened, C: Lines> Lookup for Filter<T, C> {
     fn hasher(&self) -> KeyHasher {
-        match self {
-            Self::Set(filter) => filter.hasher(),
-            Self::GrowableSet(filter) => filter.hasher(),
-            Self::Map(map) => map.hasher(),
-            Self::GrowableMap(map) => map.hasher(),
-        }
+        self.hasher()
     }
 
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
-        match self {
-            Self::Set(filter) => filter.contains_hashes(hashes, found),
-            Self::GrowableSet(filter) => filter.contains_hashes(hashes, found),
-            Self::Map(map) => map.contains_hashes(hashes, found),
-            Self::GrowableMap(map) => map.contains_hashes(hashes, found),
-        }
+        self.contains_hashes(hashes, found);
     }
+
+    fn count_hash(&self, hash: u64) -> u64 {
+        self.count_hash(hash)
+    }
+
+    fn has_values(&self) -> bool {
+        C::HAS_VALUES
+    }
+
+    fn candidates(&self, hash: u64) -> Vec<(u64, u64)> {
+        let mut candidates = C::candidates(self, hash);
+        candidates.sort_unstable();
+        candidates
+    }
+
+    fn facts(&self) -> Facts {
+        Facts::of(self, T::shape(self))
+    }
+
+    fn verify(&self) -> Result<(), ReadError> {
+        T::verify(self)
+    }
+}
+
+/// A table as it is when its file has been opened.
+pub(crate) trait Opened: Candidates + Send + Sync + Sized + 'static {
+    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape;
+
+    fn verify<C: Lines>(_: &Filter<Self, C>) -> Result<(), ReadError> {
+        Ok(())
+    }
+}
+
+impl Opened for Fixed {
+    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+        Shape::fixed(filter.geometry())
+    }
+}
+
+impl Opened for Fixed<MappedFile> {
+    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+        Shape::fixed(filter.geometry())
+    }
+
+    fn verify<C: Lines>(filter: &Filter<Self, C>) -> Result<(), ReadError> {
+        filter.verify()
+    }
+}
+
+impl Opened for Growing {
+    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+        Shape::growable(filter.buckets(), filter.segments())
+    }
+}
+
+/// Opens a filter file. What is of fixed size is mapped, and only its header is checked; what grows
+/// is read, and every byte is checked.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Lookup>> {
+    read(path).with_context(|| format!("cannot open filter {}", name(path)))
+}
+
+/// Opens a filter file and checks all of it.
+pub(crate) fn open_verified(path: &Path) -> Result<Box<dyn Lookup>> {
+    let filter = open(path)?;
+    filter.verify().with_context(|| format!("cannot use filter {}", name(path)))?;
+    Ok(filter)
+}
+
+fn read(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {
+    Ok(match kind(path)? {
+        FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
+        FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
+        FileKind::Map => mapped::<Values>(path)?,
+        _ => mapped::<Keys>(path)?,
+    })
+}
+
+fn mapped<C: Lines>(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {
+    // SAFETY: nobody may change a filter file in place, which the documentation of the command
+    // says; this command replaces filter files by renaming, which a mapped file does not notice.
+    let filter = unsafe { Filter::<Fixed<MappedFile>, C>::map(path) }?;
+    Ok(Box::new(filter))
 }
 
 /// The kind of the file at `path`, by its header.

@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use malkoha::{FilterView, ReadError};
+use malkoha::tables::Lookup;
+use malkoha::{Content, Filter, FilterView, ReadError};
 
 use crate::failure::CANNOT_WRITE;
-use crate::filter::Contents;
 use crate::input::{is_stdin, name};
 
 /// Bytes of a file that say what it is.
@@ -27,7 +27,11 @@ pub(crate) enum Overwrite {
 ///
 /// Readers of `path` see the old file or the new one, never a part. The new one has the old one's
 /// permissions. A device or pipe is written to as it is.
-pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &impl Contents) -> Result<()> {
+pub(crate) fn replace<T: Lookup, C: Content>(
+    path: &Path,
+    overwrite: Overwrite,
+    filter: &Filter<T, C>,
+) -> Result<()> {
     if is_stdin(path) {
         return write(io::stdout().lock(), filter).context(CANNOT_WRITE);
     }
@@ -53,10 +57,10 @@ pub(crate) fn replace(path: &Path, overwrite: Overwrite, filter: &impl Contents)
     }
 }
 
-fn write_beside(
+fn write_beside<T: Lookup, C: Content>(
     target: &Path,
     permissions: Option<Permissions>,
-    filter: &impl Contents,
+    filter: &Filter<T, C>,
 ) -> io::Result<()> {
     let directory = match target.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
@@ -93,15 +97,13 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-fn write(out: impl Write, filter: &impl Contents) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    filter.write_to(&mut out)?;
-    out.flush()
+fn write<T: Lookup, C: Content>(out: impl Write, filter: &Filter<T, C>) -> io::Result<()> {
+    filter.write_to(BufWriter::new(out))
 }
 
 /// Whether the file begins as filters do; it may be damaged or of a newer version otherwise.
 fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SIGNATURE_BYTES).read_to_end(&mut start));
-    read.is_ok() && !matches!(FilterView::from_bytes(&start), Err(ReadError::Signature))
+    read.is_ok() && !matches!(FilterView::view(&start), Err(ReadError::Signature))
 }

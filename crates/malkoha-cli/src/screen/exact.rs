@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use malkoha::{CuckooMap, KeyHasher, MapBatchError};
+use malkoha::{BatchError, CuckooMap, InsertError, KeyHasher};
 use memchr::memchr;
 
 use super::Matcher;
@@ -147,8 +147,10 @@ impl Index {
     ) -> Result<()> {
         let refused = match self.map.insert_distinct_hashes(lines, threads, &is_same) {
             Ok(_) => return Ok(()),
-            Err(MapBatchError::Full(full)) => full.refused,
-            Err(error) => return Err(error.into()),
+            Err(BatchError { error: error @ InsertError::Value { .. }, .. }) => {
+                return Err(error.into());
+            }
+            Err(BatchError { refused, .. }) => refused,
         };
         for (hash, offset) in refused.into_iter().map(|i| lines[i]) {
             let unplaced = self.unplaced.entry(hash).or_default();

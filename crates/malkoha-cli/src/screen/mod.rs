@@ -6,7 +6,7 @@ mod store_keys;
 
 use anyhow::{Context, Result};
 
-pub(crate) use approximate::{Approximate, Hashed, filter_of};
+pub(crate) use approximate::{Approximate, filter_of};
 pub(crate) use exact::Exact;
 pub(crate) use store_keys::StoreKeys;
 

@@ -69,7 +69,8 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 fn empty_shard() -> Result<Shard> {
     let builder = GrowableCuckooMap::builder().capacity(SHARD_CAPACITY).fpr(FPR).growth(GROWTH);
     let map = builder
-        .build_map(LOCATION_BITS)
+        .value_bits(LOCATION_BITS)
+        .build()
         .map_err(|_| Error::Option("the index has no such shape"))?;
     Ok(Arc::new(map))
 }
@@ -131,7 +132,7 @@ impl Index {
             });
             if let Some((shard, run)) = mem::replace(&mut ahead, next) {
                 for i in run.iter().map(|&i| i as usize) {
-                    shard.for_each_candidate(place(hashes[i]).1, |location| each(i, location));
+                    shard.for_each_candidate(place(hashes[i]).1, |location, _| each(i, location));
                 }
             }
         }
@@ -246,7 +247,7 @@ impl Drop for ShardMut<'_> {
 #[inline]
 fn candidates(shard: &GrowableCuckooMap, hash: u64) -> Candidates {
     let mut found = Candidates::default();
-    shard.for_each_candidate(hash, |location| found.push(location));
+    shard.for_each_candidate(hash, |location, _| found.push(location));
     found
 }
 

@@ -1,6 +1,6 @@
 //! CF.MERGE.
 
-use malkoha::GrowableUnionError;
+use malkoha::UnionError;
 
 use super::options::fits;
 use super::{CommandError, filter};
@@ -34,8 +34,8 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     Ok(())
 }
 
-impl From<GrowableUnionError> for CommandError {
-    fn from(error: GrowableUnionError) -> Self {
+impl From<UnionError> for CommandError {
+    fn from(error: UnionError) -> Self {
         Self::message(format!("ERR {error}"))
     }
 }

@@ -1,6 +1,6 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, GrowableCuckooFilter, GrowableUnionError, Key, KeyHasher};
+use malkoha::{BuildError, GrowableCuckooFilter, UnionError};
 
 use super::limits::{interval, is_full, is_overfull};
 use super::properties::Properties;
@@ -26,15 +26,6 @@ pub(crate) struct StoredFilter {
     bytes: u64,
     /// Additions until the next look.
     patience: u64,
-}
-
-/// The hash of an item is all that the library needs to know of it.
-struct Hashed(u64);
-
-impl Key for Hashed {
-    fn hash_with(&self, _: KeyHasher) -> u64 {
-        self.0
-    }
 }
 
 impl StoredFilter {
@@ -118,13 +109,17 @@ impl StoredFilter {
             if self.properties.grows() && self.patience > 0 && self.bytes < max_bytes {
                 let patience = usize::try_from(self.patience).unwrap_or(usize::MAX);
                 let batch = &rest[..rest.len().min(patience)];
-                let before = self.filter.len();
-                // A refused one is met again below.
-                let _ = self.filter.insert_hashes(batch);
-                let added = self.filter.len() - before;
+                let refused = self.filter.insert_hashes(batch).err().map(|error| error.refused);
+                let refused = refused.unwrap_or_default();
+                let added = (batch.len() - refused.len()) as u64;
                 self.patience -= added;
                 stats::ADDED.add(added);
-                outcomes.extend((0..added).map(|_| Ok(())));
+                stats::REFUSED.add(refused.len() as u64);
+                let start = outcomes.len();
+                outcomes.resize(start + batch.len(), Ok(()));
+                for position in refused {
+                    outcomes[start + position] = Err(Refused::GrownOut);
+                }
             }
             if let Some(&hash) = hashes.get(outcomes.len()) {
                 outcomes.push(self.insert(hash, max_bytes));
@@ -142,8 +137,8 @@ impl StoredFilter {
 
     /// Deletes a copy of each item; answers which were there.
     pub(crate) fn remove_all(&mut self, hashes: &[u64]) -> Vec<bool> {
-        let hashed: Vec<Hashed> = hashes.iter().copied().map(Hashed).collect();
-        let removed = self.filter.remove_many(&hashed);
+        let mut removed = vec![false; hashes.len()];
+        self.filter.remove_hashes(hashes, &mut removed);
         self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
         removed
     }
@@ -155,7 +150,7 @@ impl StoredFilter {
     }
 
     /// A filter like this one that has all that is in it and in the others.
-    pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, GrowableUnionError> {
+    pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, UnionError> {
         let mut filter = self.filter.clone();
         for other in others {
             filter.union_with(&other.filter)?;

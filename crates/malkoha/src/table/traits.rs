@@ -13,6 +13,7 @@ use crate::key::KeyHasher;
 pub trait Sealed {}
 
 /// A table that can be looked up in: every one.
+#[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup: Sealed {
     /// Whether the hash's fingerprint is in.
     fn contains(&self, hash: u64) -> bool;

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{Builder, GrowableBuilder, KeyHasher, Layout};
+use malkoha::tables::{Fixed, Growing};
+use malkoha::{Builder, Filter, KeyHasher, Keys, Layout, Values};
 use serde_json::json;
 
 use self::fill::Built;
 use super::items::{Items, Reducing};
 use crate::cli::{self, InputArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::{Members, Values};
+use crate::filter::{Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
@@ -133,15 +134,23 @@ impl LayoutName {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    if arguments.values { build::<Values>(arguments) } else { build::<Members>(arguments) }
+    match (arguments.growable, arguments.values) {
+        (false, false) => build::<Fixed, Keys>(arguments),
+        (false, true) => build::<Fixed, Values>(arguments),
+        (true, false) => build::<Growing, Keys>(arguments),
+        (true, true) => build::<Growing, Values>(arguments),
+    }
 }
 
-fn build<C: Built>(arguments: &Arguments) -> Result<Outcome> {
+fn build<T: Table, C: Lines>(arguments: &Arguments) -> Result<Outcome>
+where
+    Filter<T, C>: Built<C::Item>,
+{
     let inputs = arguments.input.inputs();
     refuse_to_overwrite_input(arguments, &inputs)?;
     let seed = arguments.seed.seed();
     // What is impossible shall fail before the input is read.
-    C::plan(arguments, seed)?;
+    Filter::<T, C>::plan(arguments, seed)?;
 
     let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
     let how = Reducing {
@@ -153,7 +162,7 @@ fn build<C: Built>(arguments: &Arguments) -> Result<Outcome> {
     let Items { items, lines } = Items::read(&inputs, how, threads, &progress)?;
     drop(progress);
 
-    let filter = C::of(arguments, seed, &items, threads)?;
+    let filter = Filter::<T, C>::of(arguments, seed, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
     summarise(arguments, lines, &filter)?;
@@ -161,25 +170,26 @@ fn build<C: Built>(arguments: &Arguments) -> Result<Outcome> {
 }
 
 impl Arguments {
-    /// Everything about a growable filter but its capacity.
-    fn growable(&self, seed: u64) -> GrowableBuilder {
-        let builder = GrowableBuilder::new().fpr(self.fpr.unwrap_or(DEFAULT_FPR));
-        let builder = self.growth.into_iter().fold(builder, GrowableBuilder::growth);
-        builder.seed(seed)
-    }
-
-    /// Everything about a filter of fixed size but its capacity.
-    fn fixed(&self, seed: u64) -> Builder {
+    /// Everything but the capacity.
+    fn builder<F>(&self, seed: u64) -> Builder<F> {
         let builder = Builder::new().seed(seed);
-        let builder = match self.fingerprint_bits {
+        let mut builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),
         };
-        match (self.layout, self.bucket_size) {
-            (Some(name), _) => builder.layout(name.layout()),
-            (None, Some(slots)) => builder.bucket_size(slots),
-            (None, None) => builder,
+        if let Some(name) = self.layout {
+            builder = builder.layout(name.layout());
         }
+        if let Some(slots) = self.bucket_size {
+            builder = builder.bucket_size(slots);
+        }
+        if let Some(factor) = self.growth {
+            builder = builder.growth(factor);
+        }
+        if let Some(bits) = self.value_bits {
+            builder = builder.value_bits(bits);
+        }
+        builder
     }
 }
 
@@ -194,7 +204,11 @@ fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<(
     Ok(())
 }
 
-fn summarise<C: Built>(arguments: &Arguments, lines: u64, filter: &C) -> Result<()> {
+fn summarise<T: Table, C: Lines>(
+    arguments: &Arguments,
+    lines: u64,
+    filter: &Filter<T, C>,
+) -> Result<()> {
     let value_bits = filter.value_bits();
     if arguments.json {
         let mut record = json!({

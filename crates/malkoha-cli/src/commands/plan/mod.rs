@@ -1,6 +1,5 @@
 //! `malkoha plan`: what a number of keys costs, structure by structure.
 
-mod blocked_bloom;
 mod rows;
 
 use std::fmt::Write;

@@ -1,0 +1,85 @@
+//! What a filter or map of any kind tells of itself.
+
+use malkoha::tables::Lookup;
+use malkoha::{Filter, Geometry};
+
+use super::Lines;
+
+pub(crate) struct Facts {
+    pub(crate) is_map: bool,
+    pub(crate) keys: u64,
+    pub(crate) capacity: u64,
+    pub(crate) spilled: u64,
+    pub(crate) fpr: f64,
+    pub(crate) load: f64,
+    pub(crate) bytes: u64,
+    pub(crate) bits_per_key: f64,
+    pub(crate) fingerprint_bits: u32,
+    /// 0 in a set.
+    pub(crate) value_bits: u32,
+    pub(crate) seed: u64,
+    pub(crate) shape: Shape,
+}
+
+/// What tables of fixed size and growable ones tell in different ways.
+pub(crate) struct Shape {
+    pub(crate) grows: bool,
+    pub(crate) layout: &'static str,
+    /// The layout in words.
+    pub(crate) description: String,
+    pub(crate) slots_probed: u32,
+    pub(crate) slots: u64,
+    pub(crate) segments: u64,
+}
+
+impl Facts {
+    pub(super) fn of<T: Lookup, C: Lines>(filter: &Filter<T, C>, shape: Shape) -> Self {
+        Self {
+            is_map: C::HAS_VALUES,
+            keys: filter.len(),
+            capacity: filter.capacity(),
+            spilled: filter.spilled(),
+            fpr: filter.expected_fpr(),
+            load: filter.load_factor(),
+            bytes: filter.size_in_bytes(),
+            bits_per_key: filter.bits_per_key(),
+            fingerprint_bits: filter.fingerprint_bits(),
+            value_bits: filter.value_bits(),
+            seed: filter.hasher().seed(),
+            shape,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &'static str {
+        match (self.shape.grows, self.is_map) {
+            (false, false) => "set",
+            (false, true) => "map",
+            (true, false) => "growable set",
+            (true, true) => "growable map",
+        }
+    }
+}
+
+impl Shape {
+    pub(super) fn fixed(geometry: &Geometry) -> Self {
+        Self {
+            grows: false,
+            layout: geometry.layout.name(),
+            description: geometry.layout.to_string(),
+            slots_probed: geometry.layout.probed_slots(geometry.fingerprint_bits),
+            slots: geometry.slots(),
+            segments: geometry.segments.into(),
+        }
+    }
+
+    pub(super) fn growable(buckets: u64, segments: usize) -> Self {
+        Self {
+            grows: true,
+            layout: "growable",
+            description: "growable, 4 slots a bucket".to_owned(),
+            slots_probed: 8,
+            slots: buckets * 4,
+            segments: segments as u64,
+        }
+    }
+}
