@@ -60,10 +60,14 @@ impl Ours {
         })
     }
 
-    /// The library's builder with these settings.
+    /// The library's builder with these settings, for a number of keys.
     pub fn builder(&self, keys: u64) -> Builder {
-        let builder = CuckooFilter::builder().capacity(keys);
-        builder.layout(self.layout).fingerprint_bits(self.fingerprint_bits)
+        self.builder_from_keys().capacity(keys)
+    }
+
+    /// The same, for as many keys as it is given.
+    fn builder_from_keys(&self) -> Builder {
+        CuckooFilter::builder().layout(self.layout).fingerprint_bits(self.fingerprint_bits)
     }
 
     /// As a contender.
@@ -73,7 +77,7 @@ impl Ours {
             name: self.name.clone(),
             ours: true,
             build: Some({
-                let builder = self.builder(0);
+                let builder = self.builder_from_keys();
                 Box::new(move |keys, threads| {
                     Ok(Box::new(builder.clone().threads(threads).build_from(keys)?))
                 })

@@ -21,6 +21,20 @@ fn a_record_of_all_structures() {
     }
 }
 
+/// High rates have a price too.
+#[test]
+fn blocks_cost_what_they_can() {
+    let blocked = |fpr: &str| {
+        let record = Dir::new().run(&format!("plan --keys 10M --fpr {fpr} --json")).succeeds();
+        let record = record.json();
+        let mut structures = record["structures"].as_array().unwrap().iter();
+        let found = structures.find(|s| s["structure"] == "Bloom, blocks of one cache line");
+        found.map(|structure| structure["bits_per_key"].as_f64().unwrap())
+    };
+    assert!((1.08..1.11).contains(&blocked("0.6").unwrap()), "{:?}", blocked("0.6"));
+    assert!(blocked("0.9") < blocked("0.6") && blocked("0.6") < blocked("0.1"));
+}
+
 /// What is announced is what is built.
 #[test]
 fn the_first_marked_row_is_what_build_takes() {
