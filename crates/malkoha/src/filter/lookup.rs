@@ -9,13 +9,13 @@ use crate::table::traits::Lookup;
 impl<T: Lookup, C: Content> Filter<T, C> {
     /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)
     /// for a key that was not, and never for one that was.
-    #[inline]
+    #[inline(always)]
     pub fn contains<K: Key>(&self, key: K) -> bool {
         self.contains_hash(key.hash_with(self.hasher))
     }
 
     /// [`contains`](Self::contains) for a hash.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.table.contains(hash)

@@ -88,7 +88,8 @@ fn remove_spilled<L: TableLayout>(
     }
     let removed = layout.remove(bytes, probe, value);
     // Spilled values are found by what lies in a slot: another one takes the slot that is free now.
-    if removed && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
+    let others = removed && layout.has_values();
+    if others && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
         layout.try_insert(bytes, probe, other);
     }
     removed

@@ -216,6 +216,11 @@ impl Room for Lanes {
 
 impl TableLayout for Lanes {
     #[inline(always)]
+    fn has_values(&self) -> bool {
+        self.value_bits > 0
+    }
+
+    #[inline(always)]
     fn addressing(&self) -> &Addressing {
         &self.addressing
     }

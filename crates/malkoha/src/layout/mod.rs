@@ -73,6 +73,12 @@ pub(crate) trait TableLayout: Room {
         self.addressing().probe(hash)
     }
 
+    /// Whether slots have values.
+    #[inline(always)]
+    fn has_values(&self) -> bool {
+        false
+    }
+
     /// Where a lookup loads.
     #[inline(always)]
     fn aim(&self, probe: &Probe) -> Aim {

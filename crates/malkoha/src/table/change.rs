@@ -17,14 +17,9 @@ impl Change for Fixed {
         segments.saturating_mul(partition::HASHES_PER_SEGMENT).min(hashes)
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-        let inserted = with_layout!(&self.kernel, layout => {
-            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
-            let max_kicks = self.parts.max_kicks;
-            copies::insert(layout, bytes, room, (&layout.probe(hash), value), max_kicks)
-        });
-        if inserted {
+        if self.put(hash, value) {
             self.parts.len += 1;
             Ok(())
         } else {
@@ -92,12 +87,9 @@ impl Change for Fixed {
         InsertError::Full { len: self.parts.len, capacity: self.parts.capacity }
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
-        let removed = with_layout!(&self.kernel, layout => {
-            let pair = (&layout.probe(hash), value);
-            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
-        });
+        let removed = self.take(hash, value);
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -142,6 +134,26 @@ impl Change for Fixed {
 }
 
 impl Fixed {
+    /// Inserts a copy that is not counted yet. A function of its own, since all layouts are in it:
+    /// its callers turn a word into a result.
+    #[inline]
+    fn put(&mut self, hash: u64, value: u64) -> bool {
+        with_layout!(&self.kernel, layout => {
+            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
+            let max_kicks = self.parts.max_kicks;
+            copies::insert(layout, bytes, room, (&layout.probe(hash), value), max_kicks)
+        })
+    }
+
+    /// Removes a copy that is still counted, as [`put`](Self::put).
+    #[inline]
+    fn take(&mut self, hash: u64, value: u64) -> bool {
+        with_layout!(&self.kernel, layout => {
+            let pair = (&layout.probe(hash), value);
+            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
+        })
+    }
+
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed, if
     /// it does not fit.
     pub(crate) fn unite<B>(&mut self, other: &Fixed<B>) -> Result<(), UnionError>

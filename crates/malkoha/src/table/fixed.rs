@@ -133,7 +133,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
 impl<B> Sealed for Fixed<B> {}
 
 impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
         // would make every lookup save and restore the registers that the widest needs.
