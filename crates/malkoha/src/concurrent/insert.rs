@@ -88,8 +88,8 @@ impl<P: Locking, S: Space> Table<P, S> {
     #[inline(always)]
     pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
         self.with_splits(probe, |part| {
-            let put = || self.put_unless_in(probe);
-            put().or_else(|| self.put_with_moves(part, probe, max_kicks, put, || None))
+            let done = self.put_unless_in(probe, &self.buckets(probe));
+            done.or_else(|| self.insert_unique_with_moves(part, probe, max_kicks))
         })
     }
 
@@ -118,11 +118,12 @@ impl<P: Locking, S: Space> Table<P, S> {
         }
     }
 
-    /// Puts a fingerprint into an empty lane unless it is in one. `None`: there is none.
+    /// Puts a fingerprint into an empty lane of these of its buckets, unless it is in one of all.
+    /// `None`: there is no such lane.
     ///
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
-    fn put_unless_in(&self, probe: &Probe) -> Option<Unique> {
+    fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<Unique> {
         // What is seen is in, with the lock or without.
         if self.is_seen(probe) {
             return Some(Unique::Present);
@@ -131,12 +132,12 @@ impl<P: Locking, S: Space> Table<P, S> {
             if self.is_seen(probe) {
                 return Some(Unique::Present);
             }
-            self.put_in_either(probe).then_some(Unique::New)
+            self.put_in_one(probe, buckets).then_some(Unique::New)
         })
     }
 
-    fn put_in_either(&self, probe: &Probe) -> bool {
-        self.buckets(probe).iter().any(|bucket| self.put(bucket, probe.fingerprint))
+    fn put_in_one(&self, probe: &Probe, buckets: &[&AtomicU64]) -> bool {
+        buckets.iter().any(|bucket| self.put(bucket, probe.fingerprint))
     }
 
     #[cold]
@@ -152,20 +153,31 @@ impl<P: Locking, S: Space> Table<P, S> {
         if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
             return Some(());
         }
-        let put = || self.put_in_either(probe).then_some(());
+        let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(());
         self.put_with_moves(part, probe, max_kicks, put, || spill(1))
     }
 
-    /// Moves others until `put` returns something, or there is no move that makes room. Before far
-    /// places are searched, `instead` may find another way.
     #[cold]
     #[inline(never)]
+    fn insert_unique_with_moves(
+        &self,
+        part: &[AtomicU64],
+        probe: &Probe,
+        max_kicks: u32,
+    ) -> Option<Unique> {
+        let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets);
+        self.put_with_moves(part, probe, max_kicks, put, || None)
+    }
+
+    /// Moves others until `put`, which is given buckets of the key, returns something, or no move
+    /// makes room. Before far places are searched, `instead` may find another way.
+    #[inline(always)]
     fn put_with_moves<R>(
         &self,
         part: &[AtomicU64],
         probe: &Probe,
         max_kicks: u32,
-        put: impl Fn() -> Option<R>,
+        put: impl Fn(&[&AtomicU64]) -> Option<R>,
         instead: impl FnOnce() -> Option<R>,
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
@@ -192,17 +204,20 @@ impl<P: Locking, S: Space> Table<P, S> {
         search: &mut Search,
         probe: &Probe,
         limit: u32,
-        put: impl Fn() -> Option<R>,
+        put: impl Fn(&[&AtomicU64]) -> Option<R>,
     ) -> Option<R> {
         let candidates = [probe.first, probe.second];
         let part = Part { table: self, words };
         loop {
-            if let Some(done) = put() {
+            if let Some(done) = put(&self.buckets(probe)) {
                 return Some(done);
             }
             let found = search.find_room(&part, &candidates, limit)?;
             // The last move first, so that no fingerprint is ever without a place.
-            search.steps(found).all(|step| self.relocate(words, probe.segment, step));
+            let held = search.steps(found).all(|step| self.relocate(words, probe.segment, step));
+            if held && let Some(done) = put(&[part.bucket(candidates[found.root()])]) {
+                return Some(done);
+            }
         }
     }
 
