@@ -13,7 +13,6 @@ const RING: usize = 64;
 impl<P: Locking, S: Space> Table<P, S> {
     /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands what
     /// came of it to `each`, with the hash's position.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the filters' common face will call it"))]
     pub(super) fn insert_unique_many(
         &self,
         hashes: &[u64],

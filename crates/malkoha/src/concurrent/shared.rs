@@ -6,7 +6,6 @@ use super::counter::Counter;
 use super::insert::Unique;
 use super::space::{Fixed as OnePiece, Growing as InParts, Space};
 use super::table::Table;
-use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
@@ -88,20 +87,10 @@ impl<P: Locking, S: Space> Shared<P, S> {
     }
 
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
-        let probe = self.table.addressing.probe(hash);
-        self.table.whole(|table| self.unique(table, &probe))
-    }
-
-    #[inline(always)]
-    fn unique(&self, table: &Table<P, S>, probe: &Probe) -> Result<bool, InsertError> {
-        match table.insert_unique(probe, self.max_kicks) {
-            Some(Unique::New) => {
-                self.len.add(1);
-                Ok(true)
-            }
-            Some(Unique::Present) => Ok(false),
-            None => Err(self.refusal()),
-        }
+        let unique = self
+            .table
+            .whole(|table| table.insert_unique(&table.addressing.probe(hash), self.max_kicks));
+        self.counted(unique)
     }
 
     pub(crate) fn insert_unique_batch(
@@ -109,9 +98,16 @@ impl<P: Locking, S: Space> Shared<P, S> {
         hashes: &[u64],
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        self.table.pipelined(hashes, |i, probe| {
-            done(i, self.table.whole(|table| self.unique(table, probe)));
+        self.table.insert_unique_many(hashes, self.max_kicks, |i, unique| {
+            done(i, self.counted(unique));
         });
+    }
+
+    #[inline]
+    fn counted(&self, unique: Option<Unique>) -> Result<bool, InsertError> {
+        let is_new = unique.ok_or_else(|| self.refusal())? == Unique::New;
+        self.len.add(is_new.into());
+        Ok(is_new)
     }
 
     pub(crate) fn clear(&self) {

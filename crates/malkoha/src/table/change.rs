@@ -136,7 +136,7 @@ impl Change for Fixed {
 impl Fixed {
     /// Inserts a copy that is not counted yet. A function of its own, since all layouts are in it:
     /// its callers turn a word into a result.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
             let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
