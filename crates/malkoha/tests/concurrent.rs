@@ -331,6 +331,7 @@ fn filters_of_all_kinds_are_shared() {
 
 /// Locks may be one's own.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn a_lock_of_ones_own() {
     #[derive(Debug, Default)]
     struct Mine(std::sync::RwLock<()>);
