@@ -333,7 +333,13 @@ fn hostile_headers_are_refused_without_an_allocation() {
     bytes[56..64].copy_from_slice(&table_bytes.to_le_bytes());
     let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
     bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
-    assert!(matches!(CuckooFilter::read_from(&bytes[..]), Err(ReadError::Length { .. })));
+    let refused = CuckooFilter::read_from(&bytes[..]).unwrap_err();
+    // That many bytes have no length where usize has 32 bits.
+    let is_right = match usize::BITS {
+        32 => matches!(refused, ReadError::Memory(bytes) if bytes == table_bytes),
+        _ => matches!(refused, ReadError::Length { .. }),
+    };
+    assert!(is_right, "{refused}");
 }
 
 /// A small generator, so that the million files are the same everywhere (SplitMix64).

@@ -121,11 +121,11 @@ pub(crate) fn insert<L: TableLayout>(
         }
     };
     pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
-        if layout.offer(bytes, probe, value(i)) == Offer::Taken {
-            return;
-        }
         if !far {
             return search_for(bytes, (i, *probe));
+        }
+        if layout.offer(bytes, probe, value(i)) == Offer::Taken {
+            return;
         }
         layout::prefetch_neighbours(layout, bytes, probe);
         let oldest = std::mem::replace(&mut waiting[waited % WAITING], (i, *probe));

@@ -13,11 +13,13 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
     #[inline(always)]
     fn values_of(&self, probe: &Probe) -> impl Iterator<Item = (u64, u64)> + use<'_, B> {
         let lanes = self.kernel.lanes();
-        let mut found = lanes.found(&self.bytes, probe).peekable();
         // What is spilled has an equal fingerprint in the table.
-        let has_spilled = !self.spill.is_empty() && found.peek().is_some();
+        let has_spilled = !self.spill.is_empty() && lanes.count(&self.bytes, probe) > 0;
         let spilled = has_spilled.then(|| self.spill.values(SpillKey::of(probe, 0)));
-        found.map(|(_, slot)| (slot.value, 1)).chain(spilled.into_iter().flatten())
+        lanes
+            .found(&self.bytes, probe)
+            .map(|(_, slot)| (slot.value, 1))
+            .chain(spilled.into_iter().flatten())
     }
 }
 
