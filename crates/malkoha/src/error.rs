@@ -170,6 +170,12 @@ pub enum GrowableUnionError {
         /// Segments that the other began with.
         theirs: u32,
     },
+    /// Only one of them is of a release that let all of a fingerprint choose the alternate place.
+    #[error(
+        "one of the filters was built by an earlier release, whose fingerprints choose their places in \
+         another way: build that one anew from its keys"
+    )]
+    Places,
     /// The fingerprints have no bit left.
     #[error("the union does not fit: {0}")]
     GrownOut(#[from] GrownOut),

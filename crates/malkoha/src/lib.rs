@@ -93,6 +93,7 @@ pub use format::{MappedFile, MappedFilter};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use growable::{GrowableBuilder, GrowableCuckooFilter, GrowableCuckooMap, GrowableEntry};
 pub use key::{Key, KeyHasher};
+pub use layout::Copies;
 pub use lookups::Lookups;
 pub use map::CuckooMap;
 #[cfg(feature = "rayon")]

@@ -64,21 +64,31 @@ impl Spill {
         true
     }
 
-    /// The values of all copies that differ from `key` in nothing else.
-    pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = u64> {
+    /// Takes out all copies.
+    pub(crate) fn remove(&mut self, key: &SpillKey) {
+        if !self.counts.is_empty() {
+            self.counts.remove(key);
+        }
+    }
+
+    /// The values of what differs from `key` in nothing else, and how many copies there are of each.
+    pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
         let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
-        self.counts.range(first..=last).flat_map(|(key, &count)| (0..count).map(|_| key.value))
+        self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
     }
 
     /// How many copies differ from `key` in nothing but the value.
     pub(crate) fn count_values(&self, key: SpillKey) -> u64 {
-        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
-        self.counts.range(first..=last).fold(0, |sum, (_, &count)| sum.saturating_add(count))
+        self.values(key).fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// Takes one copy that differs from `key` in nothing but the value; answers its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
-        let value = if self.counts.is_empty() { None } else { self.values(key).next() };
+        let value = if self.counts.is_empty() {
+            None
+        } else {
+            self.values(key).next().map(|(value, _)| value)
+        };
         value.filter(|&value| self.take(&SpillKey { value, ..key }))
     }
 
@@ -110,10 +120,15 @@ impl Spill {
         copies.for_each(|(key, copies)| self.add(key, copies));
     }
 
-    /// Makes all copies under one key copies under another.
-    pub(crate) fn rename(&mut self, from: &SpillKey, to: SpillKey) {
-        if let Some(copies) = self.counts.remove(from) {
-            self.add(to, copies);
+    /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing else.
+    pub(crate) fn rename(&mut self, from: SpillKey, to: SpillKey) {
+        if self.counts.is_empty() {
+            return;
+        }
+        let values: Vec<_> = self.values(from).collect();
+        for (value, copies) in values {
+            self.counts.remove(&SpillKey { value, ..from });
+            self.add(SpillKey { value, ..to }, copies);
         }
     }
 

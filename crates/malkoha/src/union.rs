@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use crate::error::{Full, UnionError};
 use crate::filter::{CuckooFilter, MAX_LEN, Parts};
+use crate::layout::Copies;
 
 impl CuckooFilter {
     /// Adds all that is in another filter of the same geometry and seed: filters that were built for
@@ -32,12 +33,41 @@ impl CuckooFilter {
     where
         B: Deref<Target = [u8]>,
     {
-        let len = united_len(&self.parts(), &other.parts())?;
+        self.unite(other, Copies::Sum)
+    }
+
+    /// [`union_with`](Self::union_with) in which a key that is in both counts as `copies` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn unite<B>(&mut self, other: &CuckooFilter<B>, copies: Copies) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        united_len(&self.parts(), &other.parts())?;
         let bytes = self.table().bytes().len() as u64;
         let mut table = self.table().try_clone().ok_or(UnionError::Memory { bytes })?;
-        if !table.absorb(other.table(), self.max_kicks()) {
-            return Err(UnionError::Full(self.full()));
-        }
+        let added = table.absorb(other.table(), copies, self.max_kicks());
+        let len = self.len() + added.ok_or_else(|| UnionError::Full(self.full()))?;
+        *self = Self::from_parts(table, &Parts { len, ..self.parts() });
+        Ok(())
+    }
+
+    /// Takes out all that is not in another filter of the same geometry and seed. What is in both stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn intersect_with<B>(&mut self, other: &CuckooFilter<B>) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        united_len(&self.parts(), &other.parts())?;
+        let bytes = self.table().bytes().len() as u64;
+        let mut table = self.table().try_clone().ok_or(UnionError::Memory { bytes })?;
+        table.retain(other.table());
+        let len = table.occupied().saturating_add(table.spill().copies());
         *self = Self::from_parts(table, &Parts { len, ..self.parts() });
         Ok(())
     }

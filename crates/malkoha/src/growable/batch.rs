@@ -95,8 +95,8 @@ impl Aims {
         let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
-            let key = table.shape.key(hash);
-            *index = table.directory.index(key.root, key.string);
+            let key = table.strings.key(hash);
+            *index = table.directory.index(key.root, key.path);
         }
         for (i, &index) in index.iter().enumerate() {
             let entry = table.directory.entry(index);
@@ -104,8 +104,8 @@ impl Aims {
             self.segments[i] = table.segments.from(entry.address()).as_ptr();
         }
         for (i, &hash) in hashes.iter().enumerate() {
-            let (key, form) = (table.shape.key(hash), words[i].form());
-            self.wanted[i] = table.shape.fingerprint(key.string, words[i].depth());
+            let (key, form) = (table.strings.key(hash), words[i].form());
+            self.wanted[i] = table.strings.fingerprint(key.string, words[i].depth());
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
                 bits[i] = form.grid.bucket(place, key.mix) * bucket_bits;

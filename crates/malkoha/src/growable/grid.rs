@@ -25,13 +25,38 @@ const OFFSET_BITS: u32 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix(u64);
 
-impl Mix {
-    /// Of the first `bits` bits of a key's string.
-    #[inline(always)]
-    pub(super) fn new(prefix: u64) -> Self {
-        Self(prefix.wrapping_mul(SPREAD) & LOW_32)
+/// How the first bits of a key's string become that: the highest 12 of 32 bits are the sum of a place
+/// and its alternate, the next 8 the offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mixer {
+    square: u64,
+    factor: u64,
+}
+
+impl Mixer {
+    /// For so many bits that stay in the slots; 0 for all that a slot and its path know.
+    ///
+    /// Of few bits every value comes, so the offsets are exactly as far apart as can be: buckets get
+    /// equal shares of the keys. And the sums get a square, or they were equal steps: then all places
+    /// that moves lead to would lie next to each other in the order of these steps.
+    pub(super) fn new(mix_bits: u32) -> Self {
+        if mix_bits == 0 {
+            return Self { square: 0, factor: SPREAD };
+        }
+        let above = 32 - PLACE_BITS;
+        // Some 0.4 of the offsets, and odd, so that all come.
+        let step = ((1 << mix_bits) * 2 / 5) | 1;
+        Self { square: 0x6a6 << above, factor: 0x9e3 << above | step << (above - mix_bits) }
     }
 
+    #[inline(always)]
+    pub(super) fn mix(self, prefix: u64) -> Mix {
+        let factor = prefix.wrapping_mul(self.square).wrapping_add(self.factor);
+        Mix(prefix.wrapping_mul(factor) & LOW_32)
+    }
+}
+
+impl Mix {
     /// The other place of a key: `(H - place) mod PLACES`. Its own inverse.
     #[inline(always)]
     pub(super) fn alternate(self, place: u64) -> u64 {
@@ -120,17 +145,33 @@ impl Grid {
 mod tests {
     use super::*;
 
+    /// Moves lead to ever more places, and offsets are as even as can be.
+    #[test]
+    fn few_bits_lead_everywhere() {
+        let mixer = Mixer::new(6);
+        let mut offsets: Vec<u64> = (0..64).map(|prefix| mixer.mix(prefix).offset()).collect();
+        offsets.sort_unstable();
+        assert!(offsets.into_iter().eq((0..256).step_by(4)));
+        let alternates = |place| (0..64).map(move |prefix| mixer.mix(prefix).alternate(place));
+        let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
+        places.sort_unstable();
+        places.dedup();
+        // Steps of equal length lead to 127.
+        assert!(places.len() > 1_500, "{}", places.len());
+    }
+
     /// For every number of buckets: the place is known again, and no bucket is none.
     #[test]
     fn bucket_and_fingerprint_tell_the_place() {
         let mut prefix = 1_u64;
-        for buckets in (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]) {
+        let some = (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]);
+        for (buckets, mix_bits) in some.flat_map(|buckets| [(buckets, 0), (buckets, 6)]) {
             let grid = Grid::new(buckets);
             let stretches = (0..grid.buckets()).map(|bucket| grid.stretch(bucket));
             assert!(grid.stretches().eq(stretches), "{buckets}");
             for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let mix = Mix::new(prefix >> 40);
+                let mix = Mixer::new(mix_bits).mix(prefix >> (40 + mix_bits));
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);

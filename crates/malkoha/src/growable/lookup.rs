@@ -48,7 +48,7 @@ impl GrowTable {
         let found = self.find(&target);
         found.longest().map_or(0, |fingerprint| {
             let spilled = self.spill.count(&target.spill_key(fingerprint, 0));
-            spilled + u64::from(found.copies(fingerprint))
+            spilled.saturating_add(found.copies(fingerprint).into())
         })
     }
 
@@ -69,22 +69,23 @@ impl GrowTable {
         found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The values of the slots that match, and of their spilled copies.
+    /// The values of the slots that match, each once, and those spilled beside them with the number of
+    /// copies.
     #[inline]
-    pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = u64> {
+    pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let target = self.target(hash);
         let found = self.find(&target);
         let spilled = if self.spill.is_empty() { Matches::default() } else { found };
         let spilled = spilled.fingerprints();
         let spilled = spilled.flat_map(move |found| self.spill.values(target.spill_key(found, 0)));
-        found.values().chain(spilled)
+        found.values().map(|value| (value, 1)).chain(spilled)
     }
 
     /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled.
     #[inline(always)]
-    pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64)) {
+    pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
         if !self.spill.is_empty() {
-            return self.get(hash).for_each(each);
+            return self.get(hash).for_each(|(value, copies)| each(value, copies));
         }
         let target = self.target(hash);
         let bytes = self.segments.from(target.entry.address());
@@ -92,7 +93,7 @@ impl GrowTable {
             // What a match needs of a segment, its entry says: its record need not be read.
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
-                each(segment.value(bytes, at));
+                each(segment.value(bytes, at), 1);
             });
         });
     }
@@ -122,8 +123,8 @@ impl GrowTable {
         }
     }
 
-    /// Calls `each` with the position of a hash and a value of it.
-    pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
+    /// Calls `each` with the position of a hash, a value of it and the number of copies.
+    pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
         for &hash in &hashes[..hashes.len().min(RING)] {
             self.prefetch(hash);
         }
@@ -131,7 +132,7 @@ impl GrowTable {
             if let Some(&later) = hashes.get(i + RING) {
                 self.prefetch(later);
             }
-            self.for_each_value(hash, |value| each(i, value));
+            self.for_each_value(hash, |value, copies| each(i, value, copies));
         }
     }
 }

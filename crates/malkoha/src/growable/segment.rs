@@ -18,7 +18,8 @@ pub(super) struct Segment<'a, W> {
     pub(super) form: Form,
     one_segment: Addressing,
     bucket_bits: u64,
-    /// What the path adds to the bits that a fingerprint knows, and where those end.
+    /// What the path adds to the bits of a fingerprint that its alternate place depends on, and where
+    /// those end.
     head: u64,
     skip: u32,
 }
@@ -64,7 +65,10 @@ impl<'a, W: Word> Segment<'a, W> {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let one_segment = Addressing::new(1, form.grid.buckets() as u32, codec.bits);
         let Home { depth, path, .. } = home;
-        let (head, skip) = (path << (codec.bits - depth), depth + 1);
+        let (head, skip) = match codec.mix_bits {
+            0 => (path << (codec.bits - depth), depth + 1),
+            mix_bits => (0, codec.width - mix_bits),
+        };
         Self { codec, form, one_segment, bucket_bits: bucket_bits(codec.width, form), head, skip }
     }
 
@@ -134,11 +138,11 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// What the fingerprint of an occupant says about its places: the first bits of its string are
-    /// the path and what follows it.
+    /// What the fingerprint of an occupant says about its places: it begins with the bits that they
+    /// depend on, or where there are several trees, the path does.
     #[inline(always)]
     pub(super) fn mix(&self, fingerprint: u64) -> Mix {
-        Mix::new(self.head | (fingerprint >> self.skip))
+        self.codec.mixer.mix(self.head | (fingerprint >> self.skip))
     }
 
     /// The place, in full, of an occupant of the bucket whose stretch begins there.

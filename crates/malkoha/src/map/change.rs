@@ -5,7 +5,7 @@ use crate::addressing::Probe;
 use crate::error::{BatchFull, Full, MapBatchError, MapError, UnionError};
 use crate::filter::Parts;
 use crate::key::Key;
-use crate::layout::{Lanes, Position, TableLayout, copies};
+use crate::layout::{Copies, Lanes, Position, TableLayout, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::union::united_len;
@@ -157,13 +157,22 @@ impl CuckooMap {
     /// If the maps differ in geometry or seed, if what is in both does not fit into one, or if there
     /// is no memory; nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
-        let len = united_len(&self.parts, &other.parts)?;
+        self.unite(other, Copies::Sum)
+    }
+
+    /// [`union_with`](Self::union_with) in which a pair that is in both counts as `copies` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn unite(&mut self, other: &Self, copies: Copies) -> Result<(), UnionError> {
+        united_len(&self.parts, &other.parts)?;
         let memory = UnionError::Memory { bytes: self.bytes.len() as u64 };
         let (mut bytes, mut spill) = (self.bytes.try_clone().ok_or(memory)?, self.spill.clone());
         let (room, from) = ((&mut self.search, &mut spill), (&*other.bytes, &other.spill));
-        if !copies::absorb(&self.lanes, &mut bytes, room, from, self.parts.max_kicks) {
-            return Err(UnionError::Full(self.full()));
-        }
+        let how = (copies, self.parts.max_kicks);
+        let added = copies::absorb(&self.lanes, &mut bytes, room, from, how);
+        let len = self.len() + added.ok_or_else(|| UnionError::Full(self.full()))?;
         (self.bytes, self.spill) = (bytes, spill);
         self.parts = Parts { len, ..self.parts };
         Ok(())

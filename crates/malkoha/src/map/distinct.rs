@@ -137,7 +137,7 @@ impl Run<'_> {
             let here = SpillKey::of(probe, 0);
             let there = SpillKey { segment: here.segment + narrow(first_segment), ..here };
             let mut spilled = spill.values(there).chain(fresh.values(here));
-            if in_table || spilled.any(|candidate| is_same(candidate, value)) {
+            if in_table || spilled.any(|(candidate, _)| is_same(candidate, value)) {
                 return;
             }
             drop(spilled);

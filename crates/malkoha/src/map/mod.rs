@@ -168,7 +168,7 @@ impl CuckooMap {
     fn candidates(&self, probe: &Probe) -> impl Iterator<Item = u64> + use<'_> {
         // What is spilled has an equal fingerprint in the table.
         let spilled = !self.spill.is_empty() && self.lanes.count(&self.bytes, probe) > 0;
-        let spilled = spilled.then(|| self.spill.values(SpillKey::of(probe, 0)));
+        let spilled = spilled.then(|| repeated(self.spill.values(SpillKey::of(probe, 0))));
         let found = self.lanes.found(&self.bytes, probe).map(|(_, slot)| slot.value);
         found.chain(spilled.into_iter().flatten())
     }
@@ -289,4 +289,9 @@ impl CuckooMap {
     pub const fn hasher(&self) -> KeyHasher {
         KeyHasher::new(self.parts.seed)
     }
+}
+
+/// Each value as often as there are copies of it.
+fn repeated(values: impl Iterator<Item = (u64, u64)>) -> impl Iterator<Item = u64> {
+    values.flat_map(|(value, copies)| (0..copies).map(move |_| value))
 }

@@ -14,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
+use crate::layout::{Copies, GapWindows, Lanes, Search, SemiSorted, Swar, TableLayout, copies};
 use crate::spill::{Spill, SpillKey};
 
 /// The layouts, each for words that hold a whole bucket or window of it.
@@ -215,9 +215,14 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         })
     }
 
-    /// Inserts all that is in another table of the same geometry. On `false`, when it did not fit,
-    /// some of it is in.
-    pub(crate) fn absorb<C>(&mut self, other: &Table<C>, max_kicks: u32) -> bool
+    /// Inserts all that is in another table of the same geometry. Returns how many copies that are;
+    /// `None`, when it did not fit, and some of it is in.
+    pub(crate) fn absorb<C>(
+        &mut self,
+        other: &Table<C>,
+        copies: Copies,
+        max_kicks: u32,
+    ) -> Option<u64>
     where
         C: Deref<Target = [u8]>,
     {
@@ -225,8 +230,16 @@ impl<B: DerefMut<Target = [u8]>> Table<B> {
         let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
         with_layout!(&self.kernel, layout => {
             let from = (&*other.bytes, &other.spill);
-            copies::absorb(layout, bytes, (search, spill), from, max_kicks)
+            copies::absorb(layout, bytes, (search, spill), from, (copies, max_kicks))
         })
+    }
+
+    /// Takes out all that is not in another table of the same geometry.
+    pub(crate) fn retain<C: Deref<Target = [u8]>>(&mut self, other: &Table<C>) {
+        debug_assert!(self.geometry == other.geometry);
+        with_layout!(&self.kernel, layout => {
+            copies::retain(layout, &mut self.bytes, &mut self.spill, &other.bytes);
+        });
     }
 
     /// Hashes to hand to `insert_batch` at a time: enough to fill segments in cache.

@@ -14,6 +14,8 @@ const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
 /// In the place of `PLACES`, which every segment has of its own.
 const ROOTS: usize = offset::PLACES;
+/// Bits of a string that choose the alternate place; 0 in files of before.
+const MIX_BITS: usize = 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GrowableHeader {
@@ -41,6 +43,7 @@ impl GrowableHeader {
         put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
         put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
         put(offset::VALUE_BITS, &byte(self.shape.value_bits));
+        put(MIX_BITS, &byte(self.shape.mix_bits));
         put(offset::SEED, &self.seed.to_le_bytes());
         put(offset::CAPACITY, &self.capacity.to_le_bytes());
         put(offset::LEN, &self.len.to_le_bytes());
@@ -65,17 +68,18 @@ impl GrowableHeader {
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
         is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
-        for at in (17..24).chain(offset::RESERVED..offset::CHECKSUM) {
+        for at in (18..24).chain(offset::RESERVED..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
         check((1..=MAX_BITS).contains(&bits), "fingerprint bits", offset::FINGERPRINT_BITS, bits)?;
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
-        let roots = half(ROOTS);
+        let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
+        check(mix_bits <= bits, "mix bits", MIX_BITS, mix_bits)?;
         let header = Self {
             kind,
-            shape: Shape { bits, roots, value_bits },
+            shape: Shape { bits, roots, value_bits, mix_bits },
             seed: word(offset::SEED),
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),
@@ -86,7 +90,8 @@ impl GrowableHeader {
         let Self { capacity, len, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         check(len <= MAX_LEN, "len", offset::LEN, len)?;
-        check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
+        let can_be = mix_bits == 0 || roots.is_power_of_two();
+        check(can_be && (1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         Ok(header)

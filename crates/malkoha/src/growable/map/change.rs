@@ -1,8 +1,9 @@
 //! Changing a growable map: pairs in and out, singly and in batches.
 
 use super::GrowableCuckooMap;
-use crate::error::{GrowableMapError, GrownOut};
+use crate::error::{GrowableMapError, GrowableUnionError, GrownOut};
 use crate::key::Key;
+use crate::layout::Copies;
 
 /// Keys whose lines are asked for ahead of an insert or a removal.
 const AHEAD: usize = 24;
@@ -107,6 +108,20 @@ impl GrowableCuckooMap {
             removed.push(self.remove_hash(hash, value));
         }
         removed
+    }
+
+    /// Adds all that is in another map; a pair that is in both counts as `copies` says.
+    ///
+    /// # Errors
+    ///
+    /// If the maps' seeds differ, or their places do not mean the same, or fingerprints have no bits
+    /// left; nothing has changed then.
+    pub fn unite(&mut self, other: &Self, copies: Copies) -> Result<(), GrowableUnionError> {
+        if self.hasher != other.hasher {
+            return Err(GrowableUnionError::Seed);
+        }
+        self.table = self.table.united(&other.table, copies)?;
+        Ok(())
     }
 
     /// Makes room for so many keys in all, with values up to `value`: they then come in without a

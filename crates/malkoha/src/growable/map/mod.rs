@@ -112,14 +112,14 @@ impl GrowableCuckooMap {
     /// [`get`](Self::get) for a caller that hashes itself.
     #[inline]
     pub fn get_hash(&self, hash: u64) -> impl Iterator<Item = u64> {
-        self.table.get(hash)
+        self.table.get(hash).flat_map(|(value, copies)| (0..copies).map(move |_| value))
     }
 
     /// Calls `each` with the candidate values of a key: [`get_hash`](Self::get_hash) in half the
     /// instructions.
     #[inline]
-    pub fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64)) {
-        self.table.for_each_value(hash, each);
+    pub fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64)) {
+        self.table.for_each_value(hash, |value, copies| (0..copies).for_each(|_| each(value)));
     }
 
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`. Much faster
@@ -130,8 +130,9 @@ impl GrowableCuckooMap {
     }
 
     /// [`get_many`](Self::get_many) for hashes.
-    pub fn get_hashes(&self, hashes: &[u64], each: impl FnMut(usize, u64)) {
-        self.table.get_batch(hashes, each);
+    pub fn get_hashes(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
+        let mut each = |i, value, copies| (0..copies).for_each(|_| each(i, value));
+        self.table.get_batch(hashes, &mut each);
     }
 
     /// How many copies of a pair of key and value are in: never too few.

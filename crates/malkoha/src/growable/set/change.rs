@@ -3,6 +3,7 @@
 use super::GrowableCuckooFilter;
 use crate::error::{GrowableUnionError, GrownOut};
 use crate::key::Key;
+use crate::layout::Copies;
 
 /// Keys whose lines are asked for ahead of an insert or a removal.
 const AHEAD: usize = 24;
@@ -128,8 +129,33 @@ impl GrowableCuckooFilter {
         if self.hasher != other.hasher {
             return Err(GrowableUnionError::Seed);
         }
-        self.table = self.table.united(&other.table)?;
+        self.table = self.table.united(&other.table, Copies::Sum)?;
         Ok(())
+    }
+
+    /// [`union_with`](Self::union_with) in which a key that is in both counts as `copies` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn unite(&mut self, other: &Self, copies: Copies) -> Result<(), GrowableUnionError> {
+        if self.hasher != other.hasher {
+            return Err(GrowableUnionError::Seed);
+        }
+        self.table = self.table.united(&other.table, copies)?;
+        Ok(())
+    }
+
+    /// Takes out all that is not in another filter. What is in both stays.
+    ///
+    /// # Errors
+    ///
+    /// If the filters' seeds differ, or their places do not mean the same; nothing has changed then.
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), GrowableUnionError> {
+        if self.hasher != other.hasher {
+            return Err(GrowableUnionError::Seed);
+        }
+        self.table.intersect(&other.table)
     }
 
     /// Whether memory that it takes from now on shall have huge pages, as it has unless told otherwise.

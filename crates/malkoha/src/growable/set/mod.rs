@@ -135,7 +135,7 @@ impl GrowableCuckooFilter {
     /// Copies beyond two of a key, which lie in no slot.
     #[must_use]
     pub fn spilled(&self) -> u64 {
-        self.table.len() - self.table.occupied()
+        self.table.spill().copies()
     }
 
     /// Keys in the filter, copies included.
