@@ -4,7 +4,6 @@
 //! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
-use super::grid::Mixer;
 use super::shape::{LANES, Shape};
 use crate::layout::bits::{Word, split};
 
@@ -16,7 +15,6 @@ pub(super) struct Codec<W> {
     pub(super) width: u32,
     /// First bits of a fingerprint, which no split takes.
     pub(super) mix_bits: u32,
-    pub(super) mixer: Mixer,
     ones: W,
     highs: W,
 }
@@ -32,14 +30,7 @@ impl<W: Word> Codec<W> {
     fn with_lanes(bits: u32, mix_bits: u32, lanes: u32) -> Self {
         let width = bits + 1;
         let ones = (0..lanes).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
-        Self {
-            bits,
-            width,
-            mix_bits,
-            mixer: Mixer::new(mix_bits),
-            ones,
-            highs: ones << (width - 1),
-        }
+        Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
 
     /// The word whose lowest lanes are the bucket that begins at this bit.

@@ -17,7 +17,7 @@ impl GrowTable {
             }
         }
         // Not all slots are keys where spent fingerprints are in several segments.
-        self.len = self.len.min(self.occupied.saturating_add(self.spill.copies()));
+        self.len = self.len.min(self.filled());
         Ok(())
     }
 

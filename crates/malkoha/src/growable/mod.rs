@@ -37,6 +37,6 @@ pub use set::GrowableCuckooFilter;
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};
 pub(crate) use pool::Pool;
-pub(crate) use shape::{MAX_BITS, MAX_DEPTH, Shape};
+pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
 pub(crate) use sound::is_sound;
 pub(crate) use table::{GrowParts, GrowTable, Record};

@@ -3,7 +3,7 @@
 use super::grid::Mix;
 use super::matches::{Match, Matches};
 use super::segment::{Segment, Slot};
-use super::shape::{Shape, Strings};
+use super::shape::Shape;
 use super::table::{GrowTable, Target, with_codec};
 
 /// What a slot tells of its key.
@@ -37,12 +37,17 @@ impl Partial {
         }
     }
 
-    /// The fingerprint in a segment at this depth.
-    pub(super) fn fingerprint(&self, strings: &Strings, depth: u32) -> u64 {
-        let least = strings.mix_bits.max(1);
-        let unknown = strings.bits - self.known.saturating_sub(depth).clamp(least, strings.bits);
-        let stored = strings.stored(self.string, depth) >> unknown;
-        ((stored << 1) | 1) << unknown
+    /// The fingerprint in a segment at this depth of a table of this shape.
+    pub(super) fn fingerprint(&self, shape: &Shape, depth: u32) -> u64 {
+        let least = shape.mix_bits.max(1);
+        let unknown = shape.bits - self.known.saturating_sub(depth).clamp(least, shape.bits);
+        let (strings, string) = (shape.strings(), self.string);
+        let stored = if strings.is_one_tree() {
+            strings.stored::<true>(string, depth)
+        } else {
+            strings.stored::<false>(string, depth)
+        };
+        (((stored >> unknown) << 1) | 1) << unknown
     }
 
     /// The first bits of what is known, at most so many.
@@ -58,7 +63,7 @@ impl GrowTable {
     /// The segment and the fingerprint of a key, of whose path enough is known.
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);
-        let fingerprint = partial.fingerprint(&self.strings, entry.depth());
+        let fingerprint = partial.fingerprint(&self.shape, entry.depth());
         self.aim(entry, partial.places, partial.mix, fingerprint)
     }
 

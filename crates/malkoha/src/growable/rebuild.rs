@@ -41,12 +41,8 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for (source, (from, bytes)) in sources.into_iter().enumerate() {
         from.for_each_occupant(bytes, |_, occupant, mix| {
-            let (numbers, fingerprint) = match child(source, occupant.fingerprint) {
-                Child::One(number, fingerprint) => (number..number + 1, fingerprint),
-                Child::Both => (0..N, occupant.fingerprint),
-            };
-            let slot = Slot { fingerprint, ..occupant };
-            for number in numbers {
+            let mut put = |number: usize, fingerprint| {
+                let slot = Slot { fingerprint, ..occupant };
                 let bucket = to[number].form.grid.bucket(slot.place, mix);
                 // Below MAX_BUCKETS.
                 #[expect(clippy::cast_possible_truncation, reason = "see above")]
@@ -58,6 +54,10 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
                 } else {
                     waiting.push((number, slot));
                 }
+            };
+            match child(source, occupant.fingerprint) {
+                Child::One(number, fingerprint) => put(number, fingerprint),
+                Child::Both => (0..N).for_each(|number| put(number, occupant.fingerprint)),
             }
         });
     }

@@ -5,7 +5,7 @@
 
 use super::codec::Codec;
 use super::directory::{Form, Home};
-use super::grid::Mix;
+use super::grid::{Mix, Mixer};
 use super::shape::LANES;
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::layout::TableLayout;
@@ -22,6 +22,7 @@ pub(super) struct Segment<'a, W> {
     /// those end.
     head: u64,
     skip: u32,
+    mixer: Mixer,
 }
 
 /// What a slot holds: a fingerprint of 0 is none.
@@ -65,11 +66,19 @@ impl<'a, W: Word> Segment<'a, W> {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let one_segment = Addressing::new(1, form.grid.buckets() as u32, codec.bits);
         let Home { depth, path, .. } = home;
-        let (head, skip) = match codec.mix_bits {
-            0 => (path << (codec.bits - depth), depth + 1),
-            mix_bits => (0, codec.width - mix_bits),
+        let (head, skip, mixer) = match codec.mix_bits {
+            0 => (path << (codec.bits - depth), depth + 1, Mixer::ALL),
+            mix_bits => (0, codec.width - mix_bits, Mixer::FEW),
         };
-        Self { codec, form, one_segment, bucket_bits: bucket_bits(codec.width, form), head, skip }
+        Self {
+            codec,
+            form,
+            one_segment,
+            bucket_bits: bucket_bits(codec.width, form),
+            head,
+            skip,
+            mixer,
+        }
     }
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
@@ -142,7 +151,7 @@ impl<'a, W: Word> Segment<'a, W> {
     /// depend on, or where there are several trees, the path does.
     #[inline(always)]
     pub(super) fn mix(&self, fingerprint: u64) -> Mix {
-        self.codec.mixer.mix(self.head | (fingerprint >> self.skip))
+        self.mixer.mix(self.head | (fingerprint >> self.skip))
     }
 
     /// The place, in full, of an occupant of the bucket whose stretch begins there.

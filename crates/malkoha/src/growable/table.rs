@@ -204,8 +204,13 @@ impl GrowTable {
         &self.spill
     }
 
-    pub(crate) fn occupied(&self) -> u64 {
+    pub(super) fn occupied(&self) -> u64 {
         self.occupied
+    }
+
+    /// Occupied slots and spilled copies: as many as keys, but for doubles of spent fingerprints.
+    pub(crate) fn filled(&self) -> u64 {
+        self.occupied.saturating_add(self.spill.copies())
     }
 
     /// The fewest bits of its string that a slot knows.
@@ -300,9 +305,18 @@ impl GrowTable {
 
     #[inline(always)]
     pub(super) fn target(&self, hash: u64) -> Target {
-        let key = self.strings.key(hash);
+        if self.strings.is_one_tree() {
+            self.target_as::<true>(hash)
+        } else {
+            self.target_as::<false>(hash)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
+        let key = self.strings.key::<ONE>(hash);
         let entry = self.directory.find(key.root, key.path);
-        let fingerprint = self.strings.fingerprint(key.string, entry.depth());
+        let fingerprint = self.strings.fingerprint::<ONE>(key.string, entry.depth());
         self.aim(entry, key.places, key.mix, fingerprint)
     }
 

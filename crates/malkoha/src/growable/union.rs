@@ -23,8 +23,8 @@ impl GrowTable {
     /// have no bit left for another split, or if copies are beyond counting.
     pub(super) fn united(&self, other: &Self, copies: Copies) -> Result<Self, GrowableUnionError> {
         let shape = self.united_shape(other)?;
-        let len = self.len.checked_add(other.len);
-        if len.is_none_or(|len| len > MAX_LEN) {
+        let copies_in_both = self.filled().saturating_add(other.filled());
+        if copies_in_both > MAX_LEN {
             return Err(GrowableUnionError::Copies);
         }
         // The fewer keys are inserted, if either can take the other's.
@@ -139,7 +139,7 @@ impl GrowTable {
     /// Copies with this value of all that begins or continues `class` in the segment of `partial`.
     fn copies_in(&self, partial: &Partial, class: &Partial, value: u64) -> u64 {
         let mut target = self.aim_at(partial);
-        target.fingerprint = class.fingerprint(&self.strings, target.entry.depth());
+        target.fingerprint = class.fingerprint(&self.shape, target.entry.depth());
         let related = self.related(&target);
         let in_slots = related.values().filter(|&found| found == value).count() as u64;
         let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
@@ -189,7 +189,6 @@ fn takes(ours: &GrowTable, theirs: &GrowTable, shape: &Shape) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::growable::GrowableCuckooFilter;
 
     /// Whichever of the two the copy is made of.

@@ -6,7 +6,7 @@ use crate::format::header::{
 };
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
-use crate::growable::{MAX_BITS, Shape};
+use crate::growable::{self, MAX_BITS, Shape};
 use crate::key::KeyHasher;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
@@ -76,7 +76,8 @@ impl GrowableHeader {
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
         let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
-        check(mix_bits <= bits, "mix bits", MIX_BITS, mix_bits)?;
+        let known = [0, growable::MIX_BITS].contains(&mix_bits) && mix_bits <= bits;
+        check(known, "mix bits", MIX_BITS, mix_bits)?;
         let header = Self {
             kind,
             shape: Shape { bits, roots, value_bits, mix_bits },

@@ -6,6 +6,7 @@ use std::mem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use crate::filter::MAX_LEN;
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::growable::{
@@ -171,11 +172,10 @@ impl GrowableLoader {
         });
         let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
         // Where spent fingerprints lie in several segments, not every slot is a key.
-        let slots = table.occupied().checked_add(table.spill().copies());
-        let can_be = |slots| header.len == slots || (header.shape.doubles() && header.len < slots);
-        if !slots.is_some_and(can_be) {
-            let table = slots.unwrap_or(u64::MAX);
-            return Err(ReadError::Count { header: header.len, table });
+        let filled = table.filled();
+        let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
+        if header.len != filled && !has_doubles {
+            return Err(ReadError::Count { header: header.len, table: filled });
         }
         if let Some(entry) = table.first_without_slot() {
             let after = (header.spilled - entry as u64) * spilled::ENTRY_BYTES as u64;
