@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use malkoha::{
-    CuckooFilter, CuckooMap, FilterView, GrowableCuckooFilter, GrowableCuckooMap, MapView,
+    Copies, CuckooFilter, CuckooMap, FilterView, GrowableCuckooFilter, GrowableCuckooMap, MapView,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -14,7 +14,11 @@ fuzz_target!(|bytes: Vec<u8>| {
     let mut bytes = bytes;
     // Bytes 10 and 11 are the kind; 3 and 4 are growable.
     let is_growable = bytes.get(10).is_some_and(|&kind| kind > 2);
-    if is_growable { seal_growable(&mut bytes) } else { seal(&mut bytes) };
+    if is_growable {
+        seal_growable(&mut bytes)
+    } else {
+        seal(&mut bytes)
+    };
     if let Ok(mut filter) = CuckooFilter::read_from(&bytes[..]) {
         for key in 0..16_u64 {
             let _ = filter.insert(key);
@@ -42,10 +46,20 @@ fuzz_target!(|bytes: Vec<u8>| {
         let _ = filter.insert_many(&keys);
         filter.contains_many(&keys);
         keys.iter().for_each(|key| drop(filter.count(key)));
-        filter.remove_many(&keys);
-        filter.shrink_to_fit();
         filter.entries().for_each(drop);
-        filter.to_bytes();
+        if filter.spilled() < 1 << 60 {
+            let mut other = reopened_set(&filter);
+            other.intersect_with(&filter).expect("the same places");
+            for copies in [Copies::Most, Copies::Sum] {
+                let mut union = filter.clone();
+                if union.unite(&other, copies).is_ok() {
+                    reopened_set(&union);
+                }
+            }
+            filter.remove_many(&keys);
+            filter.shrink_to_fit();
+            reopened_set(&filter);
+        }
     }
     if let Ok(mut map) = GrowableCuckooMap::from_bytes(&bytes) {
         let pairs: Vec<(u64, u64)> = (0..64).map(|key| (key, key & 1)).collect();
@@ -54,12 +68,30 @@ fuzz_target!(|bytes: Vec<u8>| {
             map.get(key).for_each(drop);
             let _ = map.update(key, value, value ^ 1);
         }
-        map.remove_many(&pairs);
-        map.shrink_to_fit();
         map.entries().for_each(drop);
-        map.to_bytes();
+        if map.len() < 1 << 60 {
+            let other = reopened_map(&map);
+            for copies in [Copies::Most, Copies::Sum] {
+                let mut union = map.clone();
+                if union.unite(&other, copies).is_ok() {
+                    reopened_map(&union);
+                }
+            }
+            map.remove_many(&pairs);
+            map.shrink_to_fit();
+            reopened_map(&map);
+        }
     }
 });
+
+/// What was read once and changed can be read again.
+fn reopened_set(filter: &GrowableCuckooFilter) -> GrowableCuckooFilter {
+    GrowableCuckooFilter::from_bytes(&filter.to_bytes()).expect("its own bytes")
+}
+
+fn reopened_map(map: &GrowableCuckooMap) -> GrowableCuckooMap {
+    GrowableCuckooMap::from_bytes(&map.to_bytes()).expect("its own bytes")
+}
 
 /// The same for growable kinds, whose segments follow from their records.
 fn seal_growable(bytes: &mut [u8]) -> Option<()> {

@@ -152,10 +152,13 @@ pub struct BatchError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnionError {
+    /// They hash keys differently.
+    #[error("the filters have different seeds: build both with the same one")]
+    Seed,
     /// They place keys differently.
     #[error(
         "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
-         capacity and seed can be united; build one from the keys of both, or growable ones"
+         and capacity can be united; build one from the keys of both, or growable ones"
     )]
     Different(&'static str),
     /// What is in both does not fit into one.
@@ -187,6 +190,12 @@ pub enum UnionError {
         /// Segments that the other began with.
         theirs: u32,
     },
+    /// Only one of them is of a release that let all of a fingerprint choose the alternate place.
+    #[error(
+        "one of the filters was built by an earlier release, whose fingerprints choose their \
+         places in another way: build that one anew from its keys"
+    )]
+    Places,
     /// There is no memory for another table.
     #[error("a union takes the memory of another table of {bytes} bytes while it is made")]
     Memory {

@@ -97,6 +97,7 @@ pub use format::MappedFile;
 pub use format::{FileKind, GrowableLoader, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use key::{Hashed, Key, KeyHasher};
+pub use layout::Copies;
 pub use table::Memory;
 
 /// The tables behind the faces, and the sealed traits that say what each can do: for code that is

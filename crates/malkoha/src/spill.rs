@@ -67,6 +67,13 @@ impl Spill {
         true
     }
 
+    /// Takes out all copies.
+    pub(crate) fn remove(&mut self, key: &SpillKey) {
+        if !self.counts.is_empty() {
+            self.counts.remove(key);
+        }
+    }
+
     /// The values of all copies that differ from `key` in nothing else, and how many have each. A
     /// file may claim any number of copies, so nothing is done for each of them.
     pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
@@ -126,10 +133,15 @@ impl Spill {
         copies.for_each(|(key, copies)| self.add(key, copies));
     }
 
-    /// Makes all copies under one key copies under another.
-    pub(crate) fn rename(&mut self, from: &SpillKey, to: SpillKey) {
-        if let Some(copies) = self.counts.remove(from) {
-            self.add(to, copies);
+    /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing else.
+    pub(crate) fn rename(&mut self, from: SpillKey, to: SpillKey) {
+        if self.counts.is_empty() {
+            return;
+        }
+        let values: Vec<_> = self.values(from).collect();
+        for (value, copies) in values {
+            self.counts.remove(&SpillKey { value, ..from });
+            self.add(SpillKey { value, ..to }, copies);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Unions of growable filters of all ages against a naive model.
 #![expect(clippy::cast_precision_loss, reason = "sample sizes")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use malkoha::{Builder, GrowableCuckooFilter, InsertError, UnionError};
+use malkoha::{Builder, Copies, GrowableCuckooFilter, GrowableCuckooMap, InsertError, UnionError};
 use proptest::prelude::*;
 
 /// A range of keys, and copies of each.
@@ -32,6 +32,14 @@ fn history() -> impl Strategy<Value = History> {
 
 type Model = HashMap<u32, u64>;
 
+fn capacity() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1), 1..60_000_u64, 60_000..3_000_000_u64]
+}
+
+fn fpr() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.3), Just(0.01), Just(1e-6)]
+}
+
 fn live(
     builder: &Builder<GrowableCuckooFilter>,
     history: &History,
@@ -57,39 +65,113 @@ fn live(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// No key lost, none counted lower than in both; all can be removed, and nothing remains.
+    /// Of tables of any two capacities, rates and growths: no key lost, none counted lower than in both,
+    /// or in either where the greater count is asked for; all can be removed.
     #[test]
     fn a_union_has_the_keys_of_both(
-        capacity in prop_oneof![Just(1), 1..60_000_u64],
-        fpr in prop_oneof![Just(0.3), Just(0.01), Just(1e-6)],
+        capacities in (capacity(), capacity()),
+        fprs in (fpr(), fpr()),
+        growth in 1..2_000_u32,
         histories in (history(), history()),
+        copies in prop_oneof![Just(Copies::Sum), Just(Copies::Most)],
     ) {
-        // All keys of both: beyond the growth that was named, short fingerprints run out of bits.
-        let growth = if fpr > 0.1 { (300_000 / capacity).max(1024) } else { 1024 };
-        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr);
-        let builder = builder.growth(growth as f64);
-        let (mut ours, mut model) = live(&builder, &histories.0);
-        let (theirs, other) = live(&builder, &histories.1);
-        let least: HashMap<u32, u64> = model.keys().chain(other.keys())
-            .map(|&key| (key, ours.count(&key) * u64::from(model.get(&key).is_some_and(|&n| n > 0))
-                + theirs.count(&key) * u64::from(other.get(&key).is_some_and(|&n| n > 0))))
-            .collect();
-        ours.union_with(&theirs).unwrap();
-        other.into_iter().for_each(|(key, copies)| *model.entry(key).or_default() += copies);
-        prop_assert_eq!(ours.len(), model.values().sum::<u64>());
-        let keys: Vec<u32> = model.keys().copied().collect();
-        for (key, found) in keys.iter().zip(ours.contains_many(&keys)) {
-            prop_assert!(found || model[key] == 0, "lost {}", key);
-            prop_assert!(ours.count(key) >= least[key].max(model[key]), "copies of {}", key);
+        let builder = |capacity, fpr| {
+            GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(growth.into())
+        };
+        let (mut ours, model) = live(&builder(capacities.0, fprs.0), &histories.0);
+        let (theirs, other) = live(&builder(capacities.1, fprs.1), &histories.1);
+        let counts = (model.values().sum::<u64>(), other.values().sum::<u64>());
+        ours.unite(&theirs, copies).unwrap();
+        let both = model.keys().chain(other.keys()).copied().collect::<HashSet<u32>>();
+        let keys: Vec<u32> = both.into_iter().collect();
+        let of = |model: &Model, key| model.get(&key).copied().unwrap_or(0);
+        for (&key, found) in keys.iter().zip(ours.contains_many(&keys)) {
+            let (a, b) = (of(&model, key), of(&other, key));
+            let least = if copies == Copies::Sum { a + b } else { a.max(b) };
+            prop_assert!(found || least == 0, "lost {}", key);
+            prop_assert!(ours.count(&key) >= least, "{} copies of {}", ours.count(&key), key);
         }
         let mut same = GrowableCuckooFilter::from_bytes(&ours.to_bytes()).unwrap();
         prop_assert_eq!(same.expected_fpr(), ours.expected_fpr());
-        for filter in [&mut ours, &mut same] {
-            for (key, &copies) in &model {
-                (0..copies).for_each(|_| assert!(filter.remove(key), "{key}"));
+        if copies == Copies::Sum {
+            prop_assert_eq!(ours.len(), counts.0 + counts.1);
+            for (model, key) in [&model, &other].iter().flat_map(|m| m.keys().map(move |k| (m, k))) {
+                (0..model[key]).for_each(|_| assert!(same.remove(key), "{key}"));
             }
-            prop_assert!(filter.is_empty() && filter.spilled() == 0 && filter.load_factor() == 0.0);
-            prop_assert_eq!(filter.expected_fpr(), 0.0);
+            prop_assert!(same.is_empty() && same.spilled() == 0 && same.load_factor() == 0.0);
+            prop_assert_eq!(same.expected_fpr(), 0.0);
+        } else {
+            prop_assert!(ours.len() >= counts.0.max(counts.1) && ours.len() <= counts.0 + counts.1);
+            // What was in either can be taken out again, whatever matched by chance.
+            for model in [&model, &other] {
+                let mut union = same.clone();
+                for (key, &copies) in model {
+                    (0..copies).for_each(|_| assert!(union.remove(key), "{key}"));
+                }
+            }
+        }
+    }
+
+    /// An intersection loses no key that is in both.
+    #[test]
+    fn an_intersection_has_what_is_in_both(
+        capacities in (capacity(), capacity()),
+        fprs in (fpr(), fpr()),
+        histories in (history(), history()),
+    ) {
+        let builder = |capacity, fpr| GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr);
+        let (mut ours, model) = live(&builder(capacities.0, fprs.0), &histories.0);
+        let (theirs, other) = live(&builder(capacities.1, fprs.1), &histories.1);
+        ours.intersect_with(&theirs).unwrap();
+        let in_both = |key: &&u32| model[key] > 0 && other.get(key).is_some_and(|&n| n > 0);
+        for key in model.keys().filter(in_both) {
+            prop_assert!(ours.count(key) >= model[key], "lost {}", key);
+        }
+        let same = GrowableCuckooFilter::from_bytes(&ours.to_bytes()).unwrap();
+        prop_assert_eq!(same.len(), ours.len());
+    }
+
+    /// Maps too: each pair counts as often as in the one with more, or in both.
+    #[test]
+    fn a_union_of_maps_has_the_pairs_of_both(
+        capacities in (capacity(), capacity()),
+        ranges in ((0..5_000_u32, 0..30_000_u32), (0..5_000_u32, 0..30_000_u32)),
+        widths in (1..40_u32, 1..40_u32),
+        copies in prop_oneof![Just(Copies::Sum), Just(Copies::Most)],
+    ) {
+        let of = |capacity, (from, len): (u32, u32), width: u32| {
+            let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(0.01).growth(1e4);
+            let (mut map, mut model) = (builder.value_bits(width).build().unwrap(), HashMap::new());
+            for key in from..from + len {
+                // Some values are the other map's too.
+                let value = u64::from(key % 2 * width) & ((1 << width) - 1);
+                for _ in 0..1 + key % 97 / 95 * 4 {
+                    map.insert(&key, value).unwrap();
+                    *model.entry((key, value)).or_default() += 1_u64;
+                }
+            }
+            (map, model)
+        };
+        let (mut ours, model) = of(capacities.0, ranges.0, widths.0);
+        let (theirs, other) = of(capacities.1, ranges.1, widths.1);
+        ours.unite(&theirs, copies).unwrap();
+        let count = |model: &HashMap<_, u64>, pair| model.get(pair).copied().unwrap_or(0);
+        for pair in model.keys().chain(other.keys()) {
+            let (a, b) = (count(&model, pair), count(&other, pair));
+            let least = if copies == Copies::Sum { a + b } else { a.max(b) };
+            prop_assert!(ours.count_value(&pair.0, pair.1) >= least, "{:?}", pair);
+            prop_assert!(ours.get(&pair.0).any(|value| value == pair.1));
+        }
+        let mut same = GrowableCuckooMap::from_bytes(&ours.to_bytes()).unwrap();
+        let mut remove = |model: &HashMap<(u32, u64), u64>| {
+            for ((key, value), &copies) in model {
+                (0..copies).for_each(|_| assert!(same.remove(key, *value), "{key}"));
+            }
+        };
+        remove(&model);
+        if copies == Copies::Sum {
+            remove(&other);
+            prop_assert!(same.is_empty() && same.spilled() == 0);
         }
     }
 }
@@ -109,7 +191,7 @@ fn the_rate_is_as_reported() {
     let absent: Vec<u64> = (0..2_000_000).map(|n| n + (1 << 40)).collect();
     for (first, second) in [(0..300_000, 300_000..310_000), (300_000..310_000, 0..300_000)] {
         let mut union = of(first);
-        union.union_with(&of(second)).unwrap();
+        union.unite(&of(second), Copies::Sum).unwrap();
         assert_eq!(union.len(), 310_000);
         assert!((0..310_000_u64).all(|key| union.contains(&key)));
         let (expected, sample) = (union.expected_fpr(), absent.len() as f64);
@@ -128,57 +210,86 @@ fn copies_are_never_beyond_counting() {
     filter.insert("koel").unwrap();
     for _ in 0..63 {
         let same = filter.clone();
-        filter.union_with(&same).unwrap();
+        filter.unite(&same, Copies::Sum).unwrap();
     }
     assert_eq!((filter.len(), filter.count("koel")), (1 << 63, 1 << 63));
     let before = filter.to_bytes();
-    let error = filter.union_with(&filter.clone()).unwrap_err();
+    let error = filter.unite(&filter.clone(), Copies::Sum).unwrap_err();
     assert_eq!(error, UnionError::Copies);
     assert!(filter.to_bytes() == before);
     filter.insert("koel").unwrap();
     assert!(filter.remove("koel") && GrowableCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
 }
 
-/// One that began with several segments goes into one that began with fewer, if they divide.
+/// Of a key that is in both, one removal removes what was inserted once in each.
 #[test]
-fn larger_beginnings_go_into_smaller_ones() {
-    // Four segments, two, and three of one length of fingerprints.
+fn a_key_in_both_counts_once() {
     let of = |capacity: u64, keys: std::ops::Range<u32>| {
-        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(0.01).growth(16.0);
+        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(1e-7).growth(100.0);
         let mut filter = builder.build().unwrap();
         filter.insert_many(&keys.collect::<Vec<_>>()).unwrap();
         filter
     };
-    let [mut two, three, four] = [(35_000, 0..40_000), (50_000, 0..10), (70_000, 30_000..90_000)]
-        .map(|(capacity, keys)| of(capacity, keys));
-    assert_eq!([two.segments(), three.segments()], [2, 3]);
-    two.union_with(&four).unwrap();
-    assert!((0..90_000_u32).all(|key| two.contains(&key)));
-    assert!((0..90_000_u32).all(|key| two.remove(&key)));
-    let error = two.union_with(&three).unwrap_err();
-    assert_eq!(error, UnionError::Roots { ours: 2, theirs: 3 });
-    assert!(error.to_string().contains("same capacity"));
+    for capacities in [(1_000, 1_000), (1, 2_000_000), (2_000_000, 1)] {
+        let mut union = of(capacities.0, 0..60_000);
+        union.unite(&of(capacities.1, 40_000..100_000), Copies::Most).unwrap();
+        assert_eq!(union.len(), 100_000);
+        assert!((0..50_000_u32).all(|key| union.remove(&key)));
+        assert!((0..50_000_u32).filter(|key| union.contains(key)).count() <= 1);
+        assert!((50_000..100_000_u32).all(|key| union.contains(&key)));
+        union.intersect_with(&of(capacities.1, 70_000..80_000)).unwrap();
+        assert!((10_000..=10_001).contains(&union.len()), "{}", union.len());
+        assert!((70_000..80_000_u32).all(|key| union.contains(&key)));
+    }
 }
 
+/// Three keys that know 9 bits of their strings, 4 of them of their paths, in a table whose segments are
+/// told apart by 6: each comes into all segments where it may belong.
 #[test]
-fn what_cannot_be_united_is_told_and_changes_nothing() {
-    let builder = GrowableCuckooFilter::builder().capacity(16_000).fpr(0.6).growth(1.0);
-    let full = |first: u64| {
-        let mut filter = builder.build().unwrap();
-        let fits = |key: &u64| filter.insert(key).is_ok();
-        let keys = (first..).take_while(fits).count() as u64;
-        (filter, first..first + keys)
-    };
-    let ((mut ours, keys), (theirs, _)) = (full(0), full(1 << 40));
-    let before = ours.to_bytes();
-    let error = ours.union_with(&theirs).unwrap_err();
-    assert!(matches!(error, UnionError::Insert(InsertError::GrownOut { .. })), "{error}");
-    assert_eq!(ours.to_bytes(), before);
-    assert!(keys.into_iter().all(|key| ours.contains(&key)));
+fn a_coarse_filter_goes_into_a_deep_one() {
+    let mut coarse =
+        GrowableCuckooFilter::builder().capacity(10).fpr(0.9).growth(1.0).build().unwrap();
+    (0..3_u32).for_each(|key| coarse.insert(&key).unwrap());
+    let mut deep = GrowableCuckooFilter::with_capacity(2_000_000, 1e-4).unwrap();
+    deep.insert_many(&(3..500_000_u32).collect::<Vec<_>>()).unwrap();
+    assert!(coarse.fingerprint_bits() == 9 && deep.segments() >= 64);
+    for copies in [Copies::Sum, Copies::Most] {
+        for (first, second) in [(&coarse, &deep), (&deep, &coarse)] {
+            let mut union = first.clone();
+            union.unite(second, copies).unwrap();
+            assert!((499_990..=500_000).contains(&union.len()), "{}", union.len());
+            assert!((0..500_000_u32).all(|key| union.contains(&key)));
+            assert!(GrowableCuckooFilter::from_bytes(&union.to_bytes()).is_ok());
+        }
+    }
+}
 
-    let other = builder.clone().seed(1).build().unwrap();
-    assert_eq!(ours.union_with(&other), Err(UnionError::Different("seed")));
-    let other = builder.clone().fpr(0.001).build().unwrap();
-    let error = ours.union_with(&other).unwrap_err();
-    assert!(matches!(error, UnionError::Fingerprints { .. }), "{error}");
+/// A file of the first format chooses alternate places by all bits of a fingerprint.
+#[test]
+fn tables_of_before_unite_with_their_like() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let read = |name: &str| GrowableCuckooFilter::open(path.join(name)).unwrap();
+    let mut before = read("growable-set-v1-split.mlk");
+    let keys = before.len() - 21;
+    let same = before.clone();
+    before.unite(&same, Copies::Most).unwrap();
+    assert_eq!(before.len(), same.len());
+    before.unite(&same, Copies::Sum).unwrap();
+    assert_eq!(before.len(), 2 * same.len());
+    before.intersect_with(&same).unwrap();
+    assert!((0..keys).all(|key| before.count(&key) >= 2));
+    before.insert_many(&(keys..3 * keys).collect::<Vec<_>>()).unwrap();
+    assert!((0..3 * keys).all(|key| before.contains(&key)));
+    let found = before.contains_many(&(0..3 * keys).collect::<Vec<_>>());
+    assert!(found.into_iter().all(|found| found));
+    assert!(GrowableCuckooFilter::from_bytes(&before.to_bytes()).is_ok());
+
+    let mut now = GrowableCuckooFilter::with_capacity(16_000, 0.2).unwrap();
+    for copies in [Copies::Sum, Copies::Most] {
+        let error = now.unite(&before, copies).unwrap_err();
+        assert!(error == UnionError::Places && error.to_string().contains("anew"));
+    }
+    assert_eq!(now.intersect_with(&before), Err(UnionError::Places));
+    let other = GrowableCuckooFilter::builder().seed(1).build().unwrap();
+    assert_eq!(now.unite(&other, Copies::Sum), Err(UnionError::Seed));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BatchError, BuildError, CuckooMap, InsertError, Key, Layout, UnionError};
+use malkoha::{BatchError, BuildError, Copies, CuckooMap, InsertError, Key, Layout, UnionError};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -183,16 +183,16 @@ fn a_union_has_the_pairs_of_both() {
         map
     };
     let mut ours = map(0..20_000, 40_000);
-    ours.union_with(&map(15_000..35_000, 40_000)).unwrap();
+    ours.unite(&map(15_000..35_000, 40_000), Copies::Sum).unwrap();
     assert_eq!(ours.len(), 40_000);
     for key in 0..35_000_u32 {
         let copies = 1 + u64::from((15_000..20_000).contains(&key));
         assert!(ours.count_value(&key, u64::from(key) * 2) >= copies);
     }
     let before = bytes_of(&ours);
-    let error = ours.union_with(&map(40_000..75_000, 40_000)).unwrap_err();
+    let error = ours.unite(&map(40_000..75_000, 40_000), Copies::Sum).unwrap_err();
     assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
-    let error = ours.union_with(&map(0..10, 10)).unwrap_err();
+    let error = ours.unite(&map(0..10, 10), Copies::Sum).unwrap_err();
     assert!(matches!(error, UnionError::Different("geometry")), "{error}");
     assert!(before == bytes_of(&ours));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{CuckooFilter, Entry, FilterView, InsertError, Layout, UnionError};
+use malkoha::{Copies, CuckooFilter, Entry, FilterView, InsertError, Layout, UnionError};
 
 const LAYOUTS: [Layout; 6] = [
     Layout::Bucketed { bucket_size: 1 },
@@ -35,7 +35,7 @@ fn a_union_has_the_keys_of_both() {
         assert!(ours.geometry().segments > 1);
         let theirs = filter(layout, (100_000..350_000).chain([7; 30]));
         let bytes = bytes_of(&theirs);
-        ours.union_with(&FilterView::view(&bytes).unwrap()).unwrap();
+        ours.unite(&FilterView::view(&bytes).unwrap(), Copies::Sum).unwrap();
         assert_eq!(ours.len(), 450_080);
         assert!((0..350_000_u32).all(|key| ours.contains(&key)));
         assert!((100_000..200_000_u32).all(|key| ours.count(&key) >= 2));
@@ -54,14 +54,14 @@ fn what_cannot_be_united_is_left_alone() {
     for layout in LAYOUTS {
         let mut ours = filter(layout, 0..500_000);
         let before = bytes_of(&ours);
-        let error = ours.union_with(&filter(layout, 500_000..1_000_000)).unwrap_err();
+        let error = ours.unite(&filter(layout, 500_000..1_000_000), Copies::Sum).unwrap_err();
         assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
         assert!(error.to_string().contains("does not fit"), "{error}");
         let other = CuckooFilter::builder().capacity(600_000).layout(layout).fingerprint_bits(14);
-        let error = ours.union_with(&other.seed(1).build().unwrap()).unwrap_err();
+        let error = ours.unite(&other.seed(1).build().unwrap(), Copies::Sum).unwrap_err();
         assert!(error.to_string().contains("differ in seed"), "{error}");
         let other = CuckooFilter::with_capacity(10, 0.1).unwrap();
-        let error = ours.union_with(&other).unwrap_err();
+        let error = ours.unite(&other, Copies::Sum).unwrap_err();
         assert!(error.to_string().contains("differ in geometry"), "{error}");
         assert!(before == bytes_of(&ours));
     }
@@ -75,9 +75,9 @@ fn copies_that_cannot_be_counted_are_refused() {
     filter.insert("cuckoo").unwrap();
     for doublings in 0..63 {
         assert_eq!(filter.count("cuckoo"), 1 << doublings);
-        filter.union_with(&filter.clone()).unwrap();
+        filter.unite(&filter.clone(), Copies::Sum).unwrap();
     }
-    assert_eq!(filter.union_with(&filter.clone()), Err(UnionError::Copies));
+    assert_eq!(filter.unite(&filter.clone(), Copies::Sum), Err(UnionError::Copies));
     assert_eq!(filter.len(), 1 << 63);
     assert_eq!(CuckooFilter::read_from(&bytes_of(&filter)[..]).unwrap().len(), 1 << 63);
 }

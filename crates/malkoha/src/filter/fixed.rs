@@ -2,12 +2,13 @@
 
 use std::ops::Deref;
 
-use super::{Content, CuckooFilter, CuckooMap, Filter, all_but};
+use super::{Content, CuckooFilter, CuckooMap, Filter, all_but, same_hash};
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, UnionError};
 use crate::format::{self, ReadError};
 use crate::geometry::Geometry;
 use crate::key::Key;
+use crate::layout::Copies;
 use crate::table::traits::Change;
 use crate::table::{Fixed, Memory};
 
@@ -100,8 +101,13 @@ impl CuckooMap {
 }
 
 impl<C: Content> Filter<Fixed, C> {
-    /// Adds all that is in another filter of the same geometry and seed: filters that were built for
-    /// the same capacity and rate, as a rule. Copies add up: a key that is in both is in twice then.
+    /// Adds all that is in another filter or map of the same geometry and seed: one that was built
+    /// for the same capacity and rate, as a rule. What is in both counts as often as in the one where
+    /// it counts more, so that one removal removes what was inserted once in each.
+    ///
+    /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
+    /// are removed after a union loses such a key with the other, with about the probability of a
+    /// false positive. [`unite`](Self::unite) with [`Copies::Sum`] does not.
     ///
     /// Goes through the slots of `other` once, segment by segment, and takes the memory of another
     /// table meanwhile.
@@ -112,24 +118,59 @@ impl<C: Content> Filter<Fixed, C> {
     /// let mut seen = CuckooFilter::with_capacity(1_000, 0.001)?;
     /// seen.insert("cuckoo")?;
     /// let mut elsewhere = CuckooFilter::with_capacity(1_000, 0.001)?;
-    /// elsewhere.insert("magpie")?;
+    /// elsewhere.insert_many(&["cuckoo", "magpie"])?;
     /// seen.union_with(&elsewhere)?;
     /// assert!(seen.contains("cuckoo") && seen.contains("magpie"));
+    /// assert_eq!(seen.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// If the filters differ in geometry or seed, if what is in both does not fit into one, or if
-    /// there is no memory; nothing has changed then.
+    /// If they differ in geometry or seed, if what is in both does not fit into one (which is of fixed
+    /// size: growable ones make room), or if there is no memory; nothing has changed then.
     pub fn union_with<B>(&mut self, other: &Filter<Fixed<B>, C>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,
     {
-        if self.hasher != other.hasher {
-            return Err(UnionError::Different("seed"));
-        }
-        self.table.unite(&other.table)
+        self.unite(other, Copies::Most)
+    }
+
+    /// [`union_with`](Self::union_with), where `copies` says how often what is in both counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn unite<B>(
+        &mut self,
+        other: &Filter<Fixed<B>, C>,
+        copies: Copies,
+    ) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        same_hash(self, other)?;
+        self.table.unite(&other.table, copies)
+    }
+}
+
+impl CuckooFilter {
+    /// Takes out all that is not in another filter of the same geometry and seed. A key that is in
+    /// both stays, with the copies that it has here; one that is here alone stays if the other filter
+    /// seems to have it.
+    ///
+    /// There is no difference of filters: taking out what another one has would lose keys that it
+    /// only seems to have.
+    ///
+    /// # Errors
+    ///
+    /// If the filters differ in geometry or seed; nothing has changed then.
+    pub fn intersect_with<B>(&mut self, other: &CuckooFilter<B>) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        same_hash(self, other)?;
+        self.table.retain(&other.table)
     }
 }
 

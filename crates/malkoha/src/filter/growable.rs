@@ -1,9 +1,10 @@
 //! What only sets and maps have that grow and have one owner.
 
-use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, Values};
+use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, Values, same_hash};
 use crate::builder::Builder;
 use crate::error::{BuildError, InsertError, UnionError};
 use crate::growable::Growing;
+use crate::layout::Copies;
 
 impl GrowableCuckooFilter {
     /// A filter for `capacity` keys at first, that keeps to this false-positive rate until it has
@@ -21,24 +22,19 @@ impl GrowableCuckooFilter {
         Builder::new()
     }
 
-    /// Adds all that is in another filter, without the keys: copies of a key add up, and each key
-    /// counts at least as often as in both. Takes time in proportion to the filter that has fewer
-    /// keys, and meanwhile the memory of another.
+    /// Takes out all that is not in another filter of the same seed. A key that is in both stays,
+    /// with the copies that it has here; one that is here alone stays if the other filter seems to
+    /// have it.
     ///
-    /// Keys keep the bits that they have left, so the false-positive rate is that of both together
-    /// at their ages: see [`expected_fpr`](Self::expected_fpr).
+    /// There is no difference of filters: taking out what another one has would lose keys that it
+    /// only seems to have.
     ///
     /// # Errors
     ///
-    /// If the filters' seeds or fingerprints differ, if the capacity of `other` is the smaller one
-    /// and its segments cannot be told apart here, or if there are too many keys for the
-    /// fingerprints, or more copies than 2^63. This filter is then as it was.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
-        if self.hasher != other.hasher {
-            return Err(UnionError::Different("seed"));
-        }
-        self.table = self.table.united(&other.table)?;
-        Ok(())
+    /// If the filters' seeds differ, or one was built by an earlier release; nothing has changed then.
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), UnionError> {
+        same_hash(self, other)?;
+        self.table.intersect(&other.table)
     }
 }
 
@@ -77,6 +73,49 @@ impl Filter<Growing, Values> {
 }
 
 impl<C: Content> Filter<Growing, C> {
+    /// Adds all that is in another filter or map of the same seed, without the keys, whatever their
+    /// capacities, rates and histories: makes room as it needs. What is in both counts as often as in
+    /// the one where it counts more, so that one removal removes what was inserted once in each.
+    ///
+    /// Keys keep the bits that they have left, so the false-positive rate is that of both together
+    /// at their ages: see [`expected_fpr`](Self::expected_fpr). Takes time in proportion to the one
+    /// that has fewer keys, or to both where their shapes differ, and meanwhile the memory of another.
+    ///
+    /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
+    /// are removed after a union loses such a key with the other, with about the probability of a
+    /// false positive. [`unite`](Self::unite) with [`Copies::Sum`] does not.
+    ///
+    /// ```
+    /// use malkoha::GrowableCuckooFilter;
+    ///
+    /// let mut small = GrowableCuckooFilter::with_capacity(10, 0.01)?;
+    /// small.insert_many(&["koel", "magpie"])?;
+    /// let mut large = GrowableCuckooFilter::with_capacity(1_000_000, 0.001)?;
+    /// large.insert_many(&["koel", "wren"])?;
+    /// small.union_with(&large)?;
+    /// assert!(small.contains("koel") && small.contains("wren") && small.len() == 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the seeds differ, if one of them was built by an earlier release, if fingerprints have no
+    /// bit left for another split, or if there are more copies than 2^63; nothing has changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
+        self.unite(other, Copies::Most)
+    }
+
+    /// [`union_with`](Self::union_with), where `copies` says how often what is in both counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`union_with`](Self::union_with).
+    pub fn unite(&mut self, other: &Self, copies: Copies) -> Result<(), UnionError> {
+        same_hash(self, other)?;
+        self.table = self.table.united(&other.table, copies)?;
+        Ok(())
+    }
+
     /// Gives memory back after many removals, without the keys: puts the halves of splits together
     /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
     /// to the filter.

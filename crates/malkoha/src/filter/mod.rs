@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::concurrent::{InParts, OnePiece, Shared};
-use crate::error::{BatchError, InsertError};
+use crate::error::{BatchError, InsertError, UnionError};
 #[cfg(feature = "mmap")]
 use crate::format::MappedFile;
 use crate::growable::Growing;
@@ -302,6 +302,11 @@ impl<A: PartialEq<B>, B, C> PartialEq<Filter<B, C>> for Filter<A, C> {
     fn eq(&self, other: &Filter<B, C>) -> bool {
         self.hasher == other.hasher && self.table == other.table
     }
+}
+
+/// An error if two filters hash keys differently.
+fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), UnionError> {
+    if ours.hasher == theirs.hasher { Ok(()) } else { Err(UnionError::Seed) }
 }
 
 /// Hashes that are handed to a table at a time, where more are not better.

@@ -91,12 +91,12 @@ impl Aims {
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
-    fn take(&mut self, table: &GrowTable, width: u32, hashes: &[u64; GROUP]) {
+    fn take<const ONE: bool>(&mut self, table: &GrowTable, width: u32, hashes: &[u64; GROUP]) {
         let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
-            let key = table.shape.key(hash);
-            *index = table.directory.index(key.root, key.string);
+            let key = table.strings.key::<ONE>(hash);
+            *index = table.directory.index(key.root, key.path);
         }
         for (i, &index) in index.iter().enumerate() {
             let entry = table.directory.entry(index);
@@ -104,8 +104,8 @@ impl Aims {
             self.segments[i] = table.segments.from(entry.address()).as_ptr();
         }
         for (i, &hash) in hashes.iter().enumerate() {
-            let (key, form) = (table.shape.key(hash), words[i].form());
-            self.wanted[i] = table.shape.fingerprint(key.string, words[i].depth());
+            let (key, form) = (table.strings.key::<ONE>(hash), words[i].form());
+            self.wanted[i] = table.strings.fingerprint::<ONE>(key.string, words[i].depth());
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
                 bits[i] = form.grid.bucket(place, key.mix) * bucket_bits;
@@ -143,7 +143,12 @@ vectorized! {
                     padded[..rest.len()].copy_from_slice(rest);
                     &padded
                 });
-                ring[group % (AHEAD + 1)].take(table, compare.width(), hashes);
+                let (aims, width) = (&mut ring[group % (AHEAD + 1)], compare.width());
+                if table.strings.is_one_tree() {
+                    aims.take::<true>(table, width, hashes);
+                } else {
+                    aims.take::<false>(table, width, hashes);
+                }
             }
             if let Some(group) = group.checked_sub(AHEAD) {
                 let Aims { segments, bits, wanted } = &ring[group % (AHEAD + 1)];

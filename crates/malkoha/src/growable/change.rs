@@ -3,7 +3,7 @@
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
-use super::table::{GrowTable, MAX_KICKS, Record, Target, birth, with_codec};
+use super::table::{GrowTable, MAX_KICKS, Record, Target, with_codec};
 use crate::addressing::Probe;
 use crate::layout;
 use crate::spill::MAX_COPIES;
@@ -108,7 +108,7 @@ impl GrowTable {
         if inserted {
             self.records[number].len += 1;
             self.occupied += 1;
-            self.born[birth(home.depth, fingerprint)] += 1;
+            self.count_in(home.depth, fingerprint);
         }
         inserted
     }
@@ -116,7 +116,11 @@ impl GrowTable {
     /// Removes one copy with this value of a key.
     pub(super) fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.try_remove(hash, value);
-        self.len -= u64::from(removed);
+        self.len = self.len.saturating_sub(removed.into());
+        if removed && self.len == 0 && self.occupied > 0 {
+            // All that is left are the doubles of spent fingerprints.
+            self.clear();
+        }
         removed
     }
 
@@ -150,8 +154,7 @@ impl GrowTable {
         if other.is_none() {
             self.records[number].len -= 1;
             self.occupied -= 1;
-            let birth = birth(home.depth, found.fingerprint);
-            self.born[birth] = self.born[birth].saturating_sub(1);
+            self.count_out(home.depth, found.fingerprint);
         }
     }
 
@@ -187,7 +190,7 @@ impl GrowTable {
         self.records.iter_mut().for_each(|record| record.len = 0);
         self.len = 0;
         self.occupied = 0;
-        self.born = [0; 32];
+        self.known.fill(0);
         self.spill.clear();
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Codec<W> {
     pub(super) bits: u32,
     /// Bits a lane: a fingerprint and its mark.
     pub(super) width: u32,
+    /// First bits of a fingerprint, which no split takes.
+    pub(super) mix_bits: u32,
     ones: W,
     highs: W,
 }
@@ -21,13 +23,14 @@ impl<W: Word> Codec<W> {
     /// `None` if a bucket's fingerprints can straddle two words.
     pub(super) fn new(shape: &Shape) -> Option<Self> {
         // Buckets begin at half bytes.
-        (LANES * (shape.bits + 1) + 4 <= W::BITS).then(|| Self::with_lanes(shape.bits, LANES))
+        (LANES * (shape.bits + 1) + 4 <= W::BITS)
+            .then(|| Self::with_lanes(shape.bits, shape.mix_bits, LANES))
     }
 
-    fn with_lanes(bits: u32, lanes: u32) -> Self {
+    fn with_lanes(bits: u32, mix_bits: u32, lanes: u32) -> Self {
         let width = bits + 1;
         let ones = (0..lanes).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
-        Self { bits, width, ones, highs: ones << (width - 1) }
+        Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
 
     /// The word whose lowest lanes are the bucket that begins at this bit.
@@ -106,10 +109,39 @@ impl<W: Word> Codec<W> {
         self.ones.wrapping_mul(W::from_u64(fingerprint))
     }
 
-    /// Occupied lanes whose next bit is 1.
+    /// Occupied lanes whose next bit of the path is 1, or that have none.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & self.highs).count_ones()
+        (bucket & (self.highs >> self.mix_bits)).count_ones()
+    }
+
+    /// The bits of a fingerprint that a split takes from, and the mark.
+    #[inline(always)]
+    fn path(&self) -> u64 {
+        (2 << (self.bits - self.mix_bits)) - 1
+    }
+
+    /// Whether a fingerprint has no bit of its path left.
+    #[inline(always)]
+    pub(super) fn is_spent(&self, fingerprint: u64) -> bool {
+        self.mix_bits > 0 && fingerprint & self.path() == 1 << (self.bits - self.mix_bits)
+    }
+
+    /// The half that a split puts a fingerprint into, which is not spent, and what it leaves of it.
+    #[inline(always)]
+    pub(super) fn split(&self, fingerprint: u64) -> (usize, u64) {
+        let half = (fingerprint >> (self.bits - self.mix_bits)) & 1;
+        let rest = (fingerprint & !self.path()) | ((fingerprint << 1) & self.path());
+        (usize::from(half == 1), rest)
+    }
+
+    /// A fingerprint of one half of a split with its bit back. One of full length loses its last bit:
+    /// the mark takes its place.
+    #[inline(always)]
+    pub(super) fn whole(&self, half: usize, fingerprint: u64) -> u64 {
+        let path = fingerprint & self.path();
+        let path = (path >> 1) | (half as u64) << (self.bits - self.mix_bits) | (path & 1);
+        (fingerprint & !self.path()) | path
     }
 
     /// What a lane holds.
@@ -130,7 +162,8 @@ impl Codec<u128> {
     /// For two words of two lanes each, which vector units have; `None` if they are too wide.
     pub(super) fn halves(&self) -> Option<Codec<u64>> {
         // The second word begins at any bit.
-        (LANES / 2 * self.width + 7 <= u64::BITS).then(|| Codec::with_lanes(self.bits, LANES / 2))
+        (LANES / 2 * self.width + 7 <= u64::BITS)
+            .then(|| Codec::with_lanes(self.bits, self.mix_bits, LANES / 2))
     }
 }
 
@@ -141,7 +174,7 @@ mod tests {
 
     /// Against the same, lane by lane.
     fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
-        let codec = Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0 }).unwrap();
+        let codec = Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0, mix_bits: 0 }).unwrap();
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =
             (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
@@ -172,7 +205,7 @@ mod tests {
 
     /// Two lanes at a time, as vector units compare wide buckets.
     fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
-        let shape = Shape { bits, roots: 1, value_bits: 0 };
+        let shape = Shape { bits, roots: 1, value_bits: 0, mix_bits: 0 };
         let codec = Codec::<u128>::new(&shape).unwrap();
         let Some(halves) = codec.halves() else { return };
         let mask = (2 << bits) - 1;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::grid::Grid;
 use super::pool::{Address, Pool};
+use super::shape::MAX_DEPTH;
 use super::table::Record;
 
 /// Segments at most.
@@ -37,7 +38,7 @@ pub(crate) struct Form {
     pub(crate) value_bits: u32,
 }
 
-/// Where a segment hangs: below `root`, at `path`, the first `depth` bits of its keys' strings.
+/// Where a segment hangs: below `root`, at `path`, the first `depth` bits of its keys' paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
     pub(crate) root: u32,
@@ -48,7 +49,7 @@ pub(crate) struct Home {
 /// Entries of a directory that few segments may have: 16 MiB.
 const MOST_ENTRIES: u64 = 1 << 20;
 
-/// 2^depth entries for each root. A segment that is less deep has several in a row.
+/// 2^depth entries for each tree. A segment that is less deep has several in a row.
 ///
 /// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small part
 /// of what a segment's split moves.
@@ -131,12 +132,12 @@ impl Home {
 
 impl Directory {
     /// The directory of these segments; `None` if they do not cover everything once.
-    pub(super) fn of(records: &[Record], pool: &Pool, roots: u32) -> Option<Self> {
+    pub(super) fn of(records: &[Record], pool: &Pool, trees: u32) -> Option<Self> {
         let depth = records.iter().map(|record| record.home.depth).max()?;
-        if !Self::admits(roots, depth, records.len()) {
+        if !Self::admits(trees, depth, records.len()) {
             return None;
         }
-        let len = u64::from(roots) << depth;
+        let len = u64::from(trees) << depth;
         // No segment has this number.
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
@@ -153,21 +154,21 @@ impl Directory {
 
     /// Whether so many segments may be so deep. They differ little in depth, unless somebody chooses
     /// the keys or makes up the file: neither must fill the memory with a directory.
-    pub(super) fn admits(roots: u32, depth: u32, segments: usize) -> bool {
+    pub(super) fn admits(trees: u32, depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
-        segments <= MAX_SEGMENTS && depth < 32 && u64::from(roots) << depth <= most
+        segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most
     }
 
     /// The segment of a key.
     #[inline(always)]
-    pub(super) fn find(&self, root: u64, string: u64) -> Entry {
-        self.entry(self.index(root, string))
+    pub(super) fn find(&self, root: u64, path: u64) -> Entry {
+        self.entry(self.index(root, path))
     }
 
     #[inline(always)]
-    pub(super) fn index(&self, root: u64, string: u64) -> u64 {
+    pub(super) fn index(&self, root: u64, path: u64) -> u64 {
         // In two steps, because the depth may be 0.
-        (root << self.depth) | ((string >> 1) >> (63 - self.depth))
+        (root << self.depth) | ((path >> 1) >> (63 - self.depth))
     }
 
     #[inline(always)]

@@ -70,7 +70,7 @@ impl Lookup for GrowTable {
     }
 
     fn spilled(&self) -> u64 {
-        self.len - self.occupied
+        self.spill.copies()
     }
 
     fn size_in_bytes(&self) -> u64 {

@@ -11,6 +11,7 @@
 
 use std::iter;
 
+use super::shape::MIX_BITS;
 use crate::addressing::{LOW_32, SPREAD};
 
 pub(super) const PLACE_BITS: u32 = 12;
@@ -25,13 +26,35 @@ const OFFSET_BITS: u32 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix(u64);
 
-impl Mix {
-    /// Of the first `bits` bits of a key's string.
-    #[inline(always)]
-    pub(super) fn new(prefix: u64) -> Self {
-        Self(prefix.wrapping_mul(SPREAD) & LOW_32)
-    }
+/// How the first bits of a key's string become that: a square and a product, of whose 32 bits the
+/// highest 12 are the sum of a place and its alternate, the next 8 the offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mixer {
+    square: u64,
+    factor: u64,
+}
 
+impl Mixer {
+    /// For all bits that a slot and its path know.
+    pub(super) const ALL: Self = Self { square: 0, factor: SPREAD };
+    /// For the [`MIX_BITS`] bits that stay in the slots.
+    ///
+    /// n(n + 1)/2 is each number once modulo a power of two, so the offsets are exactly as far apart as
+    /// can be: buckets get equal shares of the keys. And the sums are no equal steps, with which all
+    /// places that moves lead to would lie next to each other in the order of these steps.
+    pub(super) const FEW: Self = Self { square: Self::STEPS, factor: Self::STEPS };
+    /// Half a step: an odd number of 2^12 for the sum, and of 2^5 for the offset.
+    const STEPS: u64 = (0x9e3 << OFFSET_BITS | 13 << (OFFSET_BITS - MIX_BITS)) << Self::LOWER >> 1;
+    const LOWER: u32 = 32 - PLACE_BITS - OFFSET_BITS;
+
+    #[inline(always)]
+    pub(super) fn mix(self, prefix: u64) -> Mix {
+        let factor = prefix.wrapping_mul(self.square).wrapping_add(self.factor);
+        Mix(prefix.wrapping_mul(factor) & LOW_32)
+    }
+}
+
+impl Mix {
     /// The other place of a key: `(H - place) mod PLACES`. Its own inverse.
     #[inline(always)]
     pub(super) fn alternate(self, place: u64) -> u64 {
@@ -120,17 +143,33 @@ impl Grid {
 mod tests {
     use super::*;
 
+    /// Moves lead to ever more places, and offsets are as even as can be.
+    #[test]
+    fn few_bits_lead_everywhere() {
+        let mut offsets: Vec<u64> = (0..32).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
+        offsets.sort_unstable();
+        assert!(offsets.into_iter().eq((0..256).step_by(8)));
+        let alternates = |place| (0..32).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
+        let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
+        places.sort_unstable();
+        places.dedup();
+        // Steps of equal length lead to 63.
+        assert!(places.len() > 600, "{}", places.len());
+    }
+
     /// For every number of buckets: the place is known again, and no bucket is none.
     #[test]
     fn bucket_and_fingerprint_tell_the_place() {
         let mut prefix = 1_u64;
-        for buckets in (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]) {
+        let some = (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]);
+        for (buckets, few) in some.flat_map(|buckets| [(buckets, false), (buckets, true)]) {
             let grid = Grid::new(buckets);
             let stretches = (0..grid.buckets()).map(|bucket| grid.stretch(bucket));
             assert!(grid.stretches().eq(stretches), "{buckets}");
             for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let mix = Mix::new(prefix >> 40);
+                let mix =
+                    if few { Mixer::FEW.mix(prefix >> 59) } else { Mixer::ALL.mix(prefix >> 40) };
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);

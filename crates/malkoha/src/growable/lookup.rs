@@ -13,7 +13,17 @@ const RING: usize = 64;
 impl GrowTable {
     #[inline]
     pub(super) fn contains(&self, hash: u64) -> bool {
-        self.has_match(&self.target(hash))
+        if self.strings.is_one_tree() {
+            self.has_match(&self.target_as::<true>(hash))
+        } else {
+            self.contains_in_trees(hash)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn contains_in_trees(&self, hash: u64) -> bool {
+        self.has_match(&self.target_as::<false>(hash))
     }
 
     /// Whether a slot's fingerprint matches; in a narrowed table its place may be another.
@@ -49,7 +59,7 @@ impl GrowTable {
         let found = self.find(&target);
         found.longest().map_or(0, |fingerprint| {
             let spilled = self.spill.count(&target.spill_key(fingerprint, 0));
-            spilled + u64::from(found.copies(fingerprint))
+            spilled.saturating_add(found.copies(fingerprint).into())
         })
     }
 
@@ -70,7 +80,8 @@ impl GrowTable {
         found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The values of the slots that match, and of their spilled copies, with the number of each.
+    /// The values of the slots that match, each once, and those spilled beside them with the number of
+    /// copies.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let target = self.target(hash);
@@ -81,13 +92,18 @@ impl GrowTable {
         found.values().map(|value| (value, 1)).chain(spilled)
     }
 
-    /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled.
+    #[inline(never)]
+    fn for_each_of_all(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
+        self.get(hash).for_each(|(value, copies)| each(value, copies));
+    }
+
+    /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled, as a rule.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        if !self.spill.is_empty() {
-            return self.get(hash).for_each(|(value, copies)| each(value, copies));
+        if !(self.spill.is_empty() && self.strings.is_one_tree()) {
+            return self.for_each_of_all(hash, each);
         }
-        let target = self.target(hash);
+        let target = self.target_as::<true>(hash);
         let bytes = self.segments.from(target.entry.address());
         with_codec!(&self.kernel, codec => {
             // What a match needs of a segment, its entry says: its record need not be read.
@@ -123,7 +139,7 @@ impl GrowTable {
         }
     }
 
-    /// Calls `each` with the position of a hash, a value of it, and the number of copies.
+    /// Calls `each` with the position of a hash, a value of it and the number of copies.
     pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
         for &hash in &hashes[..hashes.len().min(RING)] {
             self.prefetch(hash);

@@ -18,32 +18,46 @@ use crate::spill::SpillKey;
 /// the keys is full.
 const FIRST_ROOM: u64 = 100;
 
+/// Where an occupant goes.
+#[derive(Clone, Copy)]
+pub(super) enum Child {
+    /// Into the segment of this number, with this fingerprint.
+    One(usize, u64),
+    /// Into both, as it is.
+    Both,
+}
+
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
-/// and a fingerprint, which one, and what becomes of the fingerprint. `false` if one finds no place.
+/// and a fingerprint, where to. `false` if one finds no place.
 pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
-    child: impl Fn(usize, u64) -> (usize, u64),
+    child: impl Fn(usize, u64) -> Child,
 ) -> bool {
     let mut waiting = Vec::new();
     // Occupied lanes of the new buckets: cheaper to know than to look up.
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for (source, (from, bytes)) in sources.into_iter().enumerate() {
         from.for_each_occupant(bytes, |_, occupant, mix| {
-            let (number, fingerprint) = child(source, occupant.fingerprint);
-            let slot = Slot { fingerprint, ..occupant };
-            let bucket = to[number].form.grid.bucket(slot.place, mix);
-            // Below MAX_BUCKETS.
-            #[expect(clippy::cast_possible_truncation, reason = "see above")]
-            let len = &mut lens[number][bucket as usize];
-            let lane = u32::from(*len);
-            if lane < LANES {
-                to[number].fill(&mut into[number], Position { bucket, lane }, slot);
-                *len += 1;
-            } else {
-                waiting.push((number, slot));
+            let mut put = |number: usize, fingerprint| {
+                let slot = Slot { fingerprint, ..occupant };
+                let bucket = to[number].form.grid.bucket(slot.place, mix);
+                // Below MAX_BUCKETS.
+                #[expect(clippy::cast_possible_truncation, reason = "see above")]
+                let len = &mut lens[number][bucket as usize];
+                let lane = u32::from(*len);
+                if lane < LANES {
+                    to[number].fill(&mut into[number], Position { bucket, lane }, slot);
+                    *len += 1;
+                } else {
+                    waiting.push((number, slot));
+                }
+            };
+            match child(source, occupant.fingerprint) {
+                Child::One(number, fingerprint) => put(number, fingerprint),
+                Child::Both => (0..N).for_each(|number| put(number, occupant.fingerprint)),
             }
         });
     }
@@ -81,10 +95,15 @@ impl GrowTable {
 
     fn can_split(&self, number: usize) -> bool {
         let Record { home, form, .. } = self.records[number];
-        // At least one bit stays in each slot.
+        let shape = &self.shape;
+        // At least one bit stays in each slot, or what chooses the alternate place.
+        let has_bits = || match shape.mix_bits {
+            0 => home.depth + 2 <= shape.bits,
+            _ => shape.doubles() || home.depth + shape.mix_bits < self.least_known(),
+        };
         form.grid.narrowing() == 0
-            && home.depth + 2 <= self.shape.bits
-            && Directory::admits(self.shape.roots, home.depth + 1, self.segments.len() + 1)
+            && Directory::admits(shape.trees(), home.depth + 1, self.segments.len() + 1)
+            && has_bits()
     }
 
     pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {
@@ -105,7 +124,7 @@ impl GrowTable {
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
             let mut into = [to.zeroed()];
-            let fitted = pour([(from, bytes)], &[to], &mut into, search, |_, fingerprint| (0, fingerprint));
+            let fitted = pour([(from, bytes)], &[to], &mut into, search, |_, kept| Child::One(0, kept));
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
@@ -120,13 +139,19 @@ impl GrowTable {
         }
         let Record { home, form, len } = self.records[number];
         let homes = [home.child(0), home.child(1)];
+        let least = home.depth + self.shape.mix_bits;
+        let has_spent = self.shape.doubles() && self.known[least as usize] > 0;
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let bits = self.shape.bits;
         let built = with_codec!(&self.kernel, codec => {
             let from = Segment::new(codec, form, home);
             let buckets = 0..form.grid.buckets();
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
-            let lens = [len - upper, upper];
+            let mut spent = 0;
+            if has_spent {
+                let mut count = |slot: Slot| spent += u32::from(codec.is_spent(slot.fingerprint));
+                from.for_each_occupant(bytes, |_, slot, _| count(slot));
+            }
+            let lens = [len - upper + spent, upper];
             let forms = lens.map(|len| {
                 let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(PLACES, MAX_BUCKETS);
                 Form { grid: Grid::new(narrow(wanted)), ..form }
@@ -134,11 +159,21 @@ impl GrowTable {
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let mut into = to.each_ref().map(Segment::zeroed);
             let fitted = pour([(from, bytes)], &to, &mut into, search, |_, fingerprint| {
-                (usize::from(fingerprint >> bits != 0), rest(fingerprint, bits))
+                if has_spent && codec.is_spent(fingerprint) {
+                    return Child::Both;
+                }
+                let (half, rest) = codec.split(fingerprint);
+                Child::One(half, rest)
             });
-            fitted.then_some((into, forms, lens))
+            fitted.then_some((into, forms, lens, spent))
         });
-        let Some((into, forms, lens)) = built else { return false };
+        let Some((into, forms, lens, spent)) = built else { return false };
+        if spent > 0 {
+            let spent = u64::from(spent);
+            self.occupied += spent;
+            self.known[least as usize] = self.known[least as usize].saturating_sub(spent);
+            self.known[least as usize + 1] += 2 * spent;
+        }
         let numbers = [number, self.segments.len()];
         for (child, bytes) in into.into_iter().enumerate() {
             let record = Record { home: homes[child], form: forms[child], len: lens[child] };
@@ -149,18 +184,20 @@ impl GrowTable {
     }
 
     fn split_spill(&mut self, numbers: [usize; 2]) {
-        let bits = self.shape.bits;
-        for (key, copies) in self.spill.drain(narrow(numbers[0] as u64)) {
+        let numbers = numbers.map(|number| narrow(number as u64));
+        for (key, copies) in self.spill.drain(numbers[0]) {
             let fingerprint = u64::from(key.fingerprint);
-            let segment = numbers[usize::from(fingerprint >> bits != 0)];
-            let fingerprint = narrow(rest(fingerprint, bits));
-            let segment = narrow(segment as u64);
-            self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
+            let (is_spent, (half, rest)) = with_codec!(&self.kernel, codec => {
+                (codec.is_spent(fingerprint), codec.split(fingerprint))
+            });
+            if is_spent {
+                for segment in numbers {
+                    self.spill.add(SpillKey { segment, ..key }, copies);
+                }
+            } else {
+                let (segment, fingerprint) = (numbers[half], narrow(rest));
+                self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
+            }
         }
     }
-}
-
-/// What a split leaves of a fingerprint.
-fn rest(fingerprint: u64, bits: u32) -> u64 {
-    (fingerprint << 1) & ((2 << bits) - 1)
 }

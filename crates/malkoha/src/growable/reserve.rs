@@ -3,7 +3,7 @@
 
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::shape::{ROOM, buckets_for};
+use super::shape::{MAX_DEPTH, ROOM, buckets_for};
 use super::table::{GrowTable, Record, narrow};
 use crate::table::memory;
 
@@ -15,16 +15,16 @@ impl GrowTable {
     /// split stay as they are, and grow when they must. If the system would not give the memory,
     /// nothing changes, and the answer is how many bytes that is.
     pub(crate) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
-        let of_root = keys.min(MOST_KEYS).div_ceil(self.shape.roots.into());
-        let buckets = |depth: u32| buckets_for((of_root >> depth) * ROOM / 100);
+        let of_tree = keys.min(MOST_KEYS).div_ceil(self.shape.trees().into());
+        let buckets = |depth: u32| buckets_for((of_tree >> depth) * ROOM / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
-        let bytes = (u64::from(self.shape.roots) << depth)
+        let bytes = (u64::from(self.shape.trees()) << depth)
             .saturating_mul(form.segment_bytes(self.shape.bits) as u64);
         if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
             return Err(bytes);
         }
-        let depth = depth.min(self.shape.bits);
+        let depth = depth.min(MAX_DEPTH);
         let mut number = 0;
         // Splits add segments at the end.
         while number < self.segments.len() {

@@ -5,7 +5,7 @@
 
 use super::codec::Codec;
 use super::directory::{Form, Home};
-use super::grid::Mix;
+use super::grid::{Mix, Mixer};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::layout::Room;
@@ -17,9 +17,11 @@ pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
     bucket_bits: u64,
-    /// What the path adds to the bits that a fingerprint knows, and where those end.
+    /// What the path adds to the bits of a fingerprint that its alternate place depends on, and where
+    /// those end.
     head: u64,
     skip: u32,
+    mixer: Mixer,
 }
 
 /// What a slot holds: a fingerprint of 0 is none.
@@ -60,8 +62,11 @@ impl Form {
 impl<'a, W: Word> Segment<'a, W> {
     pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
         let Home { depth, path, .. } = home;
-        let (head, skip) = (path << (codec.bits - depth), depth + 1);
-        Self { codec, form, bucket_bits: bucket_bits(codec.width, form), head, skip }
+        let (head, skip, mixer) = match codec.mix_bits {
+            0 => (path << (codec.bits - depth), depth + 1, Mixer::ALL),
+            mix_bits => (0, codec.width - mix_bits, Mixer::FEW),
+        };
+        Self { codec, form, bucket_bits: bucket_bits(codec.width, form), head, skip, mixer }
     }
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
@@ -130,11 +135,11 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// What the fingerprint of an occupant says about its places: the first bits of its string are
-    /// the path and what follows it.
+    /// What the fingerprint of an occupant says about its places: it begins with the bits that they
+    /// depend on, or where there are several trees, the path does.
     #[inline(always)]
     pub(super) fn mix(&self, fingerprint: u64) -> Mix {
-        Mix::new(self.head | (fingerprint >> self.skip))
+        self.mixer.mix(self.head | (fingerprint >> self.skip))
     }
 
     /// The place, in full, of an occupant of the bucket whose stretch begins there.

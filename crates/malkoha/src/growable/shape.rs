@@ -2,15 +2,19 @@
 //!
 //! | digit | bits of the hash | range |
 //! | --- | --- | --- |
-//! | root | high 32, multiplied down | `0..roots` |
 //! | place | low 32, the highest 12 | `0..PLACES` |
 //! | string | `hash * MIX`, from the highest bit on | a_1, a_2, ..., a_64 |
 //!
-//! A segment at depth g holds the keys of one root with one value of a_1..a_g. A key that arrives
-//! there stores the next `bits` bits, a_(g+1)..a_(g+bits). The alternate place depends on
-//! a_1..a_bits alone: whatever the depth, segment and slot together still know these.
+//! The first m = `mix_bits` bits of a string choose the alternate place, and each slot stores them. The
+//! bits behind them are the key's *path*: a segment at depth g holds the keys with one value of its
+//! first g bits, and its slots store the bits that follow. So a table with more roots is one that was
+//! split more often before any key came, and tables of one m agree on all places.
+//!
+//! In files of before, m is 0. Such a table is several trees: the root is the hash's high 32 bits,
+//! multiplied down, and the whole string is the path. Its alternate places depend on a_1..a_bits, which
+//! segment and slot together know at any depth.
 
-use super::grid::{MAX_BUCKETS, Mix, PLACE_BITS, PLACES};
+use super::grid::{MAX_BUCKETS, Mix, Mixer, PLACE_BITS, PLACES};
 use crate::addressing::{LOW_32, MIX, scale};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
@@ -33,29 +37,50 @@ const SPARE_SLOTS: u64 = 8;
 const MAX_GROWTH: f64 = 1e9;
 /// Four slots of one bit more fit 128 bits at any half byte.
 pub(crate) const MAX_BITS: u32 = 30;
-/// Bits that distinguish alternate places at the growth that was asked for: as many as fill
-/// buckets of four.
-const ALTERNATE_BITS: u32 = 7;
+/// Bits of a string that choose the alternate place: as many as fill buckets of four.
+pub(crate) const MIX_BITS: u32 = 5;
+/// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints without
+/// any go into both halves of a split: with 8, that is one slot in twenty after 20 splits.
+const PATH_BITS: (u32, u32) = (4, 8);
+/// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
+const SPARE_BITS: u32 = 2;
+/// The greatest depth.
+pub(crate) const MAX_DEPTH: u32 = 31;
 
 /// The constants of one filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Bits of the fingerprint of a key that arrives, the mark of its end not counted.
     pub(crate) bits: u32,
-    /// Segments of depth 0.
+    /// Segments that the table began with.
     pub(crate) roots: u32,
     /// Bits of a value, at most; 0 in a set.
     pub(crate) value_bits: u32,
+    /// First bits of a string, which choose the alternate place and stay in each slot: [`MIX_BITS`], or
+    /// 0 in a table of several trees.
+    pub(crate) mix_bits: u32,
+}
+
+/// What hashes mean under a shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strings {
+    /// Bits of a string behind those that a slot has room for at depth 0.
+    unused: u32,
+    /// Of a table of several trees, how many; else 0.
+    trees: u32,
 }
 
 /// What a hash means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyBits {
+    /// The tree.
     pub(crate) root: u64,
     pub(crate) places: [u64; 2],
     pub(crate) mix: Mix,
     /// a_1 is the highest bit.
     pub(crate) string: u64,
+    /// The string behind the bits that choose the alternate place.
+    pub(crate) path: u64,
 }
 
 /// Keys in a segment of this many buckets when it is full; `first` until the filter holds its
@@ -99,16 +124,24 @@ impl Shape {
         )]
         let slots = (float(capacity) / START_LOAD).ceil() as u64 + SPARE_SLOTS;
         let buckets = slots.div_ceil(LANES.into());
-        // As many as there can be: the closer a segment's buckets are to its places, the better.
-        let roots = (buckets / PLACES).max(1);
+        // As many as there can be of a power of two: the closer a segment's buckets are to its places,
+        // the better. Few more buckets are better than ones that leave no room to grow.
+        let roots = 1 << ((buckets + buckets / 16) / PLACES).max(1).ilog2();
+        let buckets = if roots == 1 { buckets } else { buckets.max(roots * PLACES) };
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
         let grown = float(capacity) * growth;
-        let shape = Self { bits: 0, roots, value_bits };
-        let least = shape.splits(grown) + ALTERNATE_BITS;
-        if least > MAX_BITS {
+        let shape = Self { bits: 0, roots, value_bits, mix_bits: MIX_BITS };
+        let splits = shape.splits(grown);
+        if splits > shape.most_splits() {
             return Err(BuildError::Growth { asked: growth, most: shape.most_growth(capacity) });
         }
+        let path_bits = if shape.doubles() {
+            splits.clamp(PATH_BITS.0, PATH_BITS.1)
+        } else {
+            splits + SPARE_BITS
+        };
+        let least = path_bits + MIX_BITS;
         (least..=MAX_BITS)
             .map(|bits| Self { bits, ..shape })
             .find(|shape| shape.highest_fpr(buckets, grown) <= fpr)
@@ -132,10 +165,15 @@ impl Shape {
         splits
     }
 
-    /// The greatest growth, in whole numbers, for which there are bits.
+    /// How often segments can split.
+    fn most_splits(&self) -> u32 {
+        let deepest = MAX_DEPTH - self.root_depth();
+        if self.doubles() { deepest } else { deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS) }
+    }
+
+    /// The greatest growth, in whole numbers, for which segments can split often enough.
     fn most_growth(&self, capacity: u64) -> f64 {
-        let splits = f64::from(MAX_BITS - ALTERNATE_BITS);
-        let segments = splits.exp2() * 100.0 / float(ROOM);
+        let segments = f64::from(self.most_splits()).exp2() * 100.0 / float(ROOM);
         (segments / self.segments_a_root(float(capacity))).floor()
     }
 
@@ -160,19 +198,72 @@ impl Shape {
         -(-2.0 * highest * (-f64::from(self.bits)).exp2()).exp_m1()
     }
 
+    /// Trees of segments: 1, or one for each root.
+    pub(crate) fn trees(&self) -> u32 {
+        if self.mix_bits == 0 { self.roots } else { 1 }
+    }
+
+    /// The depth of the segments that the table began with.
+    pub(crate) fn root_depth(&self) -> u32 {
+        if self.mix_bits == 0 { 0 } else { self.roots.trailing_zeros() }
+    }
+
+    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not in
+    /// maps: the copy in the other half would be a candidate that nobody can remove.
+    pub(crate) fn doubles(&self) -> bool {
+        self.mix_bits > 0 && self.value_bits == 0
+    }
+
+    /// The fewest bits of a string that a slot at this depth can have.
+    pub(crate) fn least_length(&self, depth: u32) -> u32 {
+        // In several trees, segment and slot know `bits` bits at least.
+        if self.mix_bits == 0 { self.bits.saturating_sub(depth).max(1) } else { self.mix_bits }
+    }
+
+    /// What hashes mean.
+    pub(super) fn strings(&self) -> Strings {
+        let trees = if self.mix_bits == 0 { self.roots } else { 0 };
+        Strings { unused: 64 - self.bits, trees }
+    }
+}
+
+impl Strings {
+    /// Whether hashes mean what they do in tables of [`MIX_BITS`]. The others are rare: what takes
+    /// long is compiled for either by itself, as `ONE` says.
     #[inline(always)]
-    pub(super) fn key(&self, hash: u64) -> KeyBits {
+    pub(super) fn is_one_tree(&self) -> bool {
+        self.trees == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn key<const ONE: bool>(&self, hash: u64) -> KeyBits {
         let string = hash.wrapping_mul(MIX);
         let first = (hash & LOW_32) >> (32 - PLACE_BITS);
-        let mix = Mix::new(string >> (64 - self.bits));
-        let root = scale(hash >> 32, self.roots.into());
-        KeyBits { root, places: [first, mix.alternate(first)], mix, string }
+        let (root, mix, path) = if ONE {
+            (0, Mixer::FEW.mix(string >> (64 - MIX_BITS)), string << MIX_BITS)
+        } else {
+            let root = scale(hash >> 32, self.trees.into());
+            (root, Mixer::ALL.mix(string >> self.unused), string)
+        };
+        KeyBits { root, places: [first, mix.alternate(first)], mix, string, path }
     }
 
     /// What a key stores that arrives in a segment at `depth`: `bits` bits and the mark.
     #[inline(always)]
-    pub(super) fn fingerprint(&self, string: u64, depth: u32) -> u64 {
-        (((string << depth) >> (64 - self.bits)) << 1) | 1
+    pub(super) fn fingerprint<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
+        (self.stored::<ONE>(string, depth) << 1) | 1
+    }
+
+    /// The bits of a string that a slot at this depth has room for.
+    #[inline(always)]
+    pub(super) fn stored<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
+        let stored = if ONE {
+            let (kept, path) = (string >> (64 - MIX_BITS), string << MIX_BITS << depth);
+            (kept << (64 - MIX_BITS)) | (path >> MIX_BITS)
+        } else {
+            string << depth
+        };
+        stored >> self.unused
     }
 }
 
@@ -183,12 +274,16 @@ mod tests {
     #[test]
     fn shapes_keep_what_they_promise() {
         for capacity in [1, 2, 100, 4_000, 15_000, 16_000, 40_000, 1_000_000, 1 << 36] {
-            for (fpr, growth) in [(0.5, 1.0), (0.01, 1024.0), (1e-3, 1e4), (1e-6, 1024.0)] {
-                let (shape, buckets) = Shape::new(capacity, fpr, growth, 0).unwrap();
+            for (fpr, growth) in [(0.5, 1.0), (0.01, 1024.0), (1e-3, 1e4), (1e-6, 512.0)] {
+                let Ok((shape, buckets)) = Shape::new(capacity, fpr, growth, 0) else {
+                    assert!(capacity > 1 << 30 && growth > 512.0, "deeper than segments can be");
+                    continue;
+                };
                 assert!(u64::from(buckets) <= MAX_BUCKETS, "{shape:?}");
+                assert!(shape.roots.is_power_of_two());
                 let slots = u64::from(shape.roots) * u64::from(buckets * LANES);
                 assert!(float(slots) * START_LOAD >= float(capacity));
-                assert!(float(slots) * 0.94 <= float(capacity + 16));
+                assert!(float(slots) * 0.90 <= float(capacity + 16));
             }
         }
         assert!(Shape::new(1, 1e-12, 1.0, 0).is_err());
@@ -197,20 +292,20 @@ mod tests {
         assert_eq!(Shape::new(1, 0.1, 1.0, 65).unwrap_err(), BuildError::ValueBits(65));
     }
 
-    /// A growth that takes more bits than there are is told as such, whatever the rate, with the
-    /// greatest that can be had.
+    /// A growth for which segments cannot split often enough is refused as such, whatever the rate, with
+    /// the greatest that there is: a set's end at a depth, a map's at the bits of its fingerprints.
     #[test]
-    fn growth_beyond_the_bits_is_refused_as_growth() {
-        for capacity in [1_000_000, 70_000_000, 1 << 36] {
-            for fpr in [0.5, 1e-6] {
-                let new = |growth| Shape::new(capacity, fpr, growth, 0);
+    fn growth_beyond_all_splits_is_refused_as_growth() {
+        for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1_000_000, 8), (1 << 36, 8)] {
+            for fpr in [0.5, 1e-5] {
+                let new = |growth| Shape::new(capacity, fpr, growth, value_bits);
                 let Err(BuildError::Growth { asked: 1e9, most }) = new(1e9) else {
                     panic!("{:?}", new(1e9));
                 };
-                assert!(most > 1e6 && new(most).is_ok() && new(most * 1.001).is_err(), "{most}");
+                assert!(most > 100.0 && new(most).is_ok() && new(most * 1.01).is_err(), "{most}");
             }
         }
-        assert!(Shape::new(100, 0.5, 1e9, 0).is_ok(), "small ones may grow as far as any");
+        assert!(Shape::new(100, 0.5, 1e9, 8).is_ok(), "small ones may grow as far as any");
     }
 
     /// Worked out by hand: 12 bits at eight slots of load 0.958, and the mark.
@@ -223,7 +318,7 @@ mod tests {
     fn the_alternate_is_an_involution() {
         let (shape, _) = Shape::new(1_000, 0.001, 1024.0, 0).unwrap();
         for n in 0..10_000_u64 {
-            let key = shape.key(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
+            let key = shape.strings().key::<true>(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
             assert!(key.places.iter().all(|&place| place < PLACES));
             assert_eq!(key.mix.alternate(key.places[1]), key.places[0]);
         }

@@ -8,7 +8,7 @@ use std::mem;
 
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::rebuild::pour;
+use super::rebuild::{Child, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
 use super::table::{GrowParts, GrowTable, Record, narrow, with_codec};
@@ -24,7 +24,7 @@ impl GrowTable {
     /// fewer buckets than a segment may have.
     pub(crate) fn shrink(&mut self) {
         let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        for depth in (1..=deepest).rev() {
+        for depth in (self.shape.root_depth() + 1..=deepest).rev() {
             // Backwards: merging one lets the last, which was seen, take its number.
             for number in (0..self.segments.len()).rev() {
                 let home = self.records.get(number).map(|record| record.home);
@@ -51,6 +51,7 @@ impl GrowTable {
         let parts = GrowParts {
             shape: self.shape,
             capacity: self.capacity,
+            len: self.len,
             records: mem::take(&mut self.records),
             segments: mem::take(&mut self.segments),
             spill: mem::take(&mut self.spill),
@@ -69,7 +70,6 @@ impl GrowTable {
         let value_bits = records[0].form.value_bits.max(records[1].form.value_bits);
         let form = Form { grid: Grid::new(narrow(wanted)), value_bits };
         let home = records[0].home.parent();
-        let bits = self.shape.bits;
         let sources = [lower, upper].map(|number| self.segments.bytes(number));
         let search = &mut self.search;
         let built = with_codec!(&self.kernel, codec => {
@@ -78,7 +78,7 @@ impl GrowTable {
             let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
             let fitted = pour(sources, &[to], &mut into, search, |half, fingerprint| {
-                (0, whole(fingerprint, half, bits))
+                Child::One(0, codec.whole(half, fingerprint))
             });
             fitted.then_some(into)
         });
@@ -86,7 +86,9 @@ impl GrowTable {
         self.install(lower, Record { home, form, len }, bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
-                let fingerprint = narrow(whole(key.fingerprint.into(), half, bits));
+                let fingerprint = with_codec!(&self.kernel, codec => {
+                    narrow(codec.whole(half, key.fingerprint.into()))
+                });
                 let segment = narrow(lower as u64);
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
             }
@@ -107,10 +109,4 @@ impl GrowTable {
             self.spill.add(SpillKey { segment: narrow(number as u64), ..key }, copies);
         }
     }
-}
-
-/// A fingerprint of one half of a split with its bit in front again. One of full length loses its
-/// last bit: the mark takes its place.
-fn whole(fingerprint: u64, half: usize, bits: u32) -> u64 {
-    (fingerprint >> 1) | (half as u64) << bits | (fingerprint & 1)
 }

@@ -5,7 +5,7 @@ use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, Mix, PLACES};
 use super::pool::Pool;
 use super::segment::{Segment, bucket_bits, segment_bytes};
-use super::shape::Shape;
+use super::shape::{MAX_BITS, MAX_DEPTH, Shape, Strings};
 use crate::error::BuildError;
 use crate::layout::Search;
 use crate::layout::bits::Word;
@@ -15,6 +15,9 @@ use crate::table::memory;
 
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
+
+/// Bits of a string that can be known, and one.
+const MAX_KNOWN: usize = (MAX_DEPTH + MAX_BITS + 1) as usize;
 
 /// Words that hold a bucket: 128 bits always do.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +37,7 @@ macro_rules! with_codec {
 pub(super) use with_codec;
 
 impl Kernel {
-    fn new(shape: &Shape) -> Self {
+    pub(super) fn new(shape: &Shape) -> Self {
         let wide = || Codec::new(shape).map(Self::Wide).expect("four slots fit 128 bits");
         Codec::new(shape).map_or_else(wide, Self::Narrow)
     }
@@ -58,6 +61,8 @@ pub(crate) struct Record {
 pub(crate) struct GrowParts {
     pub(crate) shape: Shape,
     pub(crate) capacity: u64,
+    /// Keys, copies included.
+    pub(crate) len: u64,
     pub(crate) records: Vec<Record>,
     pub(crate) segments: Pool,
     pub(crate) spill: Spill,
@@ -67,6 +72,7 @@ pub(crate) struct GrowParts {
 #[derive(Clone, Debug)]
 pub struct GrowTable {
     pub(super) shape: Shape,
+    pub(super) strings: Strings,
     pub(super) kernel: Kernel,
     pub(super) directory: Directory,
     pub(super) segments: Pool,
@@ -77,9 +83,9 @@ pub struct GrowTable {
     pub(super) occupied: u64,
     /// The number of keys up to which segments grow by little.
     pub(super) capacity: u64,
-    /// `born[g]`: occupied slots whose key arrived in a segment of depth g. What a fingerprint
-    /// matches by chance depends on that alone: it knows `g + bits` bits, in slot and path.
-    pub(super) born: [u64; 32],
+    /// `known[n]`: occupied slots that know n bits of their key's string, in slot and path. What a
+    /// fingerprint matches by chance depends on that alone.
+    pub(super) known: [u64; MAX_KNOWN],
     pub(super) spill: Spill,
     pub(super) search: Search,
 }
@@ -115,7 +121,7 @@ impl GrowTable {
     /// An empty table; an error if the system does not give the memory.
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
-        let home = |root| Home { root, depth: 0, path: 0 };
+        let home = |root: u32| Home { root: 0, depth: shape.root_depth(), path: root.into() };
         let kernel = Kernel::new(&shape);
         let len = segment_bytes(kernel.width(), form);
         let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
@@ -129,9 +135,10 @@ impl GrowTable {
         let records = (0..shape.roots).map(|root| Record { home: home(root), form, len: 0 });
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
-        let directory = Directory::of(&records, &segments, shape.roots);
+        let directory = Directory::of(&records, &segments, shape.trees());
         Ok(Self {
             shape,
+            strings: shape.strings(),
             kernel,
             directory: directory.expect("each root has a segment"),
             segments,
@@ -139,7 +146,7 @@ impl GrowTable {
             len: 0,
             occupied: 0,
             capacity,
-            born: [0; 32],
+            known: [0; MAX_KNOWN],
             spill: Spill::default(),
             search: Search::default(),
         })
@@ -150,8 +157,8 @@ impl GrowTable {
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(mut parts: GrowParts) -> Option<Self> {
         let kernel = Kernel::new(&parts.shape);
-        let directory = Directory::of(&parts.records, &parts.segments, parts.shape.roots)?;
-        let (mut born, mut occupied) = ([0; 32], 0);
+        let directory = Directory::of(&parts.records, &parts.segments, parts.shape.trees())?;
+        let (mut known, mut occupied) = ([0; MAX_KNOWN], 0);
         for (number, record) in parts.records.iter_mut().enumerate() {
             let bytes = parts.segments.bytes(number);
             assert_eq!(bytes.len(), segment_bytes(kernel.width(), record.form), "segment length");
@@ -159,16 +166,16 @@ impl GrowTable {
             with_codec!(&kernel, codec => {
                 let segment = Segment::new(codec, record.form, record.home);
                 segment.for_each_occupant(bytes, |_, slot, _| {
-                    born[birth(record.home.depth, slot.fingerprint)] += 1;
+                    known[known_bits(&parts.shape, record.home.depth, slot.fingerprint)] += 1;
                     record.len += 1;
                 });
             });
             occupied += u64::from(record.len);
         }
-        let GrowParts { shape, capacity, records, segments, spill } = parts;
-        let (len, search) = (occupied.saturating_add(spill.copies()), Search::default());
+        let GrowParts { shape, capacity, len, records, segments, spill } = parts;
         Some(Self {
             shape,
+            strings: shape.strings(),
             kernel,
             directory,
             segments,
@@ -176,9 +183,9 @@ impl GrowTable {
             len,
             occupied,
             capacity,
-            born,
+            known,
             spill,
-            search,
+            search: Search::default(),
         })
     }
 
@@ -196,6 +203,29 @@ impl GrowTable {
 
     pub(crate) fn spill(&self) -> &Spill {
         &self.spill
+    }
+
+    /// Occupied slots and spilled copies: as many as keys, but for doubles of spent fingerprints.
+    pub(crate) fn filled(&self) -> u64 {
+        self.occupied.saturating_add(self.spill.copies())
+    }
+
+    /// The fewest bits of its string that a slot knows.
+    pub(super) fn least_known(&self) -> u32 {
+        (0..).zip(self.known).find(|&(_, count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
+    }
+
+    /// Counts a slot at this depth that is filled.
+    #[inline(always)]
+    pub(super) fn count_in(&mut self, depth: u32, fingerprint: u64) {
+        self.known[known_bits(&self.shape, depth, fingerprint)] += 1;
+    }
+
+    /// Counts a slot at this depth that is emptied.
+    #[inline(always)]
+    pub(super) fn count_out(&mut self, depth: u32, fingerprint: u64) {
+        let known = &mut self.known[known_bits(&self.shape, depth, fingerprint)];
+        *known = known.saturating_sub(1);
     }
 
     /// Whether it holds fewer keys than its capacity.
@@ -230,10 +260,10 @@ impl GrowTable {
         // A narrowed table is one segment.
         let places = PLACES >> self.records[0].form.grid.narrowing();
         let matches: f64 = (0_u32..)
-            .zip(self.born)
-            .map(|(depth, count)| float(count) * (-f64::from(depth + self.shape.bits)).exp2())
+            .zip(self.known)
+            .map(|(bits, count)| float(count) * (-f64::from(bits)).exp2())
             .sum();
-        2.0 * matches / (float(places) * f64::from(self.shape.roots))
+        2.0 * matches / (float(places) * f64::from(self.shape.trees()))
     }
 
     pub(crate) fn bytes(&self, number: usize) -> &[u8] {
@@ -276,9 +306,18 @@ impl GrowTable {
 
     #[inline(always)]
     pub(super) fn target(&self, hash: u64) -> Target {
-        let key = self.shape.key(hash);
-        let entry = self.directory.find(key.root, key.string);
-        let fingerprint = self.shape.fingerprint(key.string, entry.depth());
+        if self.strings.is_one_tree() {
+            self.target_as::<true>(hash)
+        } else {
+            self.target_as::<false>(hash)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
+        let key = self.strings.key::<ONE>(hash);
+        let entry = self.directory.find(key.root, key.path);
+        let fingerprint = self.strings.fingerprint::<ONE>(key.string, entry.depth());
         self.aim(entry, key.places, key.mix, fingerprint)
     }
 
@@ -296,10 +335,10 @@ impl GrowTable {
     }
 }
 
-/// The depth of the segment in which a fingerprint arrived that now lies at `depth`: each split
-/// since then moved its mark up by one.
-pub(super) fn birth(depth: u32, fingerprint: u64) -> usize {
-    depth.saturating_sub(fingerprint.trailing_zeros()) as usize
+/// How many bits of its key's string a fingerprint and the path of its segment at `depth` know: each
+/// split since the key arrived moved the mark up by one.
+pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
+    (depth + shape.bits).saturating_sub(fingerprint.trailing_zeros()) as usize
 }
 
 /// A number that is known to be small.

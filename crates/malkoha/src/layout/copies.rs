@@ -11,6 +11,15 @@ use crate::spill::{MAX_COPIES, Spill, SpillKey};
 /// a copy that gives way. Searches below the load that tables are built for rarely take more.
 pub(crate) const NEAR: u32 = 1_000;
 
+/// How often a key counts in a union that counts in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// As often as in the one in which it counts more.
+    Most,
+    /// As often as in both together.
+    Sum,
+}
+
 /// What came of offering a key to its candidate slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
@@ -37,28 +46,89 @@ pub(crate) fn insert<L: TableLayout>(
     }
 }
 
-/// Inserts all that is in another table of the same geometry: `bytes` and spill list. On `false`,
-/// when it did not fit, some of it is in.
+/// Inserts all that is in another table of the same geometry: `bytes` and spill list. Returns how many
+/// copies that are; `None`, when it did not fit, and some of it is in.
 pub(crate) fn absorb<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
     (from, from_spill): (&[u8], &Spill),
-    max_kicks: u32,
-) -> bool {
-    let segments = u64::from(layout.addressing().segments());
-    for (segment, place) in (0..segments).flat_map(|s| (0..layout.places()).map(move |p| (s, p))) {
-        let mut fits = true;
+    (copies, max_kicks): (Copies, u32),
+) -> Option<u64> {
+    let count = |bytes: &[u8], spill: &Spill, probe: &Probe, value| {
+        u64::from(layout.copies(bytes, probe, value))
+            .saturating_add(spill.count(&SpillKey::of(probe, value)))
+    };
+    let (mut added, mut fits) = (0_u64, true);
+    for (segment, place) in every_place(layout) {
         layout.for_each_occupant(from, segment, place, |probe, value| {
-            let room = (&mut *search, &mut *spill);
-            fits = fits && insert(layout, bytes, room, (&probe, value), max_kicks);
+            // What was added for an equal slot before counts as present.
+            let missing = match copies {
+                Copies::Sum => 1,
+                Copies::Most => count(from, from_spill, &probe, value)
+                    .saturating_sub(count(bytes, spill, &probe, value)),
+            };
+            let mut insert = || {
+                let room = (&mut *search, &mut *spill);
+                insert(layout, bytes, room, (&probe, value), max_kicks)
+            };
+            let near = missing.min(MAX_COPIES.into());
+            fits = fits && (0..near).all(|_| insert());
+            if fits && missing > near {
+                spill.add(SpillKey::of(&probe, value), missing - near);
+            }
+            added = added.saturating_add(missing);
         });
         if !fits {
-            return false;
+            return None;
         }
     }
-    spill.extend(from_spill.iter());
-    true
+    // Values that lie in no slot of the other table; a slot of their key is in this one by now.
+    for (key, theirs) in from_spill.iter() {
+        let missing = match copies {
+            Copies::Sum => theirs,
+            Copies::Most => layout
+                .addressing()
+                .resident(key.segment, key.place, key.fingerprint)
+                .map_or(0, |probe| {
+                    let all = count(from, from_spill, &probe, key.value);
+                    all.saturating_sub(count(bytes, spill, &probe, key.value))
+                }),
+        };
+        if missing > 0 {
+            spill.add(key, missing);
+        }
+        added = added.saturating_add(missing);
+    }
+    Some(added)
+}
+
+/// All places of all segments.
+fn every_place<L: TableLayout>(layout: &L) -> impl Iterator<Item = (u64, u64)> + use<L> {
+    let (segments, places) = (u64::from(layout.addressing().segments()), layout.places());
+    (0..segments).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
+}
+
+/// Takes out all that is not in another table of the same geometry. A key that is in both keeps the
+/// copies that it has here.
+pub(crate) fn retain<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    spill: &mut Spill,
+    other: &[u8],
+) {
+    for (segment, place) in every_place(layout) {
+        let mut gone = Vec::new();
+        layout.for_each_occupant(bytes, segment, place, |probe, value| {
+            if layout.count(other, &probe) == 0 {
+                gone.push((probe, value));
+            }
+        });
+        for (probe, value) in gone {
+            layout.vacate(bytes, place, &probe, value);
+            spill.remove(&SpillKey::of(&probe, value));
+        }
+    }
 }
 
 /// Takes a copy of a pair from the spill list, else from the table.

@@ -11,6 +11,7 @@ mod search;
 pub(crate) mod semisorted;
 mod swar;
 
+pub use copies::Copies;
 pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
-use crate::layout::{TableLayout, copies};
+use crate::layout::{Copies, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
 use crate::table::kernel::with_layout;
@@ -156,28 +156,46 @@ impl Fixed {
 
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed, if
     /// it does not fit.
-    pub(crate) fn unite<B>(&mut self, other: &Fixed<B>) -> Result<(), UnionError>
+    pub(crate) fn unite<B: Deref<Target = [u8]>>(
+        &mut self,
+        other: &Fixed<B>,
+        copies: Copies,
+    ) -> Result<(), UnionError> {
+        let all = self.parts.len.checked_add(other.parts.len).filter(|&len| len <= MAX_LEN);
+        all.ok_or(UnionError::Copies)?;
+        // In a copy, since taking out what was added would not give the old bytes back.
+        let mut union = self.copy_for(other)?;
+        let (bytes, search, spill) = (&mut *union.bytes, &mut union.search, &mut union.spill);
+        let added = with_layout!(&self.kernel, layout => {
+            let (from, how) = ((&*other.bytes, &other.spill), (copies, self.parts.max_kicks));
+            copies::absorb(layout, bytes, (search, spill), from, how)
+        });
+        union.parts.len += added.ok_or_else(|| self.refusal())?;
+        *self = union;
+        Ok(())
+    }
+
+    /// Takes out all that is not in another table of the same geometry.
+    pub(crate) fn retain<B>(&mut self, other: &Fixed<B>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,
     {
         if self.parts.geometry != other.parts.geometry {
             return Err(UnionError::Different("geometry"));
         }
-        let len = self.parts.len.checked_add(other.parts.len).filter(|&len| len <= MAX_LEN);
-        let len = len.ok_or(UnionError::Copies)?;
-        // In a copy, since taking out what was added would not give the old bytes back.
-        let bytes = self.bytes.len() as u64;
-        let mut union = self.to_owned().map_err(|_| UnionError::Memory { bytes })?;
-        let (bytes, search, spill) = (&mut *union.bytes, &mut union.search, &mut union.spill);
-        let fits = with_layout!(&self.kernel, layout => {
-            let from = (&*other.bytes, &other.spill);
-            copies::absorb(layout, bytes, (search, spill), from, self.parts.max_kicks)
+        with_layout!(&self.kernel, layout => {
+            copies::retain(layout, &mut self.bytes, &mut self.spill, &other.bytes);
         });
-        if !fits {
-            return Err(self.refusal().into());
-        }
-        union.parts.len = len;
-        *self = union;
+        self.parts.len = self.occupied().saturating_add(self.spill.copies());
         Ok(())
+    }
+
+    /// A copy, to add what is in another table of the same geometry.
+    fn copy_for<B>(&self, other: &Fixed<B>) -> Result<Self, UnionError> {
+        if self.parts.geometry != other.parts.geometry {
+            return Err(UnionError::Different("geometry"));
+        }
+        let bytes = self.bytes.len() as u64;
+        self.to_owned().map_err(|_| UnionError::Memory { bytes })
     }
 }

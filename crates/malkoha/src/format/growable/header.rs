@@ -3,7 +3,7 @@
 use crate::format::header::{MAX_SPILLED, check, field, offset, preamble, sealed};
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
-use crate::growable::{MAX_BITS, Shape};
+use crate::growable::{self, MAX_BITS, Shape};
 use crate::spill::MAX_LEN;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
@@ -11,6 +11,8 @@ const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
 /// In the place of `PLACES`, which every segment has of its own.
 const ROOTS: usize = offset::PLACES;
+/// Bits of a string that choose the alternate place; 0 in files of before.
+const MIX_BITS: usize = 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GrowableHeader {
@@ -33,6 +35,7 @@ impl GrowableHeader {
             put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
             put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
             put(offset::VALUE_BITS, &byte(self.shape.value_bits));
+            put(MIX_BITS, &byte(self.shape.mix_bits));
             put(offset::SEED, &self.seed.to_le_bytes());
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
             put(offset::LEN, &self.len.to_le_bytes());
@@ -55,17 +58,19 @@ impl GrowableHeader {
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
         is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
-        for at in (17..24).chain(offset::RESERVED..offset::CHECKSUM) {
+        for at in (18..24).chain(offset::RESERVED..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
         check((1..=MAX_BITS).contains(&bits), "fingerprint bits", offset::FINGERPRINT_BITS, bits)?;
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
-        let roots = half(ROOTS);
+        let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
+        let known = [0, growable::MIX_BITS].contains(&mix_bits) && mix_bits <= bits;
+        check(known, "mix bits", MIX_BITS, mix_bits)?;
         let header = Self {
             kind,
-            shape: Shape { bits, roots, value_bits },
+            shape: Shape { bits, roots, value_bits, mix_bits },
             seed: word(offset::SEED),
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),
@@ -76,7 +81,8 @@ impl GrowableHeader {
         let Self { capacity, len, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         check(len <= MAX_LEN, "len", offset::LEN, len)?;
-        check((1..=segments).contains(&roots), "roots", ROOTS, roots)?;
+        let can_be = mix_bits == 0 || roots.is_power_of_two();
+        check(can_be && (1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         Ok(header)

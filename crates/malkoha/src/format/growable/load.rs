@@ -10,10 +10,11 @@ use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::growable::{
-    Form, Grid, GrowParts, Growing, Home, MAX_BUCKETS, PLACES, Pool, Record, Shape,
+    Form, Grid, GrowParts, Growing, Home, MAX_BUCKETS, MAX_DEPTH, PLACES, Pool, Record, Shape,
+    is_sound,
 };
 use crate::key::KeyHasher;
-use crate::spill::{Spill, SpillKey};
+use crate::spill::{MAX_LEN, Spill, SpillKey};
 
 /// Takes the bytes of a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`] in order, cut anywhere,
 /// and makes it of them. Holds a segment of undigested bytes at most; memory is taken as bytes
@@ -164,13 +165,23 @@ impl GrowableLoader {
         let table = Growing::from_parts(GrowParts {
             shape: header.shape,
             capacity: header.capacity,
+            len: header.len,
             records: self.records,
             segments: self.segments,
             spill: self.spill,
         });
         let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
-        if table.len() != header.len {
-            return Err(ReadError::Count { header: header.len, table: table.len() });
+        // Where spent fingerprints lie in several segments, not every slot is a key.
+        let filled = table.filled();
+        let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
+        if header.len != filled && !has_doubles {
+            return Err(ReadError::Count { header: header.len, table: filled });
+        }
+        if let Some(entry) = table.first_without_slot() {
+            let after = (header.spilled - entry as u64) * spilled::ENTRY_BYTES as u64;
+            let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            return impossible("spilled copies", at, entry as u64);
         }
         Ok((table, KeyHasher::new(header.seed)))
     }
@@ -236,8 +247,10 @@ impl GrowableLoader {
         let buckets = u16::from_le_bytes(field(bytes, 6));
         let path = u64::from_le_bytes(field(bytes, 8));
         let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
-        check(root < shape.roots, "root", at(0), root)?;
-        check(depth < shape.bits, "depth", at(4), depth)?;
+        check(root < shape.trees(), "root", at(0), root)?;
+        // What a slot has room for follows the path in a string of 64 bits.
+        let most = if shape.mix_bits == 0 { shape.bits - 1 } else { MAX_DEPTH };
+        check((shape.root_depth()..=most).contains(&depth), "depth", at(4), depth)?;
         check(value_bits <= shape.value_bits, "value bits of a segment", at(5), value_bits)?;
         // Only the one segment of a small filter is narrowed.
         let is_only = self.header.is_some_and(|header| header.segments == 1);
@@ -264,6 +277,8 @@ impl GrowableLoader {
             let offset = self.taken - RECORD_BYTES as u64;
             return Err(ReadError::SegmentChecksum { segment, offset });
         }
+        let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
+        check(is_sound(&self.shape(), &record, bytes), "slots of segment", at, number as u64)?;
         self.records.push(record);
         self.segments.push(bytes.into());
         let header = self.header.expect("the header comes first");

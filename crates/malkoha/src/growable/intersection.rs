@@ -1,0 +1,67 @@
+//! What is in both of two sets, without the keys.
+
+use super::partial::Partial;
+use super::segment::{Position, Segment};
+use super::table::{GrowTable, Record, narrow, with_codec};
+use crate::error::UnionError;
+use crate::spill::SpillKey;
+
+impl GrowTable {
+    /// Takes out all that is no key of `other`. A key that is in both stays, with the copies that it has
+    /// here; an error, and no change, if places of the two do not mean the same.
+    pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {
+        self.united_shape(other)?;
+        for number in 0..self.segments() {
+            for (at, key) in self.strangers(number, other).into_iter().rev() {
+                self.drop_slot(number, at, key);
+            }
+        }
+        // Not all slots are keys where spent fingerprints are in several segments.
+        self.len = self.len.min(self.filled());
+        Ok(())
+    }
+
+    /// The slots of a segment that are no keys of `other`, in order.
+    fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
+        let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
+        let mut strangers = Vec::new();
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            for (bucket, stretch) in (0..).zip(grid.stretches()) {
+                let mut lane = 0;
+                segment.for_each_in(bytes, bucket, stretch, |slot, mix| {
+                    if !other.may_have(&self.partial(number, slot, mix, &other.shape)) {
+                        let place = narrow(slot.place.min(mix.alternate(slot.place)));
+                        let fingerprint = narrow(slot.fingerprint);
+                        let segment = narrow(number as u64);
+                        let key = SpillKey { segment, place, fingerprint, value: 0 };
+                        strangers.push((Position { bucket, lane }, key));
+                    }
+                    lane += 1;
+                });
+            }
+        });
+        strangers
+    }
+
+    /// Whether a slot may be of the same key.
+    fn may_have(&self, partial: &Partial) -> bool {
+        match self.halves(partial) {
+            Some(Some(halves)) => halves.iter().any(|half| self.may_have(half)),
+            _ => self.related(&self.aim_at(partial)).len() > 0,
+        }
+    }
+
+    /// Empties a slot and drops the copies beside it.
+    fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
+        let Record { home, form, .. } = self.records[number];
+        let bytes = self.segments.bytes_mut(number);
+        with_codec!(&self.kernel, codec => {
+            Segment::new(codec, form, home).remove_at(bytes, at);
+        });
+        self.records[number].len -= 1;
+        self.occupied -= 1;
+        self.count_out(home.depth, key.fingerprint.into());
+        self.spill.remove(&key);
+    }
+}

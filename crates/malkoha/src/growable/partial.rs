@@ -1,0 +1,167 @@
+//! What a table knows of its keys, slot by slot: enough to find them in another table.
+
+use super::grid::Mix;
+use super::matches::{Match, Matches};
+use super::segment::{Segment, Slot};
+use super::shape::Shape;
+use super::table::{GrowTable, Target, with_codec};
+
+/// What a slot tells of its key.
+#[derive(Clone, Copy)]
+pub(super) struct Partial {
+    root: u64,
+    /// The first bits of the key's string, then zeros.
+    string: u64,
+    /// How many bits of the string are known.
+    pub(super) known: u32,
+    places: [u64; 2],
+    mix: Mix,
+}
+
+impl Partial {
+    /// Of a slot in a table of this shape.
+    fn new(slot: Slot, mix: Mix, (root, depth, path): (u64, u32, u64), shape: &Shape) -> Self {
+        let &Shape { bits, mix_bits, .. } = shape;
+        // Without the mark.
+        let stored = slot.fingerprint & slot.fingerprint.wrapping_sub(1);
+        // In two steps, because the numbers of bits may be 0.
+        let kept = (stored >> (bits + 1 - mix_bits)) << 1 << (63 - mix_bits);
+        let rest = stored & ((2 << (bits - mix_bits)) - 1);
+        let path = (path << 1 << (63 - depth)) | (rest << (63 - depth - (bits - mix_bits)));
+        Self {
+            root,
+            string: kept | path >> mix_bits,
+            known: (depth + bits).saturating_sub(slot.fingerprint.trailing_zeros()),
+            places: [slot.place, mix.alternate(slot.place)],
+            mix,
+        }
+    }
+
+    /// The fingerprint in a segment at this depth of a table of this shape.
+    pub(super) fn fingerprint(&self, shape: &Shape, depth: u32) -> u64 {
+        let least = shape.mix_bits.max(1);
+        let unknown = shape.bits - self.known.saturating_sub(depth).clamp(least, shape.bits);
+        let (strings, string) = (shape.strings(), self.string);
+        let stored = if strings.is_one_tree() {
+            strings.stored::<true>(string, depth)
+        } else {
+            strings.stored::<false>(string, depth)
+        };
+        (((stored >> unknown) << 1) | 1) << unknown
+    }
+
+    /// The first bits of what is known, at most so many.
+    pub(super) fn cut(self, known: u32) -> Self {
+        if known >= self.known {
+            return self;
+        }
+        Self { known, string: self.string & !(u64::MAX >> known), ..self }
+    }
+}
+
+impl GrowTable {
+    /// The segment and the fingerprint of a key, of whose path enough is known.
+    pub(super) fn aim_at(&self, partial: &Partial) -> Target {
+        let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);
+        let fingerprint = partial.fingerprint(&self.shape, entry.depth());
+        self.aim(entry, partial.places, partial.mix, fingerprint)
+    }
+
+    /// With either as the next bit, where too little is known to tell the segment; `None` if a table of
+    /// this shape does not hold such keys.
+    pub(super) fn halves(&self, partial: &Partial) -> Option<Option<[Partial; 2]>> {
+        let Partial { root, string, known, .. } = *partial;
+        let entry = self.directory.find(root, string << self.shape.mix_bits);
+        if self.shape.mix_bits == 0 || entry.depth() + self.shape.mix_bits <= known {
+            return Some(None);
+        }
+        let half = |bit: u64| Partial {
+            known: known + 1,
+            string: string | bit << (63 - known),
+            ..*partial
+        };
+        self.shape.doubles().then(|| Some([half(0), half(1)]))
+    }
+
+    /// Calls `each` with what each slot knows and its value, for a table of the shape `to`.
+    pub(super) fn for_each_slot(&self, to: &Shape, mut each: impl FnMut(&Partial, u64)) {
+        for (number, record) in self.records.iter().enumerate() {
+            let bytes = self.bytes(number);
+            with_codec!(&self.kernel, codec => {
+                let segment = Segment::new(codec, record.form, record.home);
+                let grid = record.form.grid;
+                for bucket in scattered(grid.buckets()) {
+                    segment.for_each_in(bytes, bucket, grid.stretch(bucket), |slot, mix| {
+                        each(&self.partial(number, slot, mix, to), slot.value);
+                    });
+                }
+            });
+        }
+    }
+
+    /// The same for the spilled copies, and how many there are.
+    pub(super) fn for_each_spilled(&self, to: &Shape, mut each: impl FnMut(&Partial, u64, u64)) {
+        for (key, copies) in self.spill.iter() {
+            let number = key.segment as usize;
+            with_codec!(&self.kernel, codec => {
+                let mix = self.segment(codec, number).mix(key.fingerprint.into());
+                let (fingerprint, place) = (key.fingerprint.into(), key.place.into());
+                let slot = Slot { fingerprint, place, value: 0 };
+                each(&self.partial(number, slot, mix, to), key.value, copies);
+            });
+        }
+    }
+
+    /// What a slot of a segment knows, for a table of the shape `to`.
+    pub(super) fn partial(&self, number: usize, slot: Slot, mix: Mix, to: &Shape) -> Partial {
+        let home = self.records[number].home;
+        // A tree of ours is one of the parts that theirs would be split into evenly.
+        let root = u64::from(home.root / (self.shape.trees() / to.trees()));
+        Partial::new(slot, mix, (root, home.depth, home.path), &self.shape)
+    }
+
+    /// The slots at the key's places whose fingerprints begin its own or continue it.
+    pub(super) fn related(&self, target: &Target) -> Matches {
+        let number = target.number();
+        let bytes = self.bytes(number);
+        let mut found = Matches::default();
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
+                let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
+                found.push(Match { fingerprint, value, at });
+            });
+        });
+        found
+    }
+}
+
+/// All buckets, each far from those before it: keys that came in their order would crowd one end of
+/// a segment, where none may be left room, before the other end gets any.
+fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
+    let is_coprime = |&step: &u64| {
+        let (mut a, mut b) = (buckets, step);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    };
+    // The golden ratio's steps stay farthest apart.
+    let step = (buckets * 5 / 8..).find(is_coprime).unwrap_or(1);
+    (0..buckets).map(move |number| number * step % buckets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bucket_comes_once() {
+        for buckets in (1..300).chain([4096, 6930, 8191, 8192]) {
+            let mut seen: Vec<u64> = scattered(buckets).collect();
+            assert!(buckets < 100 || seen[0].abs_diff(seen[1]) > buckets / 4);
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..buckets), "{buckets}");
+        }
+    }
+}
