@@ -157,7 +157,7 @@ pub enum UnionError {
     Seed,
     /// They place keys differently.
     #[error(
-        "the filters differ in {0}: only filters of the same layout, fingerprint and value size, \
+        "the filters differ in {0}: only filters of the same layout, fingerprint and value size \
          and capacity can be united; build one from the keys of both, or growable ones"
     )]
     Different(&'static str),

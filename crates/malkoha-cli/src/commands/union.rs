@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha::{CuckooFilter, CuckooMap, FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap};
+use malkoha::{
+    Copies, CuckooFilter, CuckooMap, FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap,
+    UnionError,
+};
 use same_file::is_same_file;
 use serde_json::json;
 
@@ -17,13 +20,14 @@ use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
 The lines themselves are not needed. Filters of fixed size can be united if they were built with the
-same capacity, rate and seed, and if one of them has room for the lines of all; growable ones if
-they were built with the same capacity, rate, growth and seed, whatever they have grown to.
+same capacity, rate and seed, and if one of them has room for the lines of all; growable ones if they were
+built with the same seed, whatever else they were built with and whatever they have grown to.
 
-A line that is in two of them is in twice, and has to be removed twice.
+A line that is in two of them counts as often as in the one in which it counts more: what was added
+once to each is removed once. With --sum it counts as often as in both together.
 
-Maps of fixed size are united likewise, if their values have equally many bits; see 'malkoha build
---value-bits'. Growable maps cannot be.
+Maps are united likewise; those of fixed size if their values have equally many bits, see 'malkoha
+build --value-bits'.
 
 FILE is replaced as a whole, at the end, and may be one of the filters; a file that is not a filter
 is only with --force.
@@ -43,6 +47,10 @@ pub(crate) struct Arguments {
     /// Filter file to write; '-' is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// Let what is in several filters count as often as in all of them together
+    #[arg(long)]
+    sum: bool,
 
     /// Show no summary
     #[arg(short, long)]
@@ -67,31 +75,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
     let first = filters.first().context("there is no filter to unite")?;
     let file = FilterFile::open(first)?;
+    let copies = if arguments.sum { Copies::Sum } else { Copies::Most };
     match file.kind() {
         FileKind::GrowableSet => arguments
-            .unite(&file, |ours: &mut GrowableCuckooFilter, theirs| Ok(ours.union_with(theirs)?)),
+            .unite(&file, |ours: &mut GrowableCuckooFilter, theirs| ours.unite(theirs, copies)),
+        FileKind::GrowableMap => arguments
+            .unite(&file, |ours: &mut GrowableCuckooMap, theirs| ours.unite(theirs, copies)),
         FileKind::Map => {
-            arguments.unite(&file, |ours: &mut CuckooMap, theirs| Ok(ours.union_with(theirs)?))
+            arguments.unite(&file, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies))
         }
-        FileKind::GrowableMap => {
-            arguments.unite(&file, |_: &mut GrowableCuckooMap, _| bail!(GROWABLE_MAP))
-        }
-        _ => arguments.unite(&file, |ours: &mut CuckooFilter, theirs| Ok(ours.union_with(theirs)?)),
+        _ => arguments.unite(&file, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
     }
 }
-
-const GROWABLE_MAP: &str =
-    "a map that grows cannot be united: build one map from the pairs of both";
 
 /// Why two files of different kinds cannot be united.
 fn difference(kinds: [FileKind; 2]) -> &'static str {
     let [a, b] = kinds.map(|kind| matches!(kind, FileKind::Map | FileKind::GrowableMap));
-    match (a, b) {
-        (true, true) => GROWABLE_MAP,
-        (false, false) => {
-            "one grows and the other does not: build both with --growable, or neither"
-        }
-        _ => "one holds a map and the other does not",
+    if a == b {
+        "one grows and the other does not: build both with --growable, or neither"
+    } else {
+        "one holds a map and the other does not"
     }
 }
 
@@ -99,7 +102,7 @@ impl Arguments {
     fn unite<T: Table, C: Lines>(
         &self,
         first: &FilterFile,
-        union: impl Fn(&mut Filter<T, C>, &Filter<T, C>) -> Result<()>,
+        union: impl Fn(&mut Filter<T, C>, &Filter<T, C>) -> Result<(), UnionError>,
     ) -> Result<Outcome> {
         let mut united = first.read()?;
         for other in &self.filters[1..] {

@@ -1,6 +1,6 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, GrowableCuckooFilter, UnionError};
+use malkoha::{BuildError, Copies, GrowableCuckooFilter, UnionError};
 
 use super::limits::{interval, is_full, is_overfull};
 use super::properties::Properties;
@@ -153,7 +153,7 @@ impl StoredFilter {
     pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, UnionError> {
         let mut filter = self.filter.clone();
         for other in others {
-            filter.union_with(&other.filter)?;
+            filter.unite(&other.filter, Copies::Sum)?;
         }
         stats::ADDED.add(others.iter().map(|other| other.filter.len()).sum());
         Ok(Self::new(filter, self.properties, self.deleted))
