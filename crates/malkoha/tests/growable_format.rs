@@ -21,7 +21,8 @@ fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
 }
 
 fn map(keys: u64) -> GrowableCuckooMap {
-    let mut map = GrowableCuckooMap::builder().fpr(0.01).seed(42).value_bits(40).build().unwrap();
+    let mut map =
+        GrowableCuckooMap::builder().capacity(1).fpr(0.01).seed(42).value_bits(40).build().unwrap();
     (0..keys).for_each(|key| map.insert(&key, key << 20).unwrap());
     (0..5).for_each(|value| map.insert(&0_u64, value).unwrap());
     map
@@ -29,9 +30,9 @@ fn map(keys: u64) -> GrowableCuckooMap {
 
 fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
     vec![
-        ("growable-set-v1-m5-empty.mlk", filter(10, 0.001, 0)),
-        ("growable-set-v1-m5-small.mlk", filter(10, 0.01, 300)),
-        ("growable-set-v1-m5-split.mlk", filter(16_000, 0.2, 33_000)),
+        ("growable-set-v1-m6-empty.mlk", filter(10, 0.001, 0)),
+        ("growable-set-v1-m6-small.mlk", filter(10, 0.01, 300)),
+        ("growable-set-v1-m6-split.mlk", filter(16_000, 0.2, 33_000)),
     ]
 }
 
@@ -79,7 +80,7 @@ fn fixtures_are_reproduced_and_answer() {
         assert_eq!((opened.len(), opened.segments()), (filter.len(), filter.segments()));
     }
     assert!(golden_filters()[2].1.segments() > 1);
-    let stored = fixture("growable-map-v1-m5-v40.mlk", &map(200).to_bytes());
+    let stored = fixture("growable-map-v1-m6-v40.mlk", &map(200).to_bytes());
     assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
 }
@@ -260,6 +261,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
         (14, 1),
         (15, 1),
         (16, 1),
+        (17, 1),
         (20, 4),
         (40, 8),
         (48, 4),
@@ -271,7 +273,8 @@ fn hostile_headers_are_refused_without_an_allocation() {
         for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
             let mut bytes = whole.clone();
             bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            if bytes == whole {
+            // Fewer keys than slots there can be, where some are doubles.
+            if bytes == whole || (at == 40 && value < 300) {
                 continue;
             }
             seal(&mut bytes);

@@ -134,13 +134,14 @@ proptest! {
     /// Maps too: each pair counts as often as in the one with more, or in both.
     #[test]
     fn a_union_of_maps_has_the_pairs_of_both(
-        capacities in (capacity(), capacity()),
+        // A map's keys go into one segment each, which those of a tiny map may know too little for.
+        capacities in (1..40_000_u64, 1..40_000_u64),
         ranges in ((0..5_000_u32, 0..30_000_u32), (0..5_000_u32, 0..30_000_u32)),
         widths in (1..40_u32, 1..40_u32),
         copies in prop_oneof![Just(Copies::Sum), Just(Copies::Most)],
     ) {
         let of = |capacity, (from, len): (u32, u32), width: u32| {
-            let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(0.01).growth(1e4);
+            let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(1e-4).growth(1e4);
             let (mut map, mut model) = (builder.value_bits(width).build().unwrap(), HashMap::new());
             for key in from..from + len {
                 // Some values are the other map's too.
@@ -243,7 +244,7 @@ fn a_key_in_both_counts_once() {
     }
 }
 
-/// Three keys that know 9 bits of their strings, 4 of them of their paths, in a table whose segments are
+/// Three keys that know 10 bits of their strings, 4 of them of their paths, in a table whose segments are
 /// told apart by 6: each comes into all segments where it may belong.
 #[test]
 fn a_coarse_filter_goes_into_a_deep_one() {
@@ -252,7 +253,7 @@ fn a_coarse_filter_goes_into_a_deep_one() {
     (0..3_u32).for_each(|key| coarse.insert(&key).unwrap());
     let mut deep = GrowableCuckooFilter::with_capacity(2_000_000, 1e-4).unwrap();
     deep.insert_many(&(3..500_000_u32).collect::<Vec<_>>()).unwrap();
-    assert!(coarse.fingerprint_bits() == 9 && deep.segments() >= 64);
+    assert!(coarse.fingerprint_bits() == 10 && deep.segments() >= 64);
     for copies in [Copies::Sum, Copies::Most] {
         for (first, second) in [(&coarse, &deep), (&deep, &coarse)] {
             let mut union = first.clone();
