@@ -417,7 +417,7 @@ fn mutated_files_do_no_harm() {
                 }
                 assert!(filter.entries().count() < 10_000);
                 // Copies that are nearly beyond counting may not be counted any more when more come.
-                if hostile && filter.spilled() < 1 << 60 {
+                if hostile && file % 16 == 0 && filter.spilled() < 1 << 60 {
                     use_set(filter.clone());
                 }
                 filter.expected_fpr()
@@ -431,7 +431,7 @@ fn mutated_files_do_no_harm() {
                         map.remove(&key, value);
                     }
                 }
-                if hostile && map.len() < 1 << 60 {
+                if hostile && file % 16 == 1 && map.len() < 1 << 60 {
                     use_map(map.clone());
                 }
                 map.expected_fpr()

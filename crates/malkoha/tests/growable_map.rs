@@ -156,11 +156,8 @@ fn candidates_are_as_few_as_promised_and_values_as_narrow_as_they_can() {
     assert!(off <= 4.5 * promised.sqrt() + 0.02 * promised, "{candidates} of {promised}");
     let of_present = f64::from(wrong) / keys as f64;
     assert!(of_present <= 1.1 * map.expected_fpr(), "{of_present}");
-    // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.78 and more. Memory that is
-    // not mapped comes in smaller chunks, which have more gaps.
-    let is_mapped = cfg!(all(feature = "mmap", any(unix, windows)));
-    let load = if is_mapped { 0.78 } else { 0.76 };
-    let bits = f64::from(28 + map.fingerprint_bits() + 1) / load;
+    // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.76 and more.
+    let bits = f64::from(28 + map.fingerprint_bits() + 1) / 0.76;
     assert!(map.bits_per_key() <= bits, "{} of {bits}", map.bits_per_key());
 }
 
