@@ -30,9 +30,9 @@ fn map(keys: u64) -> GrowableCuckooMap {
 
 fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
     vec![
-        ("growable-set-v1-m6-empty.mlk", filter(10, 0.001, 0)),
-        ("growable-set-v1-m6-small.mlk", filter(10, 0.01, 300)),
-        ("growable-set-v1-m6-split.mlk", filter(16_000, 0.2, 33_000)),
+        ("growable-set-v1-m8-empty.mlk", filter(10, 0.001, 0)),
+        ("growable-set-v1-m8-small.mlk", filter(10, 0.01, 300)),
+        ("growable-set-v1-m8-split.mlk", filter(16_000, 0.2, 33_000)),
     ]
 }
 
@@ -80,7 +80,7 @@ fn fixtures_are_reproduced_and_answer() {
         assert_eq!((opened.len(), opened.segments()), (filter.len(), filter.segments()));
     }
     assert!(golden_filters()[2].1.segments() > 1);
-    let stored = fixture("growable-map-v1-m6-v40.mlk", &map(200).to_bytes());
+    let stored = fixture("growable-map-v1-m8-v40.mlk", &map(200).to_bytes());
     assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
 }

@@ -146,10 +146,12 @@ mod tests {
     /// Moves lead to ever more places, and offsets are as even as can be.
     #[test]
     fn few_bits_lead_everywhere() {
-        let mut offsets: Vec<u64> = (0..64).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
+        let mut offsets: Vec<u64> =
+            (0..256).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
         offsets.sort_unstable();
-        assert!(offsets.into_iter().eq((0..256).step_by(4)));
-        let alternates = |place| (0..64).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
+        assert!(offsets.into_iter().eq(0..256));
+        let alternates =
+            |place| (0..256).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
         let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
         places.sort_unstable();
         places.dedup();
@@ -169,7 +171,7 @@ mod tests {
             for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let mix =
-                    if few { Mixer::FEW.mix(prefix >> 58) } else { Mixer::ALL.mix(prefix >> 40) };
+                    if few { Mixer::FEW.mix(prefix >> 56) } else { Mixer::ALL.mix(prefix >> 40) };
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);
