@@ -15,16 +15,16 @@ const SPILLED: usize = 32;
 fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(4.0);
     let mut filter = builder.build().unwrap();
-    (0..keys).for_each(|key| filter.insert(&key).unwrap());
-    (0..7 * keys.min(3)).for_each(|key| filter.insert(&(key % 3)).unwrap());
+    (0..keys).for_each(|key| filter.insert(key).unwrap());
+    (0..7 * keys.min(3)).for_each(|key| filter.insert(key % 3).unwrap());
     filter
 }
 
 fn map(keys: u64) -> GrowableCuckooMap {
     let mut map =
         GrowableCuckooMap::builder().capacity(1).fpr(0.01).seed(42).value_bits(40).build().unwrap();
-    (0..keys).for_each(|key| map.insert(&key, key << 20).unwrap());
-    (0..5).for_each(|value| map.insert(&0_u64, value).unwrap());
+    (0..keys).for_each(|key| map.insert(key, key << 20).unwrap());
+    (0..5).for_each(|value| map.insert(0_u64, value).unwrap());
     map
 }
 
@@ -54,10 +54,10 @@ fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
 
 fn answers(filter: &GrowableCuckooFilter, name: &str) {
     let keys = filter.len().saturating_sub(21);
-    assert!((0..keys).all(|key| filter.contains(&key)), "{name}");
+    assert!((0..keys).all(|key| filter.contains(key)), "{name}");
     let all: Vec<u64> = (0..keys).collect();
     assert!(filter.contains_many(&all).into_iter().all(|found| found), "{name}");
-    assert!((0..keys.min(3)).all(|key| filter.count(&key) >= 8), "{name}");
+    assert!((0..keys.min(3)).all(|key| filter.count(key) >= 8), "{name}");
 }
 
 fn answers_with_values(map: &GrowableCuckooMap) {
@@ -95,10 +95,10 @@ fn files_of_several_trees_open_and_grow() {
         assert!(filter.to_bytes() == bytes, "{name}");
         answers(&filter, name);
         let before = filter.len();
-        (0..40_000_u64).for_each(|key| filter.insert(&(key << 32)).unwrap());
+        (0..40_000_u64).for_each(|key| filter.insert(key << 32).unwrap());
         assert_eq!(filter.len(), before + 40_000);
-        assert!((0..40_000_u64).all(|key| filter.contains(&(key << 32))));
-        assert!((0..40_000_u64).all(|key| filter.remove(&(key << 32))));
+        assert!((0..40_000_u64).all(|key| filter.contains(key << 32)));
+        assert!((0..40_000_u64).all(|key| filter.remove(key << 32)));
         filter.shrink_to_fit();
         answers(&filter, name);
     }
@@ -106,9 +106,9 @@ fn files_of_several_trees_open_and_grow() {
     let mut map = GrowableCuckooMap::from_bytes(&bytes).unwrap();
     assert!(map.to_bytes() == bytes);
     answers_with_values(&map);
-    (0..40_000_u64).for_each(|key| map.insert(&(key << 32 | 1), key).unwrap());
+    (0..40_000_u64).for_each(|key| map.insert(key << 32 | 1, key).unwrap());
     answers_with_values(&map);
-    assert!((0..40_000_u64).all(|key| map.remove(&(key << 32 | 1), key)));
+    assert!((0..40_000_u64).all(|key| map.remove(key << 32 | 1, key)));
 }
 
 /// It opens as it was, and goes on from there as the original does.
@@ -120,8 +120,8 @@ fn a_filter_survives_the_way_out_and_in_and_grows_on() {
         let mut read = GrowableCuckooFilter::read_from(&bytes[..]).unwrap();
         assert_eq!(read.expected_fpr(), original.expected_fpr());
         for filter in [&mut original, &mut read] {
-            (keys..keys + 50_000).for_each(|key| filter.insert(&key).unwrap());
-            (0..keys / 2).for_each(|key| assert!(filter.remove(&key)));
+            (keys..keys + 50_000).for_each(|key| filter.insert(key).unwrap());
+            (0..keys / 2).for_each(|key| assert!(filter.remove(key)));
         }
         assert!(read.to_bytes() == original.to_bytes());
     }
@@ -134,7 +134,7 @@ fn a_filter_survives_the_way_out_and_in_and_grows_on() {
     assert_eq!(reader, b"what follows");
     assert!(read.to_bytes() == bytes);
     assert!(matches!(GrowableCuckooMap::from_bytes(&stream), Err(ReadError::Length { .. })));
-    (1..100_000_u64).for_each(|key| assert!(read.remove(&key, key << 20)));
+    (1..100_000_u64).for_each(|key| assert!(read.remove(key, key << 20)));
     assert_eq!(read.len(), 6);
 }
 
@@ -242,7 +242,7 @@ fn no_file_has_more_copies_than_can_be_counted() {
     };
     let most = (1 << 63) - 2 - in_table;
     let mut filter = read(most).unwrap();
-    filter.insert(&0_u64).unwrap();
+    filter.insert(0_u64).unwrap();
     assert_eq!(filter.len(), (1 << 63) + 1);
     for copies in [most + 1, u64::MAX - 2 - in_table] {
         let error = read(copies).unwrap_err();
@@ -410,10 +410,10 @@ fn mutated_files_do_no_harm() {
         let read = if file % 2 == 0 {
             GrowableCuckooFilter::read_from(&mutated[..]).map(|mut filter| {
                 for key in 0..100_u64 {
-                    filter.contains(&key);
-                    let _ = filter.insert(&(key << 32));
-                    filter.count(&key);
-                    filter.remove(&key);
+                    filter.contains(key);
+                    let _ = filter.insert(key << 32);
+                    filter.count(key);
+                    filter.remove(key);
                 }
                 assert!(filter.entries().count() < 10_000);
                 // Copies that are nearly beyond counting may not be counted any more when more come.
@@ -425,10 +425,10 @@ fn mutated_files_do_no_harm() {
         } else {
             GrowableCuckooMap::read_from(&mutated[..]).map(|mut map| {
                 for key in 0..100_u64 {
-                    let _ = map.insert(&(key << 32), key << 33 >> 33);
-                    let _ = map.update(&key, key << 20, 1);
+                    let _ = map.insert(key << 32, key << 33 >> 33);
+                    let _ = map.update(key, key << 20, 1);
                     for value in map.get(&key).take(20).collect::<Vec<_>>() {
-                        map.remove(&key, value);
+                        map.remove(key, value);
                     }
                 }
                 if hostile && file % 16 == 1 && map.len() < 1 << 60 {
