@@ -4,7 +4,8 @@
 //! one before it in one step, so whoever opens it finds a whole filter at any time.
 
 use std::error::Error;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 
 use malkoha::{Builder, Filter, GrowableConcurrentCuckooFilter};
@@ -19,22 +20,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let inserted = AtomicU64::new(0);
 
     let in_file = thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            (0..KEYS).try_for_each(|key| {
-                seen.insert(key).map(|()| inserted.store(key + 1, Ordering::Release))
-            })
-        });
-        let mut in_file = 0;
-        while !writer.is_finished() {
-            in_file = inserted.load(Ordering::Acquire);
+        let insert = |key| seen.insert(key).map(|()| inserted.store(key + 1, Release));
+        let writer = scope.spawn(move || (0..KEYS).try_for_each(insert));
+        loop {
+            let before = inserted.load(Acquire);
             seen.save(&path)?;
+            if writer.is_finished() {
+                writer.join().expect("no panic")?;
+                return Ok::<u64, Box<dyn Error>>(before);
+            }
         }
-        writer.join().expect("no panic")?;
-        Ok::<u64, Box<dyn Error>>(in_file)
     })?;
 
     let opened: GrowableConcurrentCuckooFilter = Filter::open(&path)?;
-    println!("the last file has {} keys, {in_file} of which were in before", opened.len());
+    println!("{in_file} keys were in before the last save, {} are in its file", opened.len());
     assert!((0..in_file).all(|key| opened.contains(key)));
     assert!(opened.len() >= in_file && seen.len() == KEYS);
     Ok(())
