@@ -1,7 +1,7 @@
-//! Threads that get the same jobs from several queues do each job once, without a lock of their own.
+//! Threads that get the same jobs from several queues do each job once, without another lock.
 //!
 //! `insert_unique` tests and inserts in one step, so of the threads that come with the same job at
-//! the same time one is told that it is new.
+//! the same time, one is told that it is new.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -18,9 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let claimed = ConcurrentCuckooFilter::with_capacity(JOBS as u64, 1e-7)?;
     let runs: Vec<AtomicU32> = (0..JOBS).map(|_| AtomicU32::new(0)).collect();
     let work = || {
-        for job in 0..JOBS {
+        for (job, runs) in runs.iter().enumerate() {
             if claimed.insert_unique(job)? {
-                runs[job].fetch_add(1, Relaxed);
+                runs.fetch_add(1, Relaxed); // the work
             }
         }
         Ok::<(), InsertError>(())

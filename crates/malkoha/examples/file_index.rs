@@ -1,5 +1,5 @@
-//! An exact index of a file, at 7 bytes per record: the map returns offsets where the record of a key
-//! may lie, and the record there confirms it.
+//! An exact index of a file, at 7 bytes per record: the map returns offsets where the record of a
+//! key may lie, and the record there confirms it.
 
 use std::error::Error;
 use std::fs::File;

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} keys in {} bytes", seen.len(), seen.size_in_bytes());
 
     assert!(seen.contains(String::from("koel")) && seen.contains(b"koel"));
-    assert!(seen.contains(&peer) && !seen.contains(peer.ip()));
+    assert!(seen.contains(peer) && !seen.contains(peer.ip()));
     assert!(seen.contains(("ada", 7_u64, Some('x'))) && !seen.contains(("ada", 7_u64)));
     assert!(seen.contains(Mail(" ada@example.org\n".into())));
     assert!(!seen.contains(Hashed(Purchase(1, vec![5]))));
