@@ -86,9 +86,9 @@ pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
 pub use filter::{
-    ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, FilterView,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap, Keys, Lookups,
-    MapView, Values,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, Content, CuckooFilter, CuckooMap, Filter,
+    FilterView, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith,
+    GrowableCuckooFilter, GrowableCuckooMap, Keys, Lookups, MapView, Values,
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
 use malkoha::tables::{InParts, OnePiece, Shared, Space};
 use malkoha::{
-    BuildError, Builder, ConcurrentCuckooFilter, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, Layout,
+    BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith, Layout,
 };
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
     let capacity = stay + threads * come;
     let builder = Builder::new().capacity(capacity).fingerprint_bits(16);
-    let filter: ConcurrentCuckooFilter<P> = builder.build().unwrap();
+    let filter: ConcurrentCuckooFilterWith<P> = builder.build().unwrap();
     filter.insert_many(&(0..stay).collect::<Vec<_>>()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -304,7 +304,7 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
     let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
     for round in 0..rounds() {
         let builder = Builder::new().capacity(first).fpr(1e-4).seed(round);
-        let filter: GrowableConcurrentCuckooFilter<P> = builder.build().unwrap();
+        let filter: GrowableConcurrentCuckooFilterWith<P> = builder.build().unwrap();
         filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
         let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         std::thread::scope(|scope| {
