@@ -2,7 +2,7 @@
 
 use super::restore::{Misfit, Restorer};
 use super::shared::Shared;
-use super::space::{Extent, Fixed as OnePiece, Space};
+use super::space::{Extent, OnePiece, Space};
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::locks::Locking;

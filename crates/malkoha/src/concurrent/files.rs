@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use super::restore::Restorer;
 use super::shared::Shared;
 use super::snapshot::Piece;
-use super::space::{Fixed as OnePiece, Growing as InParts};
+use super::space::{InParts, OnePiece};
 use crate::error::BuildError;
 use crate::format::{FileKind, PartsFile, ReadError};
 use crate::key::KeyHasher;

@@ -20,4 +20,4 @@ mod words;
 pub use shared::Shared;
 pub(crate) use snapshot::Piece;
 pub(crate) use space::{Extent, plan as plan_growing};
-pub use space::{Fixed as OnePiece, Growing as InParts, Space};
+pub use space::{InParts, OnePiece, Space};

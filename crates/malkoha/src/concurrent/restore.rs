@@ -34,8 +34,8 @@ pub(super) struct Restorer<P: Locking, S> {
 }
 
 impl<P: Locking, S: Space> Restorer<P, S> {
-    /// `space` is empty: [`Fixed::new`](super::space::Fixed::new), or
-    /// [`Growing::without_parts`](super::space::Growing::without_parts).
+    /// `space` is empty: [`OnePiece::new`](super::space::OnePiece::new), or
+    /// [`InParts::without_parts`](super::space::InParts::without_parts).
     pub(super) fn new(geometry: Geometry, space: S) -> Self {
         Self { table: Table::new(geometry, space), next: 0, copies: 0 }
     }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::counter::Counter;
 use super::insert::Unique;
-use super::space::{Fixed as OnePiece, Growing as InParts, Space};
+use super::space::{InParts, OnePiece, Space};
 use super::table::Table;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;

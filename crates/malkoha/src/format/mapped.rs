@@ -4,12 +4,14 @@ use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use crate::filter::{Content, Filter};
 use crate::format::read::{File, assemble, check_count, kind_of, split};
-use crate::format::{HEADER_BYTES, ReadError, check_segments};
+use crate::format::{HEADER_BYTES, ReadError, check_segments, map_growable};
+use crate::growable::Growing;
 use crate::table::Fixed;
+use crate::table::traits::Lookup;
 
 /// The table in a mapped file.
 #[derive(Debug)]
@@ -27,6 +29,44 @@ impl Deref for MappedFile {
     }
 }
 
+impl<C: Content> Filter<Growing, C> {
+    /// Opens the file at `path` without copying it: every byte is read once and checked, and segments
+    /// stay in the file's pages, which processes share, until they change. Changes go to memory of this
+    /// process; [`save`](Self::save) writes them.
+    ///
+    /// ```
+    /// use malkoha::GrowableCuckooFilter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("seen.mlk");
+    /// let mut seen = GrowableCuckooFilter::with_capacity(10, 0.001)?;
+    /// seen.insert_many(&["cuckoo", "magpie"])?;
+    /// seen.save(&path)?;
+    /// // SAFETY: nobody else knows the file.
+    /// let mut mapped = unsafe { GrowableCuckooFilter::map(&path) }?;
+    /// assert!(mapped.contains("magpie") && mapped.insert("wren").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is not exactly one whole, undamaged file of this kind, or has 4 GiB or
+    /// more: [`open`](Self::open) reads it.
+    ///
+    /// # Safety
+    ///
+    /// While the filter lives, nobody may write to the file or shorten it: its bytes are memory of
+    /// this process, and Rust takes them as unchanging. Replacing the file by a rename is fine.
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let file = fs::File::open(path)?;
+        // SAFETY: the mapping is private, so what is written to it does not reach the file; and the
+        // caller promises that the file does not change while it is mapped.
+        let file = unsafe { MmapOptions::new().map_copy(&file) }?;
+        let (table, hasher) = map_growable(Growing::kind(C::IS_MAP), file.into())?;
+        Ok(Self::new(table, hasher))
+    }
+}
+
 impl<C: Content> Filter<Fixed<MappedFile>, C> {
     /// Opens the file at `path` without reading it: O(1), only the header and the length are
     /// checked. Damage in the table makes results wrong and nothing worse;
@@ -36,7 +76,7 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is not a whole file of this kind.
+    /// If the file cannot be read or is not a whole file of this kind, or where files cannot be mapped.
     ///
     /// # Safety
     ///

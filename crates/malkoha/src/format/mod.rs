@@ -14,6 +14,8 @@ mod spilled;
 mod write;
 
 pub use growable::GrowableLoader;
+#[cfg(feature = "mmap")]
+use growable::map as map_growable;
 pub(crate) use growable::{read as read_growable, write as write_growable};
 pub use header::FileKind;
 pub(crate) use header::{HEADER_BYTES, Header};

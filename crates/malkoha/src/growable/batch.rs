@@ -5,7 +5,7 @@ use super::codec::Codec;
 use super::directory::EntryWord;
 use super::segment::bucket_bits;
 use super::shape::LANES;
-use super::table::GrowTable;
+use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::layout::bits::Word;
 
@@ -91,7 +91,7 @@ impl Aims {
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
-    fn take<const ONE: bool>(&mut self, table: &GrowTable, width: u32, hashes: &[u64; GROUP]) {
+    fn take<const ONE: bool>(&mut self, table: &Growing, width: u32, hashes: &[u64; GROUP]) {
         let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
@@ -129,7 +129,7 @@ vectorized! {
     /// The comparison is one of the table's.
     pub(super) unsafe fn contains<C: Compare>(
         compare: &C,
-        table: &GrowTable,
+        table: &Growing,
         hashes: &[u64],
         found: &mut [bool],
     ) {

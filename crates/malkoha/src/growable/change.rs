@@ -3,7 +3,7 @@
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
-use super::table::{GrowTable, MAX_KICKS, Record, Target, with_codec};
+use super::table::{Growing, MAX_KICKS, Record, Target, with_codec};
 use crate::addressing::Probe;
 use crate::layout;
 use crate::spill::MAX_COPIES;
@@ -20,7 +20,7 @@ struct Likeness {
     own: u64,
 }
 
-impl GrowTable {
+impl Growing {
     /// Inserts a copy of a key. `false` if there is no room and the fingerprints have no bit left
     /// for another split; nothing has changed then but that segments may have grown.
     #[inline]

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
-use super::table::{GrowTable, narrow, with_codec};
+use super::table::{Growing, narrow, with_codec};
 use crate::entries::Entry;
 use crate::error::InsertError;
 use crate::filter::CHUNK;
@@ -16,21 +16,21 @@ use crate::table::traits::{Candidates, Change, Lookup, Sealed, Stored};
 /// Keys whose lines are asked for ahead of an insert or a removal.
 const AHEAD: usize = 24;
 
-impl Sealed for GrowTable {}
+impl Sealed for Growing {}
 
-impl Lookup for GrowTable {
+impl Lookup for Growing {
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        GrowTable::contains(self, hash)
+        Growing::contains(self, hash)
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
-        GrowTable::contains_batch(self, hashes, found);
+        Growing::contains_batch(self, hashes, found);
     }
 
     #[inline]
     fn has_copy(&self, hash: u64) -> bool {
-        GrowTable::contains(self, hash) && self.find(&self.target(hash)).len() > 0
+        Growing::contains(self, hash) && self.find(&self.target(hash)).len() > 0
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -53,7 +53,7 @@ impl Lookup for GrowTable {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        GrowTable::prefetch(self, hash);
+        Growing::prefetch(self, hash);
     }
 
     #[inline]
@@ -74,7 +74,7 @@ impl Lookup for GrowTable {
     }
 
     fn size_in_bytes(&self) -> u64 {
-        GrowTable::size_in_bytes(self)
+        Growing::size_in_bytes(self)
     }
 
     /// The mark of its end not counted.
@@ -100,20 +100,20 @@ impl Lookup for GrowTable {
     }
 }
 
-impl Stored for GrowTable {
+impl Stored for Growing {
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         format::read_growable(kind, reader)
     }
 }
 
-impl Change for GrowTable {
+impl Change for Growing {
     fn round(&self, hashes: usize) -> usize {
         hashes.min(CHUNK)
     }
 
     #[inline]
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-        if GrowTable::insert(self, hash, value) { Ok(()) } else { Err(self.refusal()) }
+        if Growing::insert(self, hash, value) { Ok(()) } else { Err(self.refusal()) }
     }
 
     fn insert_batch(
@@ -124,7 +124,7 @@ impl Change for GrowTable {
         mut refused: impl FnMut(usize),
     ) {
         self.ahead(hashes, |table, i, hash| {
-            if !GrowTable::insert(table, hash, value(i)) {
+            if !Growing::insert(table, hash, value(i)) {
                 refused(i);
             }
         });
@@ -149,7 +149,7 @@ impl Change for GrowTable {
 
     #[inline]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
-        GrowTable::remove(self, hash, value)
+        Growing::remove(self, hash, value)
     }
 
     fn remove_batch(
@@ -158,19 +158,19 @@ impl Change for GrowTable {
         value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
-        self.ahead(hashes, |table, i, hash| done(i, GrowTable::remove(table, hash, value(i))));
+        self.ahead(hashes, |table, i, hash| done(i, Growing::remove(table, hash, value(i))));
     }
 
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
-        GrowTable::update(self, hash, old, new)
+        Growing::update(self, hash, old, new)
     }
 
     fn clear(&mut self) {
-        GrowTable::clear(self);
+        Growing::clear(self);
     }
 }
 
-impl Candidates for GrowTable {
+impl Candidates for Growing {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         self.get(hash)
@@ -186,17 +186,17 @@ impl Candidates for GrowTable {
     }
 
     fn count_value(&self, hash: u64, value: u64) -> u64 {
-        GrowTable::count_value(self, hash, value)
+        Growing::count_value(self, hash, value)
     }
 }
 
-impl GrowTable {
+impl Growing {
     /// Calls `change` with each hash in order, when its lines have been asked for.
     #[inline(always)]
     fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&later) = hashes.get(i + AHEAD) {
-                GrowTable::prefetch(self, later);
+                Growing::prefetch(self, later);
             }
             change(self, i, hash);
         }
@@ -232,7 +232,7 @@ fn entry<W: Word>(
     }
 }
 
-impl PartialEq for GrowTable {
+impl PartialEq for Growing {
     /// Whether the files of both would be the same.
     fn eq(&self, other: &Self) -> bool {
         let same = |number| {

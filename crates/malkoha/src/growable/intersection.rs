@@ -2,11 +2,11 @@
 
 use super::partial::Partial;
 use super::segment::{Position, Segment};
-use super::table::{GrowTable, Record, narrow, with_codec};
+use super::table::{Growing, Record, narrow, with_codec};
 use crate::error::UnionError;
 use crate::spill::SpillKey;
 
-impl GrowTable {
+impl Growing {
     /// Takes out all that is no key of `other`. A key that is in both stays, with the copies that it has
     /// here; an error, and no change, if places of the two do not mean the same.
     pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {

@@ -4,13 +4,13 @@ use super::batch::{self, Halves};
 use super::directory::Home;
 use super::matches::{MOST_MATCHES, Match, Matches};
 use super::segment::Segment;
-use super::table::{GrowTable, Kernel, Target, with_codec};
+use super::table::{Growing, Kernel, Target, with_codec};
 use crate::arch::prefetch;
 
 /// Keys whose lines are on their way in a batch.
 const RING: usize = 64;
 
-impl GrowTable {
+impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
         if self.strings.is_one_tree() {

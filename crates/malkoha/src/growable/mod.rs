@@ -26,7 +26,7 @@ mod sound;
 mod table;
 mod union;
 
-pub use table::GrowTable as Growing;
+pub use table::Growing;
 
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};

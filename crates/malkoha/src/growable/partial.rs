@@ -4,7 +4,7 @@ use super::grid::Mix;
 use super::matches::{Match, Matches};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
-use super::table::{GrowTable, Target, with_codec};
+use super::table::{Growing, Target, with_codec};
 
 /// What a slot tells of its key.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl Partial {
     }
 }
 
-impl GrowTable {
+impl Growing {
     /// The segment and the fingerprint of a key, of whose path enough is known.
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);

@@ -8,7 +8,7 @@ use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, ROOM, buckets_for};
-use super::table::{GrowTable, MAX_KICKS, Record, narrow, with_codec};
+use super::table::{Growing, MAX_KICKS, Record, narrow, with_codec};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
 use crate::layout::{self, Search};
@@ -81,7 +81,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     })
 }
 
-impl GrowTable {
+impl Growing {
     /// Makes room in a segment; `false` if the keys have no bit left for another split.
     pub(super) fn grow(&mut self, number: usize) -> bool {
         let Record { form, len, .. } = self.records[number];

@@ -4,13 +4,13 @@
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::shape::{MAX_DEPTH, ROOM, buckets_for};
-use super::table::{GrowTable, Record, narrow};
+use super::table::{Growing, Record, narrow};
 use crate::table::memory;
 
 /// More keys than any memory holds.
 const MOST_KEYS: u64 = 1 << 50;
 
-impl GrowTable {
+impl Growing {
     /// Makes room for so many keys in all, with values of so many bits. Segments that cannot be
     /// split stay as they are, and grow when they must. If the system would not give the memory,
     /// nothing changes, and the answer is how many bytes that is.

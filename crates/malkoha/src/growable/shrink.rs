@@ -11,7 +11,7 @@ use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Child, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
-use super::table::{GrowParts, GrowTable, Record, narrow, with_codec};
+use super::table::{GrowParts, Growing, Record, narrow, with_codec};
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
@@ -19,7 +19,7 @@ const MOST_TOGETHER: u64 = PLACES + PLACES / 2;
 /// Buckets of an empty table.
 const LEAST: u64 = 4;
 
-impl GrowTable {
+impl Growing {
     /// Merges and rebuilds segments so that each has room for its keys and a fifth more, if not
     /// fewer buckets than a segment may have.
     pub(crate) fn shrink(&mut self) {

@@ -5,7 +5,7 @@
 
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{GrowTable, Kernel, Record, with_codec};
+use super::table::{Growing, Kernel, Record, with_codec};
 use crate::spill::SpillKey;
 
 /// Whether all slots of a segment can be: occupied ones come first in their buckets, where lookups find
@@ -29,7 +29,7 @@ pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
     })
 }
 
-impl GrowTable {
+impl Growing {
     /// The number of the first spilled entry without a slot of its fingerprint that can take its value.
     pub(crate) fn first_without_slot(&self) -> Option<usize> {
         self.spill.iter().position(|(key, _)| !self.has_slot(&key))

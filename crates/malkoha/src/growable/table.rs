@@ -70,7 +70,7 @@ pub(crate) struct GrowParts {
 
 /// A table that grows: segments that are rebuilt and split, and the directory that leads to them.
 #[derive(Clone, Debug)]
-pub struct GrowTable {
+pub struct Growing {
     pub(super) shape: Shape,
     pub(super) strings: Strings,
     pub(super) kernel: Kernel,
@@ -117,7 +117,7 @@ impl Target {
     }
 }
 
-impl GrowTable {
+impl Growing {
     /// An empty table; an error if the system does not give the memory.
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };

@@ -12,12 +12,12 @@ use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{GrowTable, Record, Target, with_codec};
+use super::table::{Growing, Record, Target, with_codec};
 use crate::error::{InsertError, UnionError};
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
-impl GrowTable {
+impl Growing {
     /// Both in one; an error if places or fingerprints of the two do not mean the same, if fingerprints
     /// have no bit left for another split, or if copies are beyond counting.
     pub(crate) fn united(&self, other: &Self, copies: Copies) -> Result<Self, UnionError> {
@@ -180,9 +180,9 @@ impl GrowTable {
 }
 
 /// Whether `ours` is the one of two tables that takes the other's keys.
-fn takes(ours: &GrowTable, theirs: &GrowTable, shape: &Shape) -> bool {
+fn takes(ours: &Growing, theirs: &Growing, shape: &Shape) -> bool {
     let can =
-        |table: &GrowTable| table.shape.bits == shape.bits && table.shape.trees() == shape.trees();
+        |table: &Growing| table.shape.bits == shape.bits && table.shape.trees() == shape.trees();
     can(ours) && (!can(theirs) || ours.occupied >= theirs.occupied)
 }
 

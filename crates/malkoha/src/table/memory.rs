@@ -75,6 +75,13 @@ fn advise(map: &memmap2::MmapMut, huge: bool) {
     let _ = (map, huge);
 }
 
+#[cfg(feature = "mmap")]
+impl From<memmap2::MmapMut> for Memory {
+    fn from(map: memmap2::MmapMut) -> Self {
+        Self(Inner::Mapped(map))
+    }
+}
+
 impl From<Vec<u8>> for Memory {
     fn from(bytes: Vec<u8>) -> Self {
         Self(Inner::Heap(bytes.into_boxed_slice()))

@@ -1,5 +1,7 @@
 //! Every operation on every kind: the cells of the table in the crate's documentation.
 
+#[cfg(all(feature = "mmap", any(unix, windows)))]
+mod mapped;
 mod maps;
 mod sets;
 

@@ -1,11 +1,11 @@
 //! Where the buckets of a shared table lie: all in one piece, or in parts that are split.
 
-mod fixed;
-mod growing;
+mod in_parts;
+mod one_piece;
 
-pub use fixed::Fixed;
-pub use growing::Growing;
-pub(crate) use growing::plan;
+pub use in_parts::InParts;
+pub(crate) use in_parts::plan;
+pub use one_piece::OnePiece;
 
 use std::fmt::Debug;
 
@@ -15,7 +15,7 @@ use super::sync::AtomicU64;
 use crate::addressing::Probe;
 use crate::geometry::Geometry;
 
-/// Whether a filter that threads share grows: [`Fixed`] or [`Growing`], and nothing else.
+/// Whether a filter that threads share grows: [`OnePiece`] or [`InParts`], and nothing else.
 #[expect(private_bounds, reason = "sealed: how a table uses its memory is no promise")]
 pub trait Space: Buckets + Files {}
 

@@ -7,7 +7,7 @@ mod unique;
 use std::sync::Arc;
 
 use crate::addressing::Probe;
-use crate::concurrent::space::{Buckets, Fixed, Growing, Space};
+use crate::concurrent::space::{Buckets, InParts, OnePiece, Space};
 use crate::concurrent::sync::Ordering;
 use crate::concurrent::table::Table;
 use crate::geometry::{Geometry, Layout};
@@ -41,14 +41,14 @@ fn geometry(places: u32) -> Geometry {
     Geometry { layout, fingerprint_bits, value_bits: 0, segments: 1, places }
 }
 
-fn table<P: Locking>(places: u32) -> Arc<Table<P, Fixed>> {
-    let space = Fixed::new(&geometry(places)).expect("a few bytes");
+fn table<P: Locking>(places: u32) -> Arc<Table<P, OnePiece>> {
+    let space = OnePiece::new(&geometry(places)).expect("a few bytes");
     Arc::new(Table::new(geometry(places), space))
 }
 
 /// The same, which can be split once.
-fn growing_table(places: u32) -> Arc<Table<Striped<ParkingLock>, Growing>> {
-    let space = Growing::new(&geometry(places), 1).expect("a few bytes");
+fn growing_table(places: u32) -> Arc<Table<Striped<ParkingLock>, InParts>> {
+    let space = InParts::new(&geometry(places), 1).expect("a few bytes");
     Arc::new(Table::new(geometry(places), space))
 }
 
@@ -65,11 +65,11 @@ fn put<P: Locking, S: Space>(table: &Table<P, S>, place: u64, key: &Probe) {
 }
 
 /// Moves what is in the first slot of a bucket.
-fn relocate<P: Locking>(table: &Table<P, Fixed>, from: u64, to: u64) -> bool {
+fn relocate<P: Locking>(table: &Table<P, OnePiece>, from: u64, to: u64) -> bool {
     table.relocate(table.space.words(), 0, Step { from, choice: 0, to })
 }
 
-fn slots<P: Locking>(table: &Table<P, Fixed>) -> Vec<u64> {
+fn slots<P: Locking>(table: &Table<P, OnePiece>) -> Vec<u64> {
     let words = table.space.words().iter().map(|word| word.load(Ordering::Relaxed));
     let lanes = words.flat_map(|word| [table.lanes.lane(word, 0), table.lanes.lane(word, 1)]);
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
@@ -179,7 +179,7 @@ fn copies_are_spilled_beside_one_in_the_table() {
 }
 
 /// The key of these buckets that a split moves, or one that it leaves.
-fn parted_key(table: &Table<Striped<ParkingLock>, Growing>, moves: bool) -> Probe {
+fn parted_key(table: &Table<Striped<ParkingLock>, InParts>, moves: bool) -> Probe {
     let fingerprints = (1..).map(|low| low | u64::from(moves) << 31);
     let mut keys = fingerprints.map(|fingerprint| table.addressing.occupant(0, 0, fingerprint));
     keys.find(|probe| probe.second == 1).expect("one in two")
@@ -264,8 +264,8 @@ fn no_key_is_missed_while_parts_are_split() {
     });
     let keys: usize = if cfg!(miri) { 300 } else { 10_000 };
     for round in 0..rounds {
-        let space = Growing::new(&geometry(16), 10).expect("a few bytes");
-        let table: Table<Striped<ParkingLock>, Growing> = Table::new(geometry(16), space);
+        let space = InParts::new(&geometry(16), 10).expect("a few bytes");
+        let table: Table<Striped<ParkingLock>, InParts> = Table::new(geometry(16), space);
         let hasher = KeyHasher::new(round);
         let probe = |key: usize| table.addressing.probe((key as u64).hash_with(hasher));
         let is_in: Vec<AtomicBool> = (0..keys).map(|_| AtomicBool::new(false)).collect();

@@ -133,7 +133,7 @@ mod restored {
     use proptest::prelude::*;
     use std::sync::atomic::AtomicBool;
 
-    type Growable = Table<Striped<ParkingLock>, Growing>;
+    type Growable = Table<Striped<ParkingLock>, InParts>;
     const DOUBLINGS: u32 = 6;
 
     fn shape() -> Geometry {
@@ -141,11 +141,11 @@ mod restored {
     }
 
     fn growable() -> Growable {
-        Table::new(shape(), Growing::new(&shape(), DOUBLINGS).expect("a few bytes"))
+        Table::new(shape(), InParts::new(&shape(), DOUBLINGS).expect("a few bytes"))
     }
 
-    fn restorer() -> Restorer<Striped<ParkingLock>, Growing> {
-        let space = Growing::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
+    fn restorer() -> Restorer<Striped<ParkingLock>, InParts> {
+        let space = InParts::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
         Restorer::new(shape(), space)
     }
 
@@ -204,11 +204,11 @@ mod restored {
             }
             if fixed {
                 let shape = Geometry { fingerprint_bits: 20, segments: 3, ..geometry(400) };
-                let space = || Fixed::new(&shape).expect("a few bytes");
+                let space = || OnePiece::new(&shape).expect("a few bytes");
                 let table: Table<Global<ParkingLock>, _> = Table::new(shape, space());
                 check(&filled(table, keys), space(), keys);
             } else {
-                let empty = Growing::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
+                let empty = InParts::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
                 check(&filled(growable(), keys), empty, keys);
             }
         }
@@ -314,7 +314,7 @@ mod restored {
         // Full to 80 % at times, so that inserts move others.
         let places = if cfg!(miri) { 100 } else { 2_500 };
         let shape = Geometry { segments: 2, ..geometry(places) };
-        let space = || Fixed::new(&shape).expect("a few bytes");
+        let space = || OnePiece::new(&shape).expect("a few bytes");
         copies_are_whole(&Table::<Striped<ParkingLock>, _>::new(shape, space()), space);
         copies_are_whole(&Table::<Striped<ElidedMcsLock>, _>::new(shape, space()), space);
         copies_are_whole(&Table::<Global<ParkingLock>, _>::new(shape, space()), space);
@@ -323,9 +323,9 @@ mod restored {
     #[test]
     fn no_key_is_missed_in_copies_of_a_table_that_grows() {
         let shape = Geometry { segments: 2, ..geometry(100) };
-        let space = Growing::new(&shape, 10).expect("a few bytes");
+        let space = InParts::new(&shape, 10).expect("a few bytes");
         let table: Growable = Table::new(shape, space);
-        copies_are_whole(&table, || Growing::without_parts(&shape, 10).expect("a few bytes"));
+        copies_are_whole(&table, || InParts::without_parts(&shape, 10).expect("a few bytes"));
         assert!(table.space.buckets() > 200);
     }
 }

@@ -174,7 +174,7 @@ fn a_million_keys_are_new_once() {
         let places = if cfg!(miri) { 50 } else { 16_384 * 14 / segments };
         Geometry { fingerprint_bits: 12, segments, ..geometry(places) }
     };
-    let fixed = |segments| Fixed::new(&shape(segments)).expect("memory");
+    let fixed = |segments| OnePiece::new(&shape(segments)).expect("memory");
     each_key_is_new_once(&Table::<Striped<ParkingLock>, _>::new(shape(14), fixed(14)));
     if !cfg!(miri) {
         each_key_is_new_once(&Table::<Striped<ElidedMcsLock>, _>::new(shape(14), fixed(14)));
@@ -186,8 +186,8 @@ fn a_million_keys_are_new_once() {
 #[test]
 fn a_million_keys_are_new_once_in_a_table_that_grows() {
     let shape = Geometry { fingerprint_bits: 20, ..geometry(2_000) };
-    let space = Growing::new(&shape, 9).expect("memory");
-    let table: Table<Striped<ParkingLock>, Growing> = Table::new(shape, space);
+    let space = InParts::new(&shape, 9).expect("memory");
+    let table: Table<Striped<ParkingLock>, InParts> = Table::new(shape, space);
     each_key_is_new_once(&table);
     assert!(cfg!(miri) || table.space.buckets() > 100 * 2_000);
 }

@@ -15,6 +15,8 @@ use crate::growable::{
 };
 use crate::key::KeyHasher;
 use crate::spill::{MAX_LEN, Spill, SpillKey};
+#[cfg(feature = "mmap")]
+use crate::table::Memory;
 
 /// Takes the bytes of a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`] in order, cut anywhere,
 /// and makes it of them. Holds a segment of undigested bytes at most; memory is taken as bytes
@@ -41,7 +43,11 @@ pub struct GrowableLoader {
     /// Bytes of all parts that are.
     taken: u64,
     records: Vec<Record>,
+    /// Copies of the segments, unless they stay in a mapped file.
     segments: Pool,
+    /// Where the segments lie in the bytes: first byte and length of each.
+    spans: Vec<(u64, usize)>,
+    is_mapped: bool,
     spill: Spill,
     /// Entries of the spill list so far, and the last of them.
     spilled: u64,
@@ -94,11 +100,27 @@ impl GrowableLoader {
             taken: 0,
             records: Vec::new(),
             segments: Pool::default(),
+            spans: Vec::new(),
+            is_mapped: false,
             spill: Spill::default(),
             spilled: 0,
             last: None,
             checksum: Box::new(spilled::checksum()),
         }
+    }
+
+    /// The table in a whole file that is memory, whose segments stay there.
+    #[cfg(feature = "mmap")]
+    pub(super) fn in_place(
+        kind: FileKind,
+        file: Memory,
+    ) -> Result<(Growing, KeyHasher), ReadError> {
+        let mut loader = Self { is_mapped: true, ..Self::new(kind) };
+        loader.push(&file)?;
+        let length = file.len() as u64;
+        // Segments in chunks are found by 32 bits.
+        let pool = Pool::in_place(file, &loader.spans).ok_or(ReadError::Memory(length))?;
+        Self { segments: pool, ..loader }.into_table()
     }
 
     /// Takes the next bytes.
@@ -268,7 +290,7 @@ impl GrowableLoader {
         part: &[u8],
     ) -> Result<Stage, ReadError> {
         let (bytes, stored) = part.split_at(part.len() - CHECKSUM_BYTES);
-        let number = self.segments.len();
+        let number = self.spans.len();
         let mut checksum = Xxh3::with_seed(number as u64);
         checksum.update(&before);
         checksum.update(bytes);
@@ -280,9 +302,12 @@ impl GrowableLoader {
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
         check(is_sound(&self.shape(), &record, bytes), "slots of segment", at, number as u64)?;
         self.records.push(record);
-        self.segments.push(bytes.into());
+        self.spans.push((self.taken, bytes.len()));
+        if !self.is_mapped {
+            self.segments.push(bytes.into());
+        }
         let header = self.header.expect("the header comes first");
-        if self.segments.len() < header.segments as usize {
+        if self.spans.len() < header.segments as usize {
             return Ok(Stage::Record);
         }
         let table_bytes = self.taken + part.len() as u64 - HEADER_BYTES as u64;
@@ -294,7 +319,7 @@ impl GrowableLoader {
     fn entry(&mut self, bytes: &[u8; spilled::ENTRY_BYTES]) -> Result<(), ReadError> {
         let shape = self.shape();
         let entry = spilled::parse(bytes).filter(|(key, _)| {
-            (key.segment as usize) < self.segments.len()
+            (key.segment as usize) < self.spans.len()
                 && u64::from(key.place) < PLACES
                 && (1..2_u64 << shape.bits).contains(&key.fingerprint.into())
                 && u64::BITS - key.value.leading_zeros() <= shape.value_bits

@@ -9,6 +9,8 @@ mod read;
 mod write;
 
 pub use load::GrowableLoader;
+#[cfg(feature = "mmap")]
+pub(super) use read::map;
 pub(crate) use read::read;
 pub(crate) use write::write;
 

@@ -6,6 +6,8 @@ use super::GrowableLoader;
 use crate::format::{FileKind, ReadError};
 use crate::growable::Growing;
 use crate::key::KeyHasher;
+#[cfg(feature = "mmap")]
+use crate::table::Memory;
 
 /// Reads exactly the bytes of a file of this kind, and checks all of them.
 pub(crate) fn read(
@@ -25,4 +27,10 @@ pub(crate) fn read(
         }
     }
     loader.into_table()
+}
+
+/// The table in a whole file that is memory: all of it is checked, and its segments stay there.
+#[cfg(feature = "mmap")]
+pub(crate) fn map(kind: FileKind, file: Memory) -> Result<(Growing, KeyHasher), ReadError> {
+    GrowableLoader::in_place(kind, file)
 }

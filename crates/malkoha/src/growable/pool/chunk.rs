@@ -56,6 +56,19 @@ impl Chunk {
         Self { memory: bytes.into_vec().into(), shared: None }
     }
 
+    /// Of memory that has these blocks: first byte and length of each, in order.
+    #[cfg(feature = "mmap")]
+    pub(super) fn in_place(memory: Memory, spans: &[(usize, usize)]) -> Self {
+        let span =
+            |(number, &(start, len)): (usize, &(usize, usize))| Span::new(number, start, len);
+        let blocks = Blocks {
+            spans: spans.iter().enumerate().map(span).collect(),
+            used: spans.iter().map(|&(_, len)| len).sum(),
+            end: memory.len(),
+        };
+        Self { memory, shared: Some(Box::new(blocks)) }
+    }
+
     /// Of zeros that are all to be used.
     pub(super) fn zeroed(bytes: usize) -> Option<Self> {
         memory::zeroed(bytes as u64).map(Self::of)

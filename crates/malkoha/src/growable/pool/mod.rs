@@ -11,6 +11,8 @@ mod chunk;
 use chunk::{Chunk, Span};
 
 use crate::table::memory;
+#[cfg(feature = "mmap")]
+use crate::table::memory::Memory;
 
 /// Bytes of all segments from which on new ones share chunks.
 const SHARED_FROM: u64 = 2 << 20;
@@ -115,6 +117,24 @@ impl Pool {
             pool.chunks.push(chunk);
         }
         Some(pool)
+    }
+
+    /// Segments that lie in one piece of memory, in order: first byte and length of each. `None` if it
+    /// is too large for 32 bits.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn in_place(memory: Memory, spans: &[(u64, usize)]) -> Option<Self> {
+        u32::try_from(memory.len()).ok()?;
+        let spans: Vec<(usize, usize)> = spans
+            .iter()
+            .map(|&(start, len)| Some((usize::try_from(start).ok()?, len)))
+            .collect::<Option<_>>()?;
+        let block = |&(start, len): &(usize, usize)| Block::new(Address::new(0, start), len);
+        Some(Self {
+            blocks: spans.iter().map(block).collect(),
+            used: spans.iter().map(|&(_, len)| len as u64).sum(),
+            chunks: vec![Chunk::in_place(memory, &spans)],
+            ordinary: false,
+        })
     }
 
     /// Bytes of so many segments of `len` bytes each, and of what leads to them.

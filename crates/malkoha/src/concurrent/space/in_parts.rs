@@ -45,7 +45,7 @@ const MAX_DOUBLINGS: u32 = 16;
 
 /// A filter that splits a part of it where there is no room.
 #[derive(Debug)]
-pub struct Growing {
+pub struct InParts {
     /// By segment and highest bits of the fingerprint. Those that are no part's name stay empty.
     parts: Box<[OnceLock<Part>]>,
     /// For each of these, how many of its lowest bits its part's name has as 0.
@@ -121,7 +121,7 @@ pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u3
     Ok((geometry, doublings))
 }
 
-impl Growing {
+impl InParts {
     /// Bytes that an empty one takes.
     pub(crate) fn bytes_of(geometry: &Geometry, doublings: u32) -> u64 {
         let name = (size_of::<OnceLock<Part>>() + size_of::<AtomicU64>()) as u64;
@@ -195,9 +195,9 @@ impl Growing {
     }
 }
 
-impl Space for Growing {}
+impl Space for InParts {}
 
-impl Buckets for Growing {
+impl Buckets for InParts {
     const HAS_LOCKS: bool = true;
 
     fn without_parts(&self, geometry: &Geometry) -> Option<Self> {

@@ -9,12 +9,12 @@ use crate::geometry::Geometry;
 
 /// A filter of the size that it was built with, which refuses what it has no room for.
 #[derive(Debug)]
-pub struct Fixed {
+pub struct OnePiece {
     words: Words,
     places: usize,
 }
 
-impl Fixed {
+impl OnePiece {
     /// `None` if the system does not give the memory.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         let (segments, places) = (geometry.segments, geometry.places);
@@ -29,11 +29,11 @@ impl Fixed {
     }
 }
 
-impl Space for Fixed {}
+impl Space for OnePiece {}
 
 // What is in memory has an index that fits usize.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
-impl Buckets for Fixed {
+impl Buckets for OnePiece {
     const HAS_LOCKS: bool = false;
 
     fn without_parts(&self, geometry: &Geometry) -> Option<Self> {
