@@ -98,7 +98,7 @@ fn values_out_of_range() {
     dir.run("build -o f --growable --growth 0 a")
         .complains("growth by a factor of 0 is out of range: ask for 1 to 1000000000");
     dir.run("build -o f --growable --capacity 1M --growth 1e9 a")
-        .complains("growth by a factor of 1000000000 is out of range: ask for 1 to 13980118");
+        .complains("growth by a factor of 1000000000 is out of range: ask for 1 to 56808100");
     dir.run("build -o f --bucket-size 3 a")
         .complains("buckets of 3 slots are not supported: choose 1, 2, 4 or 8");
     dir.run("build -o f --capacity 1 a")

@@ -9,12 +9,15 @@ use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
 use crate::key::KeyHasher;
 use crate::locks::Locking;
+use crate::params::float;
 use crate::table::Fixed;
 
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
 /// The growth of a filter that was given a capacity but no growth.
 const DEFAULT_GROWTH: f64 = 1024.0;
+/// Keys that a filter of no given growth holds its rate to at most, 2^45.
+const MAX_DEFAULT_GROWN: f64 = 35_184_372_088_832.0;
 /// The growth from one key of a filter that was given neither: to 2^29 keys.
 const GROWTH_FROM_ONE: f64 = 536_870_912.0;
 
@@ -129,7 +132,9 @@ impl Options {
 
     /// Capacity, rate and growth of a filter that grows.
     fn growing(&self) -> (u64, f64, f64) {
-        let growth = self.capacity.map_or(GROWTH_FROM_ONE, |_| DEFAULT_GROWTH);
+        // What no addresses are left for is an error only if it was asked for.
+        let from = |keys: u64| DEFAULT_GROWTH.min(MAX_DEFAULT_GROWN / float(keys.max(1)));
+        let growth = self.capacity.map_or(GROWTH_FROM_ONE, from);
         let fpr = self.fpr.unwrap_or(DEFAULT_FPR);
         (self.capacity.unwrap_or(1), fpr, self.growth.unwrap_or(growth))
     }
