@@ -90,7 +90,7 @@ class Durability(unittest.TestCase):
                 other.replicaof("127.0.0.1", primary.port)
                 until(lambda: other.info("replication")["master_link_status"] == "up", "link")
                 client.execute_command("CF.LOADCHUNK", "part", *last)
-                client.config_set("malkoha.max-filter-bytes", 12_000)
+                client.config_set("malkoha.max-filter-bytes", 14_000)
                 keys = work(client, 2)
                 client.execute_command("CF.LOAD", "loaded", client.execute_command("CF.DUMP", "f1"))
                 client.execute_command("CF.COMPACT", "f2")

@@ -51,15 +51,16 @@ impl Properties {
     }
 
     /// Bytes that `build` will take, at most: bits for the rate at the eight slots that a lookup
-    /// meets, or for the alternate places of as many doublings; two more for rounding and the mark
-    /// of the end; slots a twentieth more than items; a few KiB of directory.
+    /// meets, or for the alternate places of two to eight doublings; two more for rounding and the
+    /// mark of the end; slots a twentieth more than items, in buckets up to a sixteenth more; a few
+    /// KiB of directory.
     pub(crate) fn estimated_bytes(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "at most 2^36")]
         let capacity = self.capacity as f64;
         let doublings = if self.grows() { self.growth.max(1.0).log2() } else { 0.0 };
         let for_rate = (16.0 * (1.0 + doublings / 2.0) / self.error_rate).log2();
-        let bits = for_rate.max(doublings + 8.0).ceil() + 2.0;
-        capacity * bits.clamp(1.0, 31.0) / 8.0 * 1.06 + 4096.0
+        let bits = for_rate.max(doublings.clamp(2.0, 8.0) + 8.0).ceil() + 2.0;
+        capacity * bits.clamp(1.0, 31.0) / 8.0 * 1.06 * 17.0 / 16.0 + 4096.0
     }
 
     pub(super) fn encode(&self) -> [u8; PROPERTIES_BYTES] {
