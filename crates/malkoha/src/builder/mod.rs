@@ -204,7 +204,7 @@ impl<F: Build> Builder<F> {
     ///
     /// ```
     /// use malkoha::locks::{McsLock, Striped};
-    /// use malkoha::{Builder, ConcurrentCuckooFilter};
+    /// use malkoha::{Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith};
     ///
     /// let seen: ConcurrentCuckooFilter = Builder::new().capacity(1_000).fpr(0.01).build()?;
     /// let queued: ConcurrentCuckooFilterWith<Striped<McsLock>> =

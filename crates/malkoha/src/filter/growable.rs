@@ -85,10 +85,14 @@ impl<C: Content> Filter<Growing, C> {
     /// are removed after a union loses such a key with the other, with about the probability of a
     /// false positive. [`unite`](Self::unite) with [`Copies::Sum`] does not.
     ///
+    /// A far smaller filter knows too little of its keys to tell in which segment of the larger one
+    /// they belong. They are put in each that it may be: a removal leaves the others, and
+    /// [`len`](Self::len) may count a key that is in both twice.
+    ///
     /// ```
     /// use malkoha::GrowableCuckooFilter;
     ///
-    /// let mut small = GrowableCuckooFilter::with_capacity(10, 0.01)?;
+    /// let mut small = GrowableCuckooFilter::with_capacity(10_000, 0.01)?;
     /// small.insert_many(&["koel", "magpie"])?;
     /// let mut large = GrowableCuckooFilter::with_capacity(1_000_000, 0.001)?;
     /// large.insert_many(&["koel", "wren"])?;

@@ -3,7 +3,7 @@
 //! A filter's type parameter is a [`Locking`]: [`Striped`], the default, or [`Global`], over a [`Lock`].
 //!
 //! ```
-//! use malkoha::{Builder, ConcurrentCuckooFilter};
+//! use malkoha::{Builder, ConcurrentCuckooFilterWith};
 //! use malkoha::locks::{McsLock, Striped};
 //!
 //! let builder = Builder::new().capacity(1000).fpr(0.01);
