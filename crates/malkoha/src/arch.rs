@@ -15,7 +15,7 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
     let address = start.wrapping_add(at as usize);
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch dereferences nothing; the architecture allows any address, and SSE,
         // which has the instruction, is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
@@ -25,7 +25,7 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
         // SAFETY: PRFM dereferences nothing, may be given any address, and changes no register,
         // flag or memory.
         unsafe {
-            std::arch::asm!(
+            core::arch::asm!(
                 "prfm pldl1keep, [{address}]",
                 address = in(reg) address,
                 options(nostack, preserves_flags, readonly)
@@ -77,6 +77,14 @@ macro_rules! vectorized {
     };
 }
 pub(crate) use vectorized;
+
+/// Without `std`, what the program is compiled for, since nothing else is known.
+#[cfg(all(target_arch = "x86_64", not(feature = "std")))]
+macro_rules! is_x86_feature_detected {
+    ($feature:tt) => {
+        cfg!(target_feature = $feature)
+    };
+}
 
 /// The instruction sets that `vectorized` compiles for on this architecture.
 #[cfg(target_arch = "x86_64")]

@@ -60,45 +60,65 @@
 //! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
 //! and all else works; where there are no threads, the calling one does the work.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(
+    not(feature = "std"),
+    expect(dead_code, unused_imports, reason = "what only growable and shared tables use")
+)]
+
 extern crate alloc;
 
 mod addressing;
+#[cfg(feature = "std")]
 mod any;
 mod arch;
 mod builder;
+#[cfg(feature = "std")]
 mod concurrent;
 mod entries;
 mod error;
 mod filter;
 mod format;
 mod geometry;
+#[cfg(feature = "std")]
 mod growable;
+#[cfg(not(feature = "std"))]
+mod io;
 mod key;
 mod layout;
+#[cfg(feature = "std")]
 pub mod locks;
 pub mod params;
 mod spill;
 mod table;
 mod threads;
 
+#[cfg(feature = "std")]
 pub use any::AnyFilter;
 pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
+#[cfg(feature = "std")]
 pub use filter::{
-    ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, FilterView,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap, Keys, Lookups,
-    MapView, Values,
+    ConcurrentCuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+};
+pub use filter::{
+    Content, CuckooFilter, CuckooMap, Filter, FilterView, Keys, Lookups, MapView, Values,
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};
+#[cfg(feature = "std")]
+pub use format::GrowableLoader;
 #[cfg(feature = "mmap")]
 pub use format::MappedFile;
-pub use format::{FileKind, GrowableLoader, ReadError};
+pub use format::{FileKind, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use key::{Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
+
+#[cfg(feature = "std")]
+use std::io;
 
 /// The tables behind the faces, and the sealed traits that say what each can do: for code that is
 /// generic over them. They are named in types and bounds, and never made or used directly.
@@ -118,7 +138,9 @@ pub use table::Memory;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 pub mod tables {
+    #[cfg(feature = "std")]
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
+    #[cfg(feature = "std")]
     pub use crate::growable::Growing;
     pub use crate::table::Fixed;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};

@@ -1,6 +1,6 @@
 //! The choice of a geometry, with its price.
 
-use std::fmt;
+use core::fmt;
 
 use super::Options;
 use crate::error::BuildError;

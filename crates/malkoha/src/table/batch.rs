@@ -128,7 +128,7 @@ pub(crate) fn insert<L: TableLayout>(
             return;
         }
         layout::prefetch_neighbours(layout, bytes, probe);
-        let oldest = std::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
+        let oldest = core::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
         if waited >= WAITING {
             search_for(bytes, oldest);
         }
