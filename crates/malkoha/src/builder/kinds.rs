@@ -44,6 +44,7 @@ impl Options {
         (|options| options.growth.is_some(), "growth", "build a growable one, or leave it out");
     pub(super) const NO_VALUES: Missing =
         (|options| options.value_bits.is_some(), "values", "build a map, or leave them out");
+
     pub(super) fn check(&self, kind: &'static str, missing: &[Missing]) -> Result<(), BuildError> {
         match missing.iter().find(|(is_given, ..)| is_given(self)) {
             Some(&(_, option, remedy)) => Err(BuildError::Option { kind, option, remedy }),

@@ -18,15 +18,15 @@ mod bloom;
 mod cuckoo;
 
 pub use bloom::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
-/// The functions of `f64` that `core` does not have: those of `std`, or of `libm` without it.
-#[cfg(feature = "std")]
-pub(crate) use core::primitive::f64 as math;
 pub(crate) use cuckoo::float;
 pub use cuckoo::{
     cuckoo_bits_bound, cuckoo_bits_per_key, cuckoo_fingerprint_bits, cuckoo_fpr,
     cuckoo_load_threshold, expected_overfull_groups, min_fingerprint_bits, semi_sorted_bits_bound,
 };
 
+// The functions of `f64` that `core` does not have: those of `std`, or of `libm` without it.
+#[cfg(feature = "std")]
+pub(crate) use core::primitive::f64 as math;
 #[cfg(not(feature = "std"))]
 pub(crate) mod math {
     pub(crate) use libm::{ceil, exp, exp2, floor, log2, log10};
