@@ -37,7 +37,8 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
 }
 
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
-/// once a call. The body is plain Rust, so the portable build is the oracle of the others.
+/// once a call. The body is plain Rust, so the portable build is the oracle of the others. Without
+/// `std`, which asks the processor, there is only what the program is compiled for.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*
@@ -51,7 +52,7 @@ macro_rules! vectorized {
             #[inline(always)]
             unsafe fn body<$layout: $bound>($($argument: $type),*) $body
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
                 unsafe fn avx512<$layout: $bound>($($argument: $type),*) {
@@ -78,16 +79,8 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
-/// Without `std`, what the program is compiled for, since nothing else is known.
-#[cfg(all(target_arch = "x86_64", not(feature = "std")))]
-macro_rules! is_x86_feature_detected {
-    ($feature:tt) => {
-        cfg!(target_feature = $feature)
-    };
-}
-
 /// The instruction sets that `vectorized` compiles for on this architecture.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstructionSet {
     Avx512,
@@ -97,7 +90,7 @@ pub(crate) enum InstructionSet {
 
 /// The best that this processor has. Detected once; later calls load a cached word. A build with
 /// `--cfg malkoha_portable` uses none of them, for tests.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline]
 pub(crate) fn instruction_set() -> InstructionSet {
     if cfg!(malkoha_portable) {

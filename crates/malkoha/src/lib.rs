@@ -50,7 +50,13 @@
 //! [`Builder`] chooses a geometry and says what it costs ([`Plan`]); [`params`] has the formulas;
 //! [`Layout`] says how fingerprints can lie in memory; [`Key`] says what is hashed, and how.
 //!
-//! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
+//! Features: `std` (default) is what filters that grow, filters that threads share, files, streams and
+//! random seeds need. Without it the library needs `core` and `alloc` alone, and has [`CuckooFilter`],
+//! [`CuckooMap`] and their views, [`to_bytes`](Filter::to_bytes) and
+//! [`from_bytes`](Filter::from_bytes) included: the same filters with the same bytes. Everything below
+//! needs `std`, except for `uuid`.
+//!
+//! `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
 //! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
 //! (`par_contains_many`); building on several threads ([`Builder::threads`]) needs no feature.
 //! `serde` stores filters in the data of other programs, `uuid` makes `uuid::Uuid` a [`Key`] (neither
