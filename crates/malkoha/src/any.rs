@@ -9,7 +9,7 @@ use crate::filter::{
     GrowableCuckooMap, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
-use crate::key::KeyHasher;
+use crate::key::{Key, KeyHasher};
 
 /// A filter or map of the kind that a file holds.
 ///
@@ -18,7 +18,7 @@ use crate::key::KeyHasher;
 ///
 /// let bytes = CuckooFilter::try_from_iter(["cuckoo", "magpie"], 0.001)?.to_bytes();
 /// let any = AnyFilter::from_bytes(&bytes)?;
-/// assert!(any.contains_hash(any.hasher().hash_bytes(b"magpie")));
+/// assert!(any.contains("magpie"));
 /// let AnyFilter::Set(filter) = any else { panic!("it is a set") };
 /// assert!(filter.contains("cuckoo"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -137,6 +137,16 @@ impl AnyFilter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// As [`Filter::contains`](crate::Filter::contains).
+    pub fn contains<K: Key>(&self, key: K) -> bool {
+        self.contains_hash(key.hash_with(self.hasher()))
+    }
+
+    /// As [`Filter::count`](crate::Filter::count).
+    pub fn count<K: Key>(&self, key: K) -> u64 {
+        self.count_hash(key.hash_with(self.hasher()))
     }
 
     /// As [`Filter::contains_hash`](crate::Filter::contains_hash).

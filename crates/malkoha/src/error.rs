@@ -84,6 +84,12 @@ pub enum BuildError {
     Insert(#[from] InsertError),
 }
 
+impl From<BatchError> for BuildError {
+    fn from(refusal: BatchError) -> Self {
+        refusal.error.into()
+    }
+}
+
 /// The smallest number of two digits that is not below a positive `rate`: the error must not name
 /// a rate that is refused too.
 fn two_digits_above(rate: f64) -> f64 {

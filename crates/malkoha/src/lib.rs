@@ -50,17 +50,17 @@
 //! [`Builder`] chooses a geometry and says what it costs ([`Plan`]); [`params`] has the formulas;
 //! [`Layout`] says how fingerprints can lie in memory; [`Key`] says what is hashed, and how.
 //!
-//! Features: `std` (default) is what filters that grow, filters that threads share, files, streams and
-//! random seeds need. Without it the library needs `core` and `alloc` alone, and has [`CuckooFilter`],
-//! [`CuckooMap`] and their views, [`to_bytes`](Filter::to_bytes) and
-//! [`from_bytes`](Filter::from_bytes) included: the same filters with the same bytes. Everything below
-//! needs `std`, except for `uuid`.
+//! # Features
 //!
-//! `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
-//! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
-//! (`par_contains_many`); building on several threads ([`Builder::threads`]) needs no feature.
-//! `serde` stores filters in the data of other programs, `uuid` makes `uuid::Uuid` a [`Key`] (neither
-//! is default).
+//! * `std` (default): filters that grow, filters that threads share, building on several threads,
+//!   files, streams and random seeds. Without it the library needs `core` and `alloc` alone.
+//!   [`CuckooFilter`], [`CuckooMap`] and views of bytes are the same then, to the byte; batches use
+//!   the instruction set that the program is compiled for.
+//! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and gives large tables
+//!   huge pages.
+//! * `rayon`: looks up many keys on all threads of a pool (`par_contains_many`).
+//! * `serde`: stores filters in the data of other programs.
+//! * `uuid`: makes `uuid::Uuid` a [`Key`]. All others need `std` and enable it.
 //!
 //! Nothing here depends on the operating system. Where files cannot be mapped, as in WebAssembly,
 //! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
@@ -106,7 +106,8 @@ pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
 #[cfg(feature = "std")]
 pub use filter::{
-    ConcurrentCuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooFilterWith, GrowableCuckooFilter, GrowableCuckooMap,
 };
 pub use filter::{
     Content, CuckooFilter, CuckooMap, Filter, FilterView, Keys, Lookups, MapView, Values,

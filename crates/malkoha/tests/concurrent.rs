@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
 use malkoha::tables::{InParts, OnePiece, Shared, Space};
 use malkoha::{
-    BuildError, Builder, ConcurrentCuckooFilter, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, Layout,
+    BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith, Layout,
 };
 use proptest::prelude::*;
 
@@ -80,7 +80,7 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::Insert(key) => {
-                    if filter.insert(&key).is_ok() { model.add(key) }
+                    if filter.insert(key).is_ok() { model.add(key) }
                 }
                 Operation::InsertMany(keys) => {
                     let refused = filter.insert_many(&keys).err().map_or(vec![], |e| e.refused);
@@ -89,7 +89,7 @@ proptest! {
                 }
                 // Only what is in may be removed.
                 Operation::Remove(key) => {
-                    if model.take(key) { prop_assert!(filter.remove(&key)) }
+                    if model.take(key) { prop_assert!(filter.remove(key)) }
                 }
                 Operation::RemoveMany(keys) => {
                     let keys: Vec<u16> = keys.into_iter().filter(|&key| model.take(key)).collect();
@@ -103,9 +103,9 @@ proptest! {
         let all: Vec<u16> = (0..300).collect();
         let found = filter.contains_many(&all);
         for (key, found) in all.into_iter().zip(found) {
-            let count = filter.count(&key);
+            let count = filter.count(key);
             prop_assert!(count >= model.count(key), "{key}: {count} < {}", model.count(key));
-            prop_assert_eq!(found, filter.contains(&key));
+            prop_assert_eq!(found, filter.contains(key));
             prop_assert_eq!(found, count > 0);
         }
     }
@@ -122,7 +122,7 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
     let capacity = stay + threads * come;
     let builder = Builder::new().capacity(capacity).fingerprint_bits(16);
-    let filter: ConcurrentCuckooFilter<P> = builder.build().unwrap();
+    let filter: ConcurrentCuckooFilterWith<P> = builder.build().unwrap();
     filter.insert_many(&(0..stay).collect::<Vec<_>>()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -153,7 +153,7 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
         scope.spawn(move || {
             while !done.load(Ordering::Relaxed) {
                 for key in 0..stay {
-                    assert!(filter.contains(&key), "{key} was in all the while");
+                    assert!(filter.contains(key), "{key} was in all the while");
                 }
             }
         });
@@ -202,13 +202,13 @@ fn threads_fill_a_filter() {
                 let filter = &filter;
                 scope.spawn(move || {
                     for key in (thread..keys).step_by(4) {
-                        filter.insert(&key).unwrap();
+                        filter.insert(key).unwrap();
                     }
                 });
             }
         });
         assert_eq!(filter.len(), keys);
-        assert!((0..keys).all(|key| filter.contains(&key)), "{bits} bits");
+        assert!((0..keys).all(|key| filter.contains(key)), "{bits} bits");
     }
 }
 
@@ -225,7 +225,7 @@ fn copies_are_counted() {
         }
     });
     assert_eq!(filter.count("again"), 3 * copies);
-    (0..90_u64).for_each(|key| filter.insert(&key).unwrap());
+    (0..90_u64).for_each(|key| filter.insert(key).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| (0..copies - 1).for_each(|_| assert!(filter.remove("again"))));
@@ -264,7 +264,7 @@ fn a_thread_that_ends_inserts() {
     struct Last(Arc<ConcurrentCuckooFilter>);
     impl Drop for Last {
         fn drop(&mut self) {
-            (80_000..100_000_u64).for_each(|key| self.0.insert(&key).unwrap());
+            (80_000..100_000_u64).for_each(|key| self.0.insert(key).unwrap());
         }
     }
     thread_local! {
@@ -275,10 +275,10 @@ fn a_thread_that_ends_inserts() {
     let shared = Arc::clone(&filter);
     let thread = std::thread::spawn(move || {
         LAST.set(Some(Last(Arc::clone(&shared))));
-        (0..80_000_u64).for_each(|key| shared.insert(&key).unwrap());
+        (0..80_000_u64).for_each(|key| shared.insert(key).unwrap());
     });
     thread.join().unwrap();
-    assert!((0..100_000_u64).all(|key| filter.contains(&key)));
+    assert!((0..100_000_u64).all(|key| filter.contains(key)));
     assert_eq!(filter.len(), 100_000);
 }
 
@@ -304,7 +304,7 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
     let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
     for round in 0..rounds() {
         let builder = Builder::new().capacity(first).fpr(1e-4).seed(round);
-        let filter: GrowableConcurrentCuckooFilter<P> = builder.build().unwrap();
+        let filter: GrowableConcurrentCuckooFilterWith<P> = builder.build().unwrap();
         filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
         let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         std::thread::scope(|scope| {
@@ -329,7 +329,7 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
                 .collect();
             scope.spawn(move || {
                 while !writers.iter().all(|writer| writer.is_finished()) {
-                    assert!((0..first).all(|key| filter.contains(&key)), "in all the while");
+                    assert!((0..first).all(|key| filter.contains(key)), "in all the while");
                     for (thread, put_in) in (0..).zip(put_in) {
                         let so_far = put_in.load(Ordering::Acquire);
                         let keys: Vec<u64> = keys_of(thread).take(so_far).filter(stays).collect();
@@ -343,9 +343,9 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
         assert_eq!(filter.len(), first + kept.len() as u64);
         assert!(kept.iter().all(|key| filter.contains(key)));
         assert!(filter.remove_many(&kept).iter().all(|&removed| removed));
-        assert!((0..first).all(|key| filter.remove(&key)));
+        assert!((0..first).all(|key| filter.remove(key)));
         assert!(filter.is_empty());
-        assert!(!(0..first + threads * each).any(|key| filter.contains(&key)), "nothing is left");
+        assert!(!(0..first + threads * each).any(|key| filter.contains(key)), "nothing is left");
     }
 }
 
@@ -386,7 +386,7 @@ fn a_growing_filter_keeps_its_false_positive_rate() {
     }
     let refused = (keys..4 * keys).find(|key| filter.insert(key).is_err());
     assert!(refused.is_some_and(|key| key > keys), "it ends some time after its growth");
-    assert!((0..keys).all(|key| filter.contains(&key)), "a refusal loses nothing");
+    assert!((0..keys).all(|key| filter.contains(key)), "a refusal loses nothing");
 }
 
 /// Parts of a small filter had 95 buckets, and three of these keys have one and the same bucket for both of
@@ -406,7 +406,7 @@ fn copies_are_counted_while_a_filter_grows() {
     let copies = if cfg!(miri) { 10 } else { 5_000 };
     for key in 0..copies {
         filter.insert("often").unwrap();
-        filter.insert(&key).unwrap();
+        filter.insert(key).unwrap();
     }
     assert_eq!(filter.count("often"), copies);
     assert!((0..copies).all(|_| filter.remove("often")));

@@ -46,7 +46,7 @@ fn a_million_of_one_key() {
         }
         assert!(!filter.remove("cuckoo"));
         assert_eq!((filter.len(), filter.size_in_bytes()), (500, bytes));
-        assert!((0..500_u32).all(|key| filter.contains(&key)));
+        assert!((0..500_u32).all(|key| filter.contains(key)));
     }
 }
 
@@ -59,18 +59,18 @@ fn copies_give_way_to_new_keys() {
         let mut filter = builder(capacity.into(), layout).build().unwrap();
         for key in 0..capacity {
             for _ in 0..2 {
-                filter.insert(&key).unwrap_or_else(|full| panic!("{layout}, {key}: {full}"));
+                filter.insert(key).unwrap_or_else(|full| panic!("{layout}, {key}: {full}"));
             }
         }
         for key in 0..capacity {
-            filter.insert(&key).unwrap();
+            filter.insert(key).unwrap();
         }
         assert_eq!(filter.len(), 3 * u64::from(capacity));
-        assert!((0..capacity).all(|key| filter.count(&key) >= 3));
+        assert!((0..capacity).all(|key| filter.count(key) >= 3));
         let exact = (0..capacity).filter(|key| filter.count(key) == 3).count();
         assert!(exact > 19_950, "{layout}: {exact}");
         for _ in 0..3 {
-            assert!((0..capacity).all(|key| filter.remove(&key)));
+            assert!((0..capacity).all(|key| filter.remove(key)));
         }
         assert_eq!(bytes_of(&filter), bytes_of(&builder(capacity.into(), layout).build().unwrap()));
     }
@@ -94,12 +94,12 @@ fn the_path_makes_no_difference() {
     let mut single = builder().build().unwrap();
     single.try_extend(&keys).unwrap();
     for key in (0..distinct).step_by(7) {
-        let count = single.count(&key);
+        let count = single.count(key);
         assert!(count >= if key % 10 == 0 { 3 } else { 1 });
-        assert_eq!(count, batched.count(&key));
-        assert_eq!(count, threads[0].count(&key));
+        assert_eq!(count, batched.count(key));
+        assert_eq!(count, threads[0].count(key));
     }
-    assert_eq!(single.count(&7_u64), 5_001);
+    assert_eq!(single.count(7_u64), 5_001);
     assert_eq!(single.len(), keys.len() as u64);
     let removed = batched.remove_many(&keys);
     assert!(removed.into_iter().all(|removed| removed) && batched.is_empty());
@@ -133,7 +133,7 @@ fn a_zipf_stream_is_counted() {
         let mut filter =
             CuckooFilter::builder().capacity(distinct).fpr(0.01).layout(layout).build().unwrap();
         for key in zipf(1.1, 1e9, 400_000) {
-            filter.insert(&key).unwrap();
+            filter.insert(key).unwrap();
         }
         assert_eq!(filter.len(), 400_000);
         let mut too_high = 0_u32;
@@ -154,20 +154,20 @@ fn counts_survive_the_way_out_and_in() {
     for layout in LAYOUTS {
         let mut filter = builder(1_000, layout).build().unwrap();
         for key in 0..1_000_u32 {
-            (0..=key % 7).try_for_each(|_| filter.insert(&key)).unwrap();
+            (0..=key % 7).try_for_each(|_| filter.insert(key)).unwrap();
         }
         let bytes = bytes_of(&filter);
         let mut read = CuckooFilter::read_from(&bytes[..]).unwrap();
         let view = FilterView::view(&bytes).unwrap();
         for key in 0..1_000_u32 {
-            assert!(view.count(&key) > u64::from(key % 7));
-            assert_eq!(view.count(&key), filter.count(&key));
-            assert_eq!(read.count(&key), filter.count(&key));
+            assert!(view.count(key) > u64::from(key % 7));
+            assert_eq!(view.count(key), filter.count(key));
+            assert_eq!(read.count(key), filter.count(key));
         }
         assert_eq!(view.load_factor(), filter.load_factor());
         assert_eq!(bytes_of(&read), bytes);
         for key in 0..1_000_u32 {
-            assert!((0..=key % 7).all(|_| read.remove(&key)));
+            assert!((0..=key % 7).all(|_| read.remove(key)));
         }
         assert!(read.is_empty());
     }

@@ -72,16 +72,16 @@ fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
     match operation {
         Operation::Insert(key) => {
             let before = filter.len();
-            match filter.insert(&key) {
+            match filter.insert(key) {
                 Ok(()) => model.insert(key),
                 Err(InsertError::Full { len, .. }) => assert_eq!(len, before),
                 Err(error) => panic!("{error}"),
             }
         }
         Operation::InsertCopies(key, copies) => {
-            let before = filter.count(&key);
+            let before = filter.count(key);
             for _ in 0..copies {
-                match filter.insert(&key) {
+                match filter.insert(key) {
                     Ok(()) => model.insert(key),
                     Err(_) => assert_eq!(before, 0, "copies of a key that is in are not refused"),
                 }
@@ -100,7 +100,7 @@ fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
         }
         Operation::Remove(key) => {
             if model.remove(key) {
-                assert!(filter.remove(&key), "{key} was in");
+                assert!(filter.remove(key), "{key} was in");
             }
         }
         Operation::RemoveMany(keys) => {
@@ -242,10 +242,10 @@ fn coinciding_buckets_are_counted_once() {
         for key in 0..100_u32 {
             let mut filter =
                 CuckooFilter::builder().capacity(1).fingerprint_bits(bits).build().unwrap();
-            filter.insert(&key).unwrap();
-            assert_eq!(filter.count(&key), 1);
-            assert!(filter.remove(&key));
-            assert!(!filter.contains(&key));
+            filter.insert(key).unwrap();
+            assert_eq!(filter.count(key), 1);
+            assert!(filter.remove(key));
+            assert!(!filter.contains(key));
         }
     }
 }
@@ -261,10 +261,10 @@ fn insert_unique_keeps_one_copy() {
 #[test]
 fn from_an_iterator_of_any_length() {
     let empty = CuckooFilter::try_from_iter(std::iter::empty::<u64>(), 0.01).unwrap();
-    assert!(empty.is_empty() && !empty.contains(&1_u64));
+    assert!(empty.is_empty() && !empty.contains(1_u64));
     let filter = CuckooFilter::try_from_iter(0..5_000_u64, 0.01).unwrap();
     assert_eq!(filter.len(), 5_000);
-    assert!((0..5_000_u64).all(|key| filter.contains(&key)));
+    assert!((0..5_000_u64).all(|key| filter.contains(key)));
     let copies = CuckooFilter::try_from_iter(vec!["same"; 100], 0.01).unwrap();
     assert_eq!(copies.count("same"), 100);
 }
@@ -322,7 +322,7 @@ fn try_extend_stops_at_the_first_refusal() {
     let error = filter.try_extend(0..1_000_u32).unwrap_err();
     let len = filter.len();
     assert_eq!(error, InsertError::Full { len, capacity: 10 });
-    assert!((0..u32::try_from(len).unwrap()).all(|key| filter.contains(&key)));
+    assert!((0..u32::try_from(len).unwrap()).all(|key| filter.contains(key)));
 }
 
 /// From 10,000 keys on: within 2 % of capacity * f / 0.95. No power of two anywhere.
@@ -348,7 +348,7 @@ fn small_capacities_hold_what_they_promise() {
             let mut filter =
                 CuckooFilter::builder().capacity(capacity).fpr(0.001).seed(seed).build().unwrap();
             for key in 0..capacity {
-                filter.insert(&key).unwrap_or_else(|error| panic!("{capacity} {seed}: {error}"));
+                filter.insert(key).unwrap_or_else(|error| panic!("{capacity} {seed}: {error}"));
             }
         }
     }

@@ -59,8 +59,8 @@ fn fixtures_are_reproduced_and_answer() {
         let opened = FilterView::view(&stored).unwrap();
         assert_eq!(opened.len(), filter.len());
         for key in 0..filter.len() {
-            assert_eq!(opened.count(&key), filter.count(&key), "{name}");
-            assert!(name.contains("copies") || opened.contains(&key), "{name}");
+            assert_eq!(opened.count(key), filter.count(key), "{name}");
+            assert!(name.contains("copies") || opened.contains(key), "{name}");
         }
     }
 }
@@ -69,10 +69,10 @@ fn golden_maps() -> [(&'static str, CuckooMap); 2] {
     let mut plain = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
     let mut copies = CuckooMap::with_capacity(100, 0.001, 33).unwrap();
     for key in 0..100_u64 {
-        plain.insert(&key, key << 26).unwrap();
+        plain.insert(key, key << 26).unwrap();
         if key < 40 {
-            (0..=key % 5).try_for_each(|_| copies.insert(&key, key << 26)).unwrap();
-            (0..key % 14).try_for_each(|value| copies.insert(&key, value)).unwrap();
+            (0..=key % 5).try_for_each(|_| copies.insert(key, key << 26)).unwrap();
+            (0..key % 14).try_for_each(|value| copies.insert(key, value)).unwrap();
         }
     }
     [("map-v1-v33.mlk", plain), ("map-v1-copies.mlk", copies)]
@@ -122,11 +122,11 @@ fn mutated_maps_do_no_harm() {
             accepted += 1;
             for key in 0..8_u64 {
                 let values: Vec<u64> = map.get(&key).take(100).collect();
-                let _ = map.insert(&key, 5);
+                let _ = map.insert(key, 5);
                 for value in values {
-                    map.remove(&key, value);
+                    map.remove(key, value);
                 }
-                map.remove(&key, 5);
+                map.remove(key, 5);
             }
             map.entries().for_each(drop);
         }
@@ -144,7 +144,7 @@ fn a_filter_survives_the_way_out_and_in() {
         let mut read = CuckooFilter::read_from(&mut reader).unwrap();
         assert_eq!(reader, b"what follows");
         assert!(bytes_of(&read) == bytes);
-        read.remove(&0_i32);
+        read.remove(0_i32);
         assert_eq!(read.len() + 1, filter.len());
 
         let view = FilterView::view(&bytes).unwrap();
@@ -165,7 +165,7 @@ fn a_mapped_file_answers_and_verifies() {
     std::fs::write(&path, &bytes).unwrap();
     // SAFETY: nobody else knows this temporary file.
     let mapped = unsafe { malkoha::MappedFilter::map(&path) }.unwrap();
-    assert!((0..50_000_u32).all(|key| mapped.contains(&key)));
+    assert!((0..50_000_u32).all(|key| mapped.contains(key)));
     mapped.verify().unwrap();
     drop(mapped);
 
@@ -410,17 +410,17 @@ fn a_million_mutated_files_do_no_harm() {
                 assert!(hostile || mutated.starts_with(original), "file {file} was accepted");
                 accepted += u32::from(hostile);
                 for key in 0..8_u64 {
-                    filter.contains(&key);
-                    let _ = filter.insert(&(key << 32));
-                    filter.count(&key);
-                    filter.remove(&key);
+                    filter.contains(key);
+                    let _ = filter.insert(key << 32);
+                    filter.count(key);
+                    filter.remove(key);
                 }
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
         if let Ok(view) = FilterView::view(&mutated) {
             assert!(hostile || mutated == *original, "file {file} was accepted");
-            view.contains(&1_u8);
+            view.contains(1_u8);
         }
     }
     assert!(accepted > 10_000, "the hostile half must reach the table: {accepted}");

@@ -36,13 +36,13 @@ fn operation() -> impl Strategy<Value = Operation> {
 type Model = HashMap<u32, u64>;
 
 fn insert(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
-    filter.insert(&key).unwrap();
+    filter.insert(key).unwrap();
     *model.entry(key).or_default() += 1;
 }
 
 fn remove(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
     if let Some(count) = model.get_mut(&key).filter(|count| **count > 0) {
-        assert!(filter.remove(&key), "{key} was in");
+        assert!(filter.remove(key), "{key} was in");
         *count -= 1;
     }
 }
@@ -166,12 +166,12 @@ fn a_copy_at_every_size() {
 fn grows_beyond_the_promise_for_ever() {
     let builder = GrowableCuckooFilter::builder().capacity(16_000).fpr(0.6).growth(1.0);
     let mut filter = builder.build().unwrap();
-    assert_eq!(filter.fingerprint_bits(), 9);
-    let keys: Vec<u32> = (0..3_000_000).collect();
+    assert_eq!(filter.fingerprint_bits(), 10);
+    let keys: Vec<u32> = (0..1_000_000).collect();
     filter.insert_many(&keys).unwrap();
     assert!(filter.contains_many(&keys).into_iter().all(|found| found));
     let in_slots = filter.entries().map(|entry| entry.copies).sum::<u64>();
-    assert!(filter.len() == 3_000_000 && in_slots > 3_000_000, "{in_slots}");
+    assert!(filter.len() == 1_000_000 && in_slots > 1_000_000, "{in_slots}");
     let mut read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
     assert_eq!(read.len(), filter.len());
     read.shrink_to_fit();
@@ -189,12 +189,12 @@ fn shrinks_when_most_keys_are_gone_and_grows_again() {
     let mut filter = builder.build().unwrap();
     let (keys, kept): (Vec<u64>, _) = ((0..400_000).collect(), |key: &u64| key.is_multiple_of(20));
     filter.insert_many(&keys).unwrap();
-    (0..100_u64).for_each(|key| (0..key).for_each(|_| filter.insert(&(key * 20)).unwrap()));
+    (0..100_u64).for_each(|key| (0..key).for_each(|_| filter.insert(key * 20).unwrap()));
     let grown = (filter.segments(), filter.size_in_bytes());
     keys.iter().filter(|key| !kept(key)).for_each(|key| assert!(filter.remove(key)));
     let before = filter.len();
     let counts = |filter: &GrowableCuckooFilter| -> Vec<u64> {
-        (0..100_u64).map(|key| filter.count(&(key * 20))).collect()
+        (0..100_u64).map(|key| filter.count(key * 20)).collect()
     };
     let counted = counts(&filter);
     assert!((0..100).zip(&counted).all(|(key, &count)| count > key), "{counted:?}");
@@ -218,7 +218,7 @@ fn shrinks_when_most_keys_are_gone_and_grows_again() {
     filter.insert_many(&gone).unwrap();
     assert!(keys.iter().all(|key| filter.contains(key)));
     assert!(keys.iter().all(|key| filter.remove(key)));
-    (0..100_u64).for_each(|key| (0..key).for_each(|_| assert!(filter.remove(&(key * 20)))));
+    (0..100_u64).for_each(|key| (0..key).for_each(|_| assert!(filter.remove(key * 20))));
     filter.shrink_to_fit();
     assert!(filter.is_empty() && filter.spilled() == 0 && filter.segments() == 1);
     assert!(filter.size_in_bytes() < 1_000, "{}", filter.size_in_bytes());
@@ -247,15 +247,15 @@ fn wrong_wishes_are_refused_with_a_remedy() {
 #[test]
 fn a_cleared_filter_is_empty_and_begins_anew() {
     let mut filter = GrowableCuckooFilter::with_capacity(10, 0.001).unwrap();
-    (0..50_000_u32).for_each(|key| filter.insert(&(key % 30_000)).unwrap());
-    (0..10).for_each(|_| filter.insert(&7_u32).unwrap());
+    (0..50_000_u32).for_each(|key| filter.insert(key % 30_000).unwrap());
+    (0..10).for_each(|_| filter.insert(7_u32).unwrap());
     // Keys that share a fingerprint have copies to spill, too.
-    assert_eq!(filter.count(&7_u32), 12);
+    assert_eq!(filter.count(7_u32), 12);
     assert!((10..100).contains(&filter.spilled()), "{}", filter.spilled());
     filter.clear();
-    assert!(filter.is_empty() && filter.spilled() == 0 && !filter.contains(&7_u32));
-    assert_eq!(filter.insert_unique(&7_u32), Ok(true));
-    assert_eq!(filter.insert_unique(&7_u32), Ok(false));
+    assert!(filter.is_empty() && filter.spilled() == 0 && !filter.contains(7_u32));
+    assert_eq!(filter.insert_unique(7_u32), Ok(true));
+    assert_eq!(filter.insert_unique(7_u32), Ok(false));
 }
 
 /// A key that a small filter takes for one that is in is found for ever, too.
@@ -263,12 +263,12 @@ fn a_cleared_filter_is_empty_and_begins_anew() {
 fn keys_left_out_as_known_stay_known() {
     let mut filter = GrowableCuckooFilter::with_capacity(10, 0.2).unwrap();
     for key in 0..50_000_u32 {
-        filter.insert_unique(&key).unwrap();
+        filter.insert_unique(key).unwrap();
     }
     assert!(filter.len() < 49_900, "false positives left keys out: {}", filter.len());
-    assert!((0..50_000_u32).all(|key| filter.contains(&key)));
+    assert!((0..50_000_u32).all(|key| filter.contains(key)));
     filter.shrink_to_fit();
-    assert!((0..50_000_u32).all(|key| filter.contains(&key)));
+    assert!((0..50_000_u32).all(|key| filter.contains(key)));
 }
 
 /// Keys that somebody chose so that one segment has them all, split after split, make a directory as
@@ -281,17 +281,17 @@ fn a_lopsided_filter_can_be_saved() {
         (0..6).fold(1_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(mix.wrapping_mul(x))));
     let mut filter =
         GrowableCuckooFilter::builder().capacity(1).fpr(2e-8).growth(1e4).build().unwrap();
-    // The first 25 bits of all strings agree. Five that differ are left to the first fingerprints, or
+    // The first 26 bits of all strings agree. Four that differ are left to the first fingerprints, or
     // most keys would be copies, which make no segment full.
     assert_eq!(filter.fingerprint_bits(), 30);
-    let hash = |key: u64| (key.wrapping_mul(mix) >> 25).wrapping_mul(inverse);
+    let hash = |key: u64| (key.wrapping_mul(mix) >> 26).wrapping_mul(inverse);
     let refused = (0..100_000).find(|&key| filter.insert_hash(hash(key)).is_err());
     let inserted = refused.expect("a segment is full and cannot be split any more");
-    // A split adds a segment, so this is a depth of 20 and 2^20 entries.
-    assert_eq!(filter.segments(), 21);
+    // Each split adds a segment and a depth.
+    assert!(filter.segments() > 20, "{}", filter.segments());
     for _ in 0..2 {
         let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-        assert_eq!((read.len(), read.segments()), (inserted, 21));
+        assert_eq!((read.len(), read.segments()), (inserted, filter.segments()));
         assert!((0..inserted).all(|key| read.contains_hash(hash(key))));
         filter.shrink_to_fit();
     }

@@ -15,23 +15,24 @@ const SPILLED: usize = 32;
 fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(4.0);
     let mut filter = builder.build().unwrap();
-    (0..keys).for_each(|key| filter.insert(&key).unwrap());
-    (0..7 * keys.min(3)).for_each(|key| filter.insert(&(key % 3)).unwrap());
+    (0..keys).for_each(|key| filter.insert(key).unwrap());
+    (0..7 * keys.min(3)).for_each(|key| filter.insert(key % 3).unwrap());
     filter
 }
 
 fn map(keys: u64) -> GrowableCuckooMap {
-    let mut map = GrowableCuckooMap::builder().fpr(0.01).seed(42).value_bits(40).build().unwrap();
-    (0..keys).for_each(|key| map.insert(&key, key << 20).unwrap());
-    (0..5).for_each(|value| map.insert(&0_u64, value).unwrap());
+    let mut map =
+        GrowableCuckooMap::builder().capacity(1).fpr(0.01).seed(42).value_bits(40).build().unwrap();
+    (0..keys).for_each(|key| map.insert(key, key << 20).unwrap());
+    (0..5).for_each(|value| map.insert(0_u64, value).unwrap());
     map
 }
 
 fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
     vec![
-        ("growable-set-v1-m5-empty.mlk", filter(10, 0.001, 0)),
-        ("growable-set-v1-m5-small.mlk", filter(10, 0.01, 300)),
-        ("growable-set-v1-m5-split.mlk", filter(16_000, 0.2, 33_000)),
+        ("growable-set-v1-m8-empty.mlk", filter(10, 0.001, 0)),
+        ("growable-set-v1-m8-small.mlk", filter(10, 0.01, 300)),
+        ("growable-set-v1-m8-split.mlk", filter(16_000, 0.2, 33_000)),
     ]
 }
 
@@ -53,10 +54,10 @@ fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
 
 fn answers(filter: &GrowableCuckooFilter, name: &str) {
     let keys = filter.len().saturating_sub(21);
-    assert!((0..keys).all(|key| filter.contains(&key)), "{name}");
+    assert!((0..keys).all(|key| filter.contains(key)), "{name}");
     let all: Vec<u64> = (0..keys).collect();
     assert!(filter.contains_many(&all).into_iter().all(|found| found), "{name}");
-    assert!((0..keys.min(3)).all(|key| filter.count(&key) >= 8), "{name}");
+    assert!((0..keys.min(3)).all(|key| filter.count(key) >= 8), "{name}");
 }
 
 fn answers_with_values(map: &GrowableCuckooMap) {
@@ -79,7 +80,7 @@ fn fixtures_are_reproduced_and_answer() {
         assert_eq!((opened.len(), opened.segments()), (filter.len(), filter.segments()));
     }
     assert!(golden_filters()[2].1.segments() > 1);
-    let stored = fixture("growable-map-v1-m5-v40.mlk", &map(200).to_bytes());
+    let stored = fixture("growable-map-v1-m8-v40.mlk", &map(200).to_bytes());
     assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
 }
@@ -94,10 +95,10 @@ fn files_of_several_trees_open_and_grow() {
         assert!(filter.to_bytes() == bytes, "{name}");
         answers(&filter, name);
         let before = filter.len();
-        (0..40_000_u64).for_each(|key| filter.insert(&(key << 32)).unwrap());
+        (0..40_000_u64).for_each(|key| filter.insert(key << 32).unwrap());
         assert_eq!(filter.len(), before + 40_000);
-        assert!((0..40_000_u64).all(|key| filter.contains(&(key << 32))));
-        assert!((0..40_000_u64).all(|key| filter.remove(&(key << 32))));
+        assert!((0..40_000_u64).all(|key| filter.contains(key << 32)));
+        assert!((0..40_000_u64).all(|key| filter.remove(key << 32)));
         filter.shrink_to_fit();
         answers(&filter, name);
     }
@@ -105,9 +106,9 @@ fn files_of_several_trees_open_and_grow() {
     let mut map = GrowableCuckooMap::from_bytes(&bytes).unwrap();
     assert!(map.to_bytes() == bytes);
     answers_with_values(&map);
-    (0..40_000_u64).for_each(|key| map.insert(&(key << 32 | 1), key).unwrap());
+    (0..40_000_u64).for_each(|key| map.insert(key << 32 | 1, key).unwrap());
     answers_with_values(&map);
-    assert!((0..40_000_u64).all(|key| map.remove(&(key << 32 | 1), key)));
+    assert!((0..40_000_u64).all(|key| map.remove(key << 32 | 1, key)));
 }
 
 /// It opens as it was, and goes on from there as the original does.
@@ -119,8 +120,8 @@ fn a_filter_survives_the_way_out_and_in_and_grows_on() {
         let mut read = GrowableCuckooFilter::read_from(&bytes[..]).unwrap();
         assert_eq!(read.expected_fpr(), original.expected_fpr());
         for filter in [&mut original, &mut read] {
-            (keys..keys + 50_000).for_each(|key| filter.insert(&key).unwrap());
-            (0..keys / 2).for_each(|key| assert!(filter.remove(&key)));
+            (keys..keys + 50_000).for_each(|key| filter.insert(key).unwrap());
+            (0..keys / 2).for_each(|key| assert!(filter.remove(key)));
         }
         assert!(read.to_bytes() == original.to_bytes());
     }
@@ -133,7 +134,7 @@ fn a_filter_survives_the_way_out_and_in_and_grows_on() {
     assert_eq!(reader, b"what follows");
     assert!(read.to_bytes() == bytes);
     assert!(matches!(GrowableCuckooMap::from_bytes(&stream), Err(ReadError::Length { .. })));
-    (1..100_000_u64).for_each(|key| assert!(read.remove(&key, key << 20)));
+    (1..100_000_u64).for_each(|key| assert!(read.remove(key, key << 20)));
     assert_eq!(read.len(), 6);
 }
 
@@ -241,7 +242,7 @@ fn no_file_has_more_copies_than_can_be_counted() {
     };
     let most = (1 << 63) - 2 - in_table;
     let mut filter = read(most).unwrap();
-    filter.insert(&0_u64).unwrap();
+    filter.insert(0_u64).unwrap();
     assert_eq!(filter.len(), (1 << 63) + 1);
     for copies in [most + 1, u64::MAX - 2 - in_table] {
         let error = read(copies).unwrap_err();
@@ -260,6 +261,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
         (14, 1),
         (15, 1),
         (16, 1),
+        (17, 1),
         (20, 4),
         (40, 8),
         (48, 4),
@@ -271,7 +273,8 @@ fn hostile_headers_are_refused_without_an_allocation() {
         for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
             let mut bytes = whole.clone();
             bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            if bytes == whole {
+            // Fewer keys than slots there can be, where some are doubles.
+            if bytes == whole || (at == 40 && value < 300) {
                 continue;
             }
             seal(&mut bytes);
@@ -407,14 +410,14 @@ fn mutated_files_do_no_harm() {
         let read = if file % 2 == 0 {
             GrowableCuckooFilter::read_from(&mutated[..]).map(|mut filter| {
                 for key in 0..100_u64 {
-                    filter.contains(&key);
-                    let _ = filter.insert(&(key << 32));
-                    filter.count(&key);
-                    filter.remove(&key);
+                    filter.contains(key);
+                    let _ = filter.insert(key << 32);
+                    filter.count(key);
+                    filter.remove(key);
                 }
                 assert!(filter.entries().count() < 10_000);
                 // Copies that are nearly beyond counting may not be counted any more when more come.
-                if hostile && filter.spilled() < 1 << 60 {
+                if hostile && file % 16 == 0 && filter.spilled() < 1 << 60 {
                     use_set(filter.clone());
                 }
                 filter.expected_fpr()
@@ -422,13 +425,13 @@ fn mutated_files_do_no_harm() {
         } else {
             GrowableCuckooMap::read_from(&mutated[..]).map(|mut map| {
                 for key in 0..100_u64 {
-                    let _ = map.insert(&(key << 32), key << 33 >> 33);
-                    let _ = map.update(&key, key << 20, 1);
+                    let _ = map.insert(key << 32, key << 33 >> 33);
+                    let _ = map.update(key, key << 20, 1);
                     for value in map.get(&key).take(20).collect::<Vec<_>>() {
-                        map.remove(&key, value);
+                        map.remove(key, value);
                     }
                 }
-                if hostile && map.len() < 1 << 60 {
+                if hostile && file % 16 == 1 && map.len() < 1 << 60 {
                     use_map(map.clone());
                 }
                 map.expected_fpr()

@@ -40,7 +40,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 type Model = HashMap<u32, Vec<u64>>;
 
 fn insert(map: &mut GrowableCuckooMap, model: &mut Model, key: u32, value: u64) {
-    map.insert(&key, value).unwrap();
+    map.insert(key, value).unwrap();
     model.entry(key).or_default().push(value);
 }
 
@@ -53,7 +53,7 @@ fn insert_many(map: &mut GrowableCuckooMap, model: &mut Model, pairs: &[(u32, u6
 
 fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
     if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
-        assert!(map.remove(&key, value), "{key} had {value}");
+        assert!(map.remove(key, value), "{key} had {value}");
     }
 }
 
@@ -106,7 +106,7 @@ proptest! {
                 }
                 Operation::Update { key, new } => {
                     if let Some(old) = model.get_mut(&key).and_then(|values| values.first_mut()) {
-                        prop_assert!(map.update(&key, *old, new).unwrap());
+                        prop_assert!(map.update(key, *old, new).unwrap());
                         *old = new;
                     }
                 }
@@ -156,11 +156,8 @@ fn candidates_are_as_few_as_promised_and_values_as_narrow_as_they_can() {
     assert!(off <= 4.5 * promised.sqrt() + 0.02 * promised, "{candidates} of {promised}");
     let of_present = f64::from(wrong) / keys as f64;
     assert!(of_present <= 1.1 * map.expected_fpr(), "{of_present}");
-    // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.78 and more. Memory that is
-    // not mapped comes in smaller chunks, which have more gaps.
-    let is_mapped = cfg!(all(feature = "mmap", any(unix, windows)));
-    let load = if is_mapped { 0.78 } else { 0.76 };
-    let bits = f64::from(28 + map.fingerprint_bits() + 1) / load;
+    // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.76 and more.
+    let bits = f64::from(28 + map.fingerprint_bits() + 1) / 0.76;
     assert!(map.bits_per_key() <= bits, "{} of {bits}", map.bits_per_key());
 }
 
@@ -170,7 +167,7 @@ fn a_key_has_any_number_of_values() {
     for value in 0..1_000 {
         map.insert("cuckoo", value).unwrap();
     }
-    (0..50_000_u32).for_each(|key| map.insert(&key, 7).unwrap());
+    (0..50_000_u32).for_each(|key| map.insert(key, 7).unwrap());
     let mut values: Vec<u64> = map.get("cuckoo").filter(|&value| value != 7).collect();
     values.sort_unstable();
     assert!((0..1_000).filter(|&value| value != 7).eq(values));
@@ -206,7 +203,7 @@ fn what_was_reserved_need_not_grow() {
         assert!(map.reserve(keys, 1 << 40).is_err());
         map.reserve(keys, keys * 400).unwrap();
         let (segments, bytes) = (map.segments(), map.size_in_bytes());
-        (0..keys).for_each(|key| map.insert(&key, key * 400).unwrap());
+        (0..keys).for_each(|key| map.insert(key, key * 400).unwrap());
         assert_eq!((map.segments(), map.size_in_bytes()), (segments, bytes), "{keys} keys");
         // A segment's load is not below 0.75, nor has a small map 256 slots.
         assert!(map.load_factor() > 0.75, "{} at {keys} keys", map.load_factor());

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use malkoha::{Builder, Copies, GrowableCuckooFilter, GrowableCuckooMap, InsertError, UnionError};
+use malkoha::{Builder, Copies, GrowableCuckooFilter, GrowableCuckooMap, UnionError};
 use proptest::prelude::*;
 
 /// A range of keys, and copies of each.
@@ -89,7 +89,7 @@ proptest! {
             let (a, b) = (of(&model, key), of(&other, key));
             let least = if copies == Copies::Sum { a + b } else { a.max(b) };
             prop_assert!(found || least == 0, "lost {}", key);
-            prop_assert!(ours.count(&key) >= least, "{} copies of {}", ours.count(&key), key);
+            prop_assert!(ours.count(key) >= least, "{} copies of {}", ours.count(key), key);
         }
         let mut same = GrowableCuckooFilter::from_bytes(&ours.to_bytes()).unwrap();
         prop_assert_eq!(same.expected_fpr(), ours.expected_fpr());
@@ -134,19 +134,20 @@ proptest! {
     /// Maps too: each pair counts as often as in the one with more, or in both.
     #[test]
     fn a_union_of_maps_has_the_pairs_of_both(
-        capacities in (capacity(), capacity()),
+        // A map's keys go into one segment each, which those of a tiny map may know too little for.
+        capacities in (1..40_000_u64, 1..40_000_u64),
         ranges in ((0..5_000_u32, 0..30_000_u32), (0..5_000_u32, 0..30_000_u32)),
         widths in (1..40_u32, 1..40_u32),
         copies in prop_oneof![Just(Copies::Sum), Just(Copies::Most)],
     ) {
         let of = |capacity, (from, len): (u32, u32), width: u32| {
-            let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(0.01).growth(1e4);
+            let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(1e-4).growth(1e4);
             let (mut map, mut model) = (builder.value_bits(width).build().unwrap(), HashMap::new());
             for key in from..from + len {
                 // Some values are the other map's too.
                 let value = u64::from(key % 2 * width) & ((1 << width) - 1);
                 for _ in 0..1 + key % 97 / 95 * 4 {
-                    map.insert(&key, value).unwrap();
+                    map.insert(key, value).unwrap();
                     *model.entry((key, value)).or_default() += 1_u64;
                 }
             }
@@ -159,7 +160,7 @@ proptest! {
         for pair in model.keys().chain(other.keys()) {
             let (a, b) = (count(&model, pair), count(&other, pair));
             let least = if copies == Copies::Sum { a + b } else { a.max(b) };
-            prop_assert!(ours.count_value(&pair.0, pair.1) >= least, "{:?}", pair);
+            prop_assert!(ours.count_value(pair.0, pair.1) >= least, "{:?}", pair);
             prop_assert!(ours.get(&pair.0).any(|value| value == pair.1));
         }
         let mut same = GrowableCuckooMap::from_bytes(&ours.to_bytes()).unwrap();
@@ -193,7 +194,7 @@ fn the_rate_is_as_reported() {
         let mut union = of(first);
         union.unite(&of(second), Copies::Sum).unwrap();
         assert_eq!(union.len(), 310_000);
-        assert!((0..310_000_u64).all(|key| union.contains(&key)));
+        assert!((0..310_000_u64).all(|key| union.contains(key)));
         let (expected, sample) = (union.expected_fpr(), absent.len() as f64);
         assert!(expected < 0.01, "{expected}");
         let hits = union.contains_many(&absent).into_iter().filter(|&found| found).count();
@@ -234,31 +235,31 @@ fn a_key_in_both_counts_once() {
         let mut union = of(capacities.0, 0..60_000);
         union.unite(&of(capacities.1, 40_000..100_000), Copies::Most).unwrap();
         assert_eq!(union.len(), 100_000);
-        assert!((0..50_000_u32).all(|key| union.remove(&key)));
+        assert!((0..50_000_u32).all(|key| union.remove(key)));
         assert!((0..50_000_u32).filter(|key| union.contains(key)).count() <= 1);
-        assert!((50_000..100_000_u32).all(|key| union.contains(&key)));
+        assert!((50_000..100_000_u32).all(|key| union.contains(key)));
         union.intersect_with(&of(capacities.1, 70_000..80_000)).unwrap();
         assert!((10_000..=10_001).contains(&union.len()), "{}", union.len());
-        assert!((70_000..80_000_u32).all(|key| union.contains(&key)));
+        assert!((70_000..80_000_u32).all(|key| union.contains(key)));
     }
 }
 
-/// Three keys that know 9 bits of their strings, 4 of them of their paths, in a table whose segments are
+/// Three keys that know 10 bits of their strings, 4 of them of their paths, in a table whose segments are
 /// told apart by 6: each comes into all segments where it may belong.
 #[test]
 fn a_coarse_filter_goes_into_a_deep_one() {
     let mut coarse =
         GrowableCuckooFilter::builder().capacity(10).fpr(0.9).growth(1.0).build().unwrap();
-    (0..3_u32).for_each(|key| coarse.insert(&key).unwrap());
+    (0..3_u32).for_each(|key| coarse.insert(key).unwrap());
     let mut deep = GrowableCuckooFilter::with_capacity(2_000_000, 1e-4).unwrap();
     deep.insert_many(&(3..500_000_u32).collect::<Vec<_>>()).unwrap();
-    assert!(coarse.fingerprint_bits() == 9 && deep.segments() >= 64);
+    assert!(coarse.fingerprint_bits() == 10 && deep.segments() >= 64);
     for copies in [Copies::Sum, Copies::Most] {
         for (first, second) in [(&coarse, &deep), (&deep, &coarse)] {
             let mut union = first.clone();
             union.unite(second, copies).unwrap();
             assert!((499_990..=500_000).contains(&union.len()), "{}", union.len());
-            assert!((0..500_000_u32).all(|key| union.contains(&key)));
+            assert!((0..500_000_u32).all(|key| union.contains(key)));
             assert!(GrowableCuckooFilter::from_bytes(&union.to_bytes()).is_ok());
         }
     }
@@ -277,9 +278,9 @@ fn tables_of_before_unite_with_their_like() {
     before.unite(&same, Copies::Sum).unwrap();
     assert_eq!(before.len(), 2 * same.len());
     before.intersect_with(&same).unwrap();
-    assert!((0..keys).all(|key| before.count(&key) >= 2));
+    assert!((0..keys).all(|key| before.count(key) >= 2));
     before.insert_many(&(keys..3 * keys).collect::<Vec<_>>()).unwrap();
-    assert!((0..3 * keys).all(|key| before.contains(&key)));
+    assert!((0..3 * keys).all(|key| before.contains(key)));
     let found = before.contains_many(&(0..3 * keys).collect::<Vec<_>>());
     assert!(found.into_iter().all(|found| found));
     assert!(GrowableCuckooFilter::from_bytes(&before.to_bytes()).is_ok());

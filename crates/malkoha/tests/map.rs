@@ -45,8 +45,8 @@ fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
     let bits = map.value_bits();
     let cut = |value: u64| value >> (64 - bits);
     let mut insert = |map: &mut CuckooMap, key, value| {
-        let known = map.contains(&key);
-        match map.insert(&key, cut(value)) {
+        let known = map.contains(key);
+        match map.insert(key, cut(value)) {
             Ok(()) => model.entry(key).or_default().push(cut(value)),
             Err(_) => assert!(!known, "a key that is in takes any number of values"),
         }
@@ -71,13 +71,13 @@ fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
         }
         Operation::Update(key, new) => {
             if let Some(value) = model.get_mut(&key).and_then(|values| values.last_mut()) {
-                assert_eq!(map.update(&key, *value, cut(new)), Ok(true));
+                assert_eq!(map.update(key, *value, cut(new)), Ok(true));
                 *value = cut(new);
             }
         }
         Operation::Remove(key) => {
             if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
-                assert!(map.remove(&key, value));
+                assert!(map.remove(key, value));
             }
         }
         Operation::RemoveMany(keys) => {
@@ -133,7 +133,7 @@ proptest! {
         agree(&map, &model);
         let pairs = model.into_iter().flat_map(|(key, values)| values.into_iter().map(move |v| (key, v)));
         for (key, value) in pairs {
-            prop_assert!(map.remove(&key, value));
+            prop_assert!(map.remove(key, value));
         }
         prop_assert!(map.is_empty() && map.load_factor() == 0.0 && map.spilled() == 0);
     }
@@ -165,11 +165,11 @@ fn a_map_holds_its_capacity_of_distinct_keys() {
         let mut map = CuckooMap::with_capacity(10_000, 0.001, 16).unwrap();
         let pairs = |key: u32| (0..5).map(move |i| u64::from(key) + i * different);
         for key in 0..10_000_u32 {
-            pairs(key).try_for_each(|value| map.insert(&key, value)).unwrap();
+            pairs(key).try_for_each(|value| map.insert(key, value)).unwrap();
         }
         assert_eq!(map.len(), 50_000);
-        assert!((0..10_000).all(|key| pairs(key).all(|value| map.count_value(&key, value) >= 1)));
-        assert!((0..10_000).all(|key| pairs(key).all(|value| map.remove(&key, value))));
+        assert!((0..10_000).all(|key| pairs(key).all(|value| map.count_value(key, value) >= 1)));
+        assert!((0..10_000).all(|key| pairs(key).all(|value| map.remove(key, value))));
         assert!(map.is_empty() && map.spilled() == 0);
     }
 }
@@ -187,7 +187,7 @@ fn a_union_has_the_pairs_of_both() {
     assert_eq!(ours.len(), 40_000);
     for key in 0..35_000_u32 {
         let copies = 1 + u64::from((15_000..20_000).contains(&key));
-        assert!(ours.count_value(&key, u64::from(key) * 2) >= copies);
+        assert!(ours.count_value(key, u64::from(key) * 2) >= copies);
     }
     let before = bytes_of(&ours);
     let error = ours.unite(&map(40_000..75_000, 40_000), Copies::Sum).unwrap_err();
@@ -204,7 +204,7 @@ fn a_union_has_the_pairs_of_both() {
 fn candidates_are_few() {
     let mut map = CuckooMap::with_capacity(100_000, 0.001, 32).unwrap();
     for key in 0..100_000_u64 {
-        map.insert(&key, key * 3).unwrap();
+        map.insert(key, key * 3).unwrap();
     }
     let fpr = map.expected_fpr();
     assert!(fpr <= 0.001);
@@ -228,7 +228,7 @@ fn a_refused_insert_changes_nothing() {
     loop {
         before.clear();
         map.write_to(&mut before).unwrap();
-        if map.insert(&keys, keys << 8).is_err() {
+        if map.insert(keys, keys << 8).is_err() {
             break;
         }
         keys += 1;

@@ -2,8 +2,8 @@
 
 use malkoha::locks::{McsLock, Striped};
 use malkoha::{
-    AnyFilter, Builder, ConcurrentCuckooFilter, CuckooFilter, FileKind,
-    GrowableConcurrentCuckooFilter, Layout, ReadError,
+    AnyFilter, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, FileKind,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith, Layout, ReadError,
 };
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -32,7 +32,7 @@ fn the_kept_file_is_read_and_written_again() {
     }
     let stored = std::fs::read(FIXTURE).unwrap();
     assert!(stored == bytes, "equal histories in one thread give equal files");
-    let read = GrowableConcurrentCuckooFilter::<Striped<McsLock>>::from_bytes(&stored).unwrap();
+    let read = GrowableConcurrentCuckooFilterWith::<Striped<McsLock>>::from_bytes(&stored).unwrap();
     assert_eq!((read.len(), read.count(7_u64)), (8_040, 41));
     assert!((0..1_000).chain(2_000..9_000_u64).all(|key| read.contains(key)));
     assert_eq!(read.capacity(), 2_500);
@@ -57,7 +57,7 @@ fn a_shared_set_of_fixed_size_is_a_set_with_words() {
         ConcurrentCuckooFilter::from_bytes(&plain.to_bytes()).unwrap();
     assert!(back == shared);
     let other = CuckooFilter::with_capacity(10, 0.01).unwrap().to_bytes();
-    let error = ConcurrentCuckooFilter::<Striped<McsLock>>::from_bytes(&other).unwrap_err();
+    let error = ConcurrentCuckooFilterWith::<Striped<McsLock>>::from_bytes(&other).unwrap_err();
     assert!(matches!(error, ReadError::Layout("gap-windows")), "{error}");
 }
 

@@ -4,14 +4,14 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
-use malkoha::{Builder, ConcurrentCuckooFilter, CuckooFilter, Layout};
+use malkoha::{Builder, ConcurrentCuckooFilterWith, CuckooFilter, Layout};
 
 use super::{Shared, SharedContender};
 
 /// 0.23 % false positives with five slots a word.
 const FINGERPRINT_BITS: u32 = 12;
 
-impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
+impl<P: Locking> Shared for ConcurrentCuckooFilterWith<P> {
     fn insert(&self, key: u64) -> bool {
         Self::insert(self, key).is_ok()
     }
@@ -31,7 +31,7 @@ impl<P: Locking> Shared for ConcurrentCuckooFilter<P> {
 
 fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {
-        let builder = Builder::<ConcurrentCuckooFilter<P>>::new().capacity(keys);
+        let builder = Builder::<ConcurrentCuckooFilterWith<P>>::new().capacity(keys);
         let filter = builder.fingerprint_bits(FINGERPRINT_BITS).build()?;
         Ok(Box::new(filter) as Box<dyn Shared>)
     };

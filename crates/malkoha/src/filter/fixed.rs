@@ -130,7 +130,8 @@ impl<C: Content> Filter<Fixed, C> {
     /// # Errors
     ///
     /// If they differ in geometry or seed, if what is in both does not fit into one (which is of fixed
-    /// size: growable ones make room), or if there is no memory; nothing has changed then.
+    /// size: unions of [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) make room, and take any
+    /// capacity), or if there is no memory; nothing has changed then.
     pub fn union_with<B>(&mut self, other: &Filter<Fixed<B>, C>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,

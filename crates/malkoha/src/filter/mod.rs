@@ -247,8 +247,7 @@ pub type GrowableCuckooMap = Filter<Growing, Values>;
 /// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
 /// slot of 12: about 5 % more than the smallest layout of [`CuckooFilter`].
 ///
-/// `P` says which [locks](crate::locks) it has: one per stripe that lets threads sleep, unless told
-/// otherwise.
+/// It has a lock per stripe that lets threads sleep; [`ConcurrentCuckooFilterWith`] has others.
 ///
 /// ```
 /// use malkoha::ConcurrentCuckooFilter;
@@ -265,7 +264,11 @@ pub type GrowableCuckooMap = Filter<Growing, Values>;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 #[cfg(feature = "std")]
-pub type ConcurrentCuckooFilter<P = Striped<ParkingLock>> = Filter<Shared<P, OnePiece>>;
+pub type ConcurrentCuckooFilter = ConcurrentCuckooFilterWith<Striped<ParkingLock>>;
+
+/// [`ConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
+#[cfg(feature = "std")]
+pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 
 /// A set that any number of threads share, and that grows: where there is no room, one part of it
 /// (about 100 KB) is split in two, without the keys, while lookups go on. They take no lock here
@@ -296,7 +299,11 @@ pub type ConcurrentCuckooFilter<P = Striped<ParkingLock>> = Filter<Shared<P, One
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 #[cfg(feature = "std")]
-pub type GrowableConcurrentCuckooFilter<P = Striped<ParkingLock>> = Filter<Shared<P, InParts>>;
+pub type GrowableConcurrentCuckooFilter = GrowableConcurrentCuckooFilterWith<Striped<ParkingLock>>;
+
+/// [`GrowableConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
+#[cfg(feature = "std")]
+pub type GrowableConcurrentCuckooFilterWith<P> = Filter<Shared<P, InParts>>;
 
 impl<T, C> Filter<T, C> {
     pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {

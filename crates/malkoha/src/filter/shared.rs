@@ -1,6 +1,9 @@
 //! Changing a set that threads share.
 
-use super::{ConcurrentCuckooFilter, CuckooFilter, Filter, all_but, hash_chunks};
+use super::{
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
+    GrowableConcurrentCuckooFilter, all_but, hash_chunks,
+};
 use crate::builder::Builder;
 use crate::concurrent::{OnePiece, Shared, Space};
 use crate::error::{BatchError, BuildError, InsertError};
@@ -10,6 +13,23 @@ use crate::locks::Locking;
 
 impl ConcurrentCuckooFilter {
     /// A filter for `capacity` keys with at most this false-positive rate when they are in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl GrowableConcurrentCuckooFilter {
+    /// A filter for `capacity` keys at first, that keeps to this false-positive rate until it has
+    /// grown to 1024 times as many.
     ///
     /// # Errors
     ///
@@ -221,7 +241,7 @@ impl CuckooFilter {
     ///
     /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system does not give the
     /// memory.
-    pub fn into_concurrent<P: Locking>(self) -> Result<ConcurrentCuckooFilter<P>, BuildError> {
+    pub fn into_concurrent<P: Locking>(self) -> Result<ConcurrentCuckooFilterWith<P>, BuildError> {
         Ok(Filter::new(Shared::from_fixed(&self.table)?, self.hasher))
     }
 }

@@ -76,7 +76,9 @@ impl FileKind {
         }
     }
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// The kind in words, with the name of its type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Set => "set (CuckooFilter)",
             Self::Map => "map (CuckooMap)",

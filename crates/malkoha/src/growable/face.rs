@@ -19,7 +19,7 @@ const AHEAD: usize = 24;
 impl Sealed for GrowTable {}
 
 impl Lookup for GrowTable {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         GrowTable::contains(self, hash)
     }

@@ -43,7 +43,7 @@ impl Mixer {
     /// can be: buckets get equal shares of the keys. And the sums are no equal steps, with which all
     /// places that moves lead to would lie next to each other in the order of these steps.
     pub(super) const FEW: Self = Self { square: Self::STEPS, factor: Self::STEPS };
-    /// Half a step: an odd number of 2^12 for the sum, and of 2^5 for the offset.
+    /// Half a step: an odd number of 2^12 for the sum, and of 2^2 for the offset.
     const STEPS: u64 = (0x9e3 << OFFSET_BITS | 13 << (OFFSET_BITS - MIX_BITS)) << Self::LOWER >> 1;
     const LOWER: u32 = 32 - PLACE_BITS - OFFSET_BITS;
 
@@ -146,14 +146,16 @@ mod tests {
     /// Moves lead to ever more places, and offsets are as even as can be.
     #[test]
     fn few_bits_lead_everywhere() {
-        let mut offsets: Vec<u64> = (0..32).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
+        let mut offsets: Vec<u64> =
+            (0..256).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
         offsets.sort_unstable();
-        assert!(offsets.into_iter().eq((0..256).step_by(8)));
-        let alternates = |place| (0..32).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
+        assert!(offsets.into_iter().eq(0..256));
+        let alternates =
+            |place| (0..256).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
         let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
         places.sort_unstable();
         places.dedup();
-        // Steps of equal length lead to 63.
+        // Steps of equal length lead to 127.
         assert!(places.len() > 600, "{}", places.len());
     }
 
@@ -169,7 +171,7 @@ mod tests {
             for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let mix =
-                    if few { Mixer::FEW.mix(prefix >> 59) } else { Mixer::ALL.mix(prefix >> 40) };
+                    if few { Mixer::FEW.mix(prefix >> 56) } else { Mixer::ALL.mix(prefix >> 40) };
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);

@@ -2,7 +2,7 @@
 
 use super::batch::{self, Halves};
 use super::directory::Home;
-use super::matches::{Match, Matches};
+use super::matches::{MOST_MATCHES, Match, Matches};
 use super::segment::Segment;
 use super::table::{GrowTable, Kernel, Target, with_codec};
 use crate::arch::prefetch;
@@ -11,7 +11,7 @@ use crate::arch::prefetch;
 const RING: usize = 64;
 
 impl GrowTable {
-    #[inline]
+    #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
         if self.strings.is_one_tree() {
             self.has_match(&self.target_as::<true>(hash))
@@ -85,11 +85,24 @@ impl GrowTable {
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let target = self.target(hash);
-        let found = self.find(&target);
-        let spilled = if self.spill.is_empty() { Matches::default() } else { found };
-        let spilled = spilled.fingerprints();
-        let spilled = spilled.flat_map(move |found| self.spill.values(target.spill_key(found, 0)));
-        found.values().map(|value| (value, 1)).chain(spilled)
+        // Not `find`, whose matches know their slots too: the iterator would carry all that along.
+        let mut values = [0; MOST_MATCHES];
+        let (mut fingerprints, mut len) = ([0; MOST_MATCHES], 0);
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, target.number());
+            let bytes = self.bytes(target.number());
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                values[len] = segment.value(bytes, at);
+                fingerprints[len] = segment.fingerprint(bytes, at);
+                len += 1;
+            });
+        });
+        let is_first = move |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
+        let kept = if self.spill.is_empty() { 0 } else { len };
+        let spilled = (0..kept)
+            .filter(is_first)
+            .flat_map(move |i| self.spill.values(target.spill_key(fingerprints[i], 0)));
+        values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
 
     #[inline(never)]

@@ -11,10 +11,13 @@ pub(super) struct Match {
     pub(super) at: Position,
 }
 
+/// Slots of two buckets.
+pub(super) const MOST_MATCHES: usize = 2 * LANES as usize;
+
 /// The slots of two buckets that match a key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Matches {
-    matches: [Match; 2 * LANES as usize],
+    matches: [Match; MOST_MATCHES],
     len: usize,
 }
 

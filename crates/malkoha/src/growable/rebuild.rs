@@ -28,12 +28,14 @@ pub(super) enum Child {
 }
 
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
-/// and a fingerprint, where to. `false` if one finds no place.
+/// and a fingerprint, where to. `false` if one finds no place. Where several crowd a place, second copies
+/// come to `aside` instead, with the number of their segment.
 pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
+    aside: &mut Vec<(usize, Slot)>,
     child: impl Fn(usize, u64) -> Child,
 ) -> bool {
     let mut waiting = Vec::new();
@@ -67,7 +69,15 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
         let (first, fingerprint) = (slot.place, slot.fingerprint);
         let second = to.mix(fingerprint).alternate(first);
         let probe = Probe { segment: 0, first, second, fingerprint };
-        layout::insert(to, into, search, &probe, slot.value, MAX_KICKS)
+        loop {
+            if layout::insert(to, into, search, &probe, slot.value, MAX_KICKS) {
+                return true;
+            }
+            let buckets = to.buckets_of([first, second], fingerprint);
+            let Some((at, copy)) = to.second_copy(into, buckets) else { return false };
+            to.remove_at(into, at);
+            aside.push((number, copy));
+        }
     })
 }
 
@@ -121,15 +131,39 @@ impl GrowTable {
     pub(super) fn rebuild(&mut self, number: usize, form: Form) -> bool {
         let Record { home, form: old, len } = self.records[number];
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
+        let mut aside = Vec::new();
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
             let mut into = [to.zeroed()];
-            let fitted = pour([(from, bytes)], &[to], &mut into, search, |_, kept| Child::One(0, kept));
+            let fitted = pour([(from, bytes)], &[to], &mut into, search, &mut aside, |_, kept| {
+                Child::One(0, kept)
+            });
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
         self.install(number, Record { home, form, len }, bytes);
+        self.set_aside([number], &aside);
         true
+    }
+
+    /// Spills copies that a rebuild left no slot, in these segments.
+    pub(super) fn set_aside<const N: usize>(
+        &mut self,
+        numbers: [usize; N],
+        aside: &[(usize, Slot)],
+    ) {
+        for &(child, Slot { fingerprint, place, value }) in aside {
+            let number = numbers[child];
+            let home = self.records[number].home;
+            let mix =
+                with_codec!(&self.kernel, codec => self.segment(codec, number).mix(fingerprint));
+            let place = narrow(place.min(mix.alternate(place)));
+            let (segment, short) = (narrow(number as u64), narrow(fingerprint));
+            self.spill.add(SpillKey { segment, place, fingerprint: short, value }, 1);
+            self.records[number].len -= 1;
+            self.occupied -= 1;
+            self.count_out(home.depth, fingerprint);
+        }
     }
 
     /// Splits a segment by the next bit of its keys; `false` and no change if they do not fit.
@@ -140,6 +174,7 @@ impl GrowTable {
         let Record { home, form, len } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + self.shape.mix_bits;
+        let mut aside = Vec::new();
         let has_spent = self.shape.doubles() && self.known[least as usize] > 0;
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let built = with_codec!(&self.kernel, codec => {
@@ -158,7 +193,7 @@ impl GrowTable {
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let mut into = to.each_ref().map(Segment::zeroed);
-            let fitted = pour([(from, bytes)], &to, &mut into, search, |_, fingerprint| {
+            let fitted = pour([(from, bytes)], &to, &mut into, search, &mut aside, |_, fingerprint| {
                 if has_spent && codec.is_spent(fingerprint) {
                     return Child::Both;
                 }
@@ -180,6 +215,7 @@ impl GrowTable {
             self.install(numbers[child], record, bytes);
         }
         self.split_spill(numbers);
+        self.set_aside(numbers, &aside);
         true
     }
 

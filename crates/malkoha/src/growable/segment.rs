@@ -218,6 +218,27 @@ impl<'a, W: Word> Segment<'a, W> {
         places.map(|place| self.form.grid.bucket(place, mix))
     }
 
+    /// A slot of these buckets that holds one of several equal fingerprints.
+    pub(super) fn second_copy(&self, bytes: &[u8], buckets: [u64; 2]) -> Option<(Position, Slot)> {
+        let mut found = None;
+        for bucket in buckets {
+            let mut lane = 0;
+            self.for_each_in(bytes, bucket, self.form.grid.stretch(bucket), |slot, mix| {
+                let places = [slot.place, mix.alternate(slot.place)];
+                let buckets = self.buckets_of(places, slot.fingerprint);
+                let mut equals = 0;
+                self.for_each_match(bytes, places, buckets, slot.fingerprint, |at| {
+                    equals += u32::from(self.fingerprint(bytes, at) == slot.fingerprint);
+                });
+                if equals > 1 && found.is_none() {
+                    found = Some((Position { bucket, lane }, slot));
+                }
+                lane += 1;
+            });
+        }
+        found
+    }
+
     /// Empties a slot; the last occupied one of its bucket takes its place.
     pub(super) fn remove_at(&self, bytes: &mut [u8], at: Position) {
         let len = self.codec.len(self.load(bytes, at.bucket));

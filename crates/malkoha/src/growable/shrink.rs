@@ -72,12 +72,13 @@ impl GrowTable {
         let home = records[0].home.parent();
         let sources = [lower, upper].map(|number| self.segments.bytes(number));
         let search = &mut self.search;
+        let mut aside = Vec::new();
         let built = with_codec!(&self.kernel, codec => {
             let [a, b] = records.map(|record| Segment::new(codec, record.form, record.home));
             let to = Segment::new(codec, form, home);
             let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
-            let fitted = pour(sources, &[to], &mut into, search, |half, fingerprint| {
+            let fitted = pour(sources, &[to], &mut into, search, &mut aside, |half, fingerprint| {
                 Child::One(0, codec.whole(half, fingerprint))
             });
             fitted.then_some(into)
@@ -93,6 +94,7 @@ impl GrowTable {
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
             }
         }
+        self.set_aside([lower], &aside);
         self.forget(upper);
     }
 

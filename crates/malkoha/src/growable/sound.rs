@@ -30,7 +30,7 @@ pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
 }
 
 impl GrowTable {
-    /// The number of the first spilled entry without a slot of its fingerprint.
+    /// The number of the first spilled entry without a slot of its fingerprint that can take its value.
     pub(crate) fn first_without_slot(&self) -> Option<usize> {
         self.spill.iter().position(|(key, _)| !self.has_slot(&key))
     }
@@ -47,7 +47,9 @@ impl GrowTable {
             segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
                 has |= segment.fingerprint(bytes, at) == fingerprint;
             });
-            has && place <= places[1]
+            // A removal from the slot brings the value into it.
+            let fits = u64::BITS - key.value.leading_zeros() <= segment.form.value_bits;
+            has && fits && place <= places[1]
         })
     }
 }

@@ -170,7 +170,7 @@ fn remove_spilled<L: TableLayout>(
 /// Inserts a key that its candidate slots did not take at once.
 #[cold]
 #[inline(never)]
-fn insert_refused<L: TableLayout>(
+pub(crate) fn insert_refused<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),

@@ -7,7 +7,7 @@
 //! use malkoha::locks::{McsLock, Striped};
 //!
 //! let builder = Builder::new().capacity(1000).fpr(0.01);
-//! let queued: ConcurrentCuckooFilter<Striped<McsLock>> = builder.build()?;
+//! let queued: ConcurrentCuckooFilterWith<Striped<McsLock>> = builder.build()?;
 //! # Ok::<(), malkoha::BuildError>(())
 //! ```
 

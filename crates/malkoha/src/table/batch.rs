@@ -115,26 +115,33 @@ pub(crate) fn insert<L: TableLayout>(
     let far = search.is_far();
     let mut waiting = [(0, Probe::default()); WAITING];
     let mut waited = 0;
-    let mut search_for = |bytes: &mut [u8], (i, probe): (usize, Probe)| {
-        if !copies::insert(layout, bytes, (search, spill), (&probe, value(i)), max_kicks) {
+    // Inserts a key that was refused just now, or when it began to wait.
+    let mut insert = |bytes: &mut [u8], (i, probe): (usize, Probe), offer: Option<Offer>| {
+        let pair = (&probe, value(i));
+        let offer = offer.unwrap_or_else(|| layout.offer(bytes, &probe, pair.1));
+        let room = (&mut *search, &mut *spill);
+        if offer != Offer::Taken
+            && !copies::insert_refused(layout, bytes, room, pair, offer, max_kicks)
+        {
             refused(i);
         }
     };
     pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
-        if !far {
-            return search_for(bytes, (i, *probe));
-        }
-        if layout.offer(bytes, probe, value(i)) == Offer::Taken {
+        let offer = layout.offer(bytes, probe, value(i));
+        if offer == Offer::Taken {
             return;
+        }
+        if !far {
+            return insert(bytes, (i, *probe), Some(offer));
         }
         layout::prefetch_neighbours(layout, bytes, probe);
         let oldest = core::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
         if waited >= WAITING {
-            search_for(bytes, oldest);
+            insert(bytes, oldest, None);
         }
         waited += 1;
     });
     for number in waited.saturating_sub(WAITING)..waited {
-        search_for(bytes, waiting[number % WAITING]);
+        insert(bytes, waiting[number % WAITING], None);
     }
 }

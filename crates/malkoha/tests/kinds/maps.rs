@@ -24,7 +24,7 @@ macro_rules! maps {
                 assert!(pairs().iter().all(|(key, value)| map.count_value(key, *value) == 1));
                 let mut given = vec![Vec::new(); present().len()];
                 map.get_many(&present(), |i, value| given[i].push(value));
-                assert!(pairs().iter().all(|(key, value)| given[*key as usize].contains(value)));
+                assert!(pairs().iter().all(|(key, value)| given[usize::try_from(*key).unwrap()].contains(value)));
                 let mut by_hash = vec![Vec::new(); present().len()];
                 map.get_hashes(&hashes(map, &present()), |i, value| by_hash[i].push(value));
                 assert_eq!(given, by_hash);
