@@ -15,7 +15,7 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
     let address = start.wrapping_add(at as usize);
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch dereferences nothing; the architecture allows any address, and SSE,
         // which has the instruction, is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
@@ -25,7 +25,7 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
         // SAFETY: PRFM dereferences nothing, may be given any address, and changes no register,
         // flag or memory.
         unsafe {
-            std::arch::asm!(
+            core::arch::asm!(
                 "prfm pldl1keep, [{address}]",
                 address = in(reg) address,
                 options(nostack, preserves_flags, readonly)
@@ -37,7 +37,8 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
 }
 
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
-/// once a call. The body is plain Rust, so the portable build is the oracle of the others.
+/// once a call. The body is plain Rust, so the portable build is the oracle of the others. Without
+/// `std`, which asks the processor, there is only what the program is compiled for.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*
@@ -51,7 +52,7 @@ macro_rules! vectorized {
             #[inline(always)]
             unsafe fn body<$layout: $bound>($($argument: $type),*) $body
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
                 unsafe fn avx512<$layout: $bound>($($argument: $type),*) {
@@ -79,7 +80,7 @@ macro_rules! vectorized {
 pub(crate) use vectorized;
 
 /// The instruction sets that `vectorized` compiles for on this architecture.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstructionSet {
     Avx512,
@@ -89,7 +90,7 @@ pub(crate) enum InstructionSet {
 
 /// The best that this processor has. Detected once; later calls load a cached word. A build with
 /// `--cfg malkoha_portable` uses none of them, for tests.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline]
 pub(crate) fn instruction_set() -> InstructionSet {
     if cfg!(malkoha_portable) {

@@ -1,6 +1,7 @@
 //! What lies in a table, slot by slot: for tools.
 
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::addressing::Probe;
 use crate::spill::{Spill, SpillKey};

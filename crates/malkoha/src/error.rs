@@ -1,6 +1,12 @@
 //! What can go wrong, and what to do about it: one family of errors each for building, inserting
 //! and uniting; [`ReadError`](crate::ReadError) is the fourth.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::params::math;
+
 /// A filter that cannot be built as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -87,8 +93,8 @@ impl From<BatchError> for BuildError {
 /// The smallest number of two digits that is not below a positive `rate`: the error must not name
 /// a rate that is refused too.
 fn two_digits_above(rate: f64) -> f64 {
-    let last_digit = 10_f64.powf(rate.log10().floor() - 1.0);
-    (rate / last_digit).ceil() * last_digit
+    let last_digit = math::powf(10.0, math::floor(math::log10(rate)) - 1.0);
+    math::ceil(rate / last_digit) * last_digit
 }
 
 /// A key, or a pair of key and value, that was not inserted. The filter or map holds what it held.

@@ -50,55 +50,82 @@
 //! [`Builder`] chooses a geometry and says what it costs ([`Plan`]); [`params`] has the formulas;
 //! [`Layout`] says how fingerprints can lie in memory; [`Key`] says what is hashed, and how.
 //!
-//! Features: `mmap` (default) opens files without copying them ([`MappedFilter`]) and gives large
-//! tables huge pages. `rayon` (not default) looks up many keys on all threads of a pool
-//! (`par_contains_many`); building on several threads ([`Builder::threads`]) needs no feature.
-//! `serde` stores filters in the data of other programs, `uuid` makes `uuid::Uuid` a [`Key`] (neither
-//! is default).
+//! # Features
+//!
+//! * `std` (default): filters that grow, filters that threads share, building on several threads,
+//!   files, streams and random seeds. Without it the library needs `core` and `alloc` alone.
+//!   [`CuckooFilter`], [`CuckooMap`] and views of bytes are the same then, to the byte; batches use
+//!   the instruction set that the program is compiled for.
+//! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and gives large tables
+//!   huge pages.
+//! * `rayon`: looks up many keys on all threads of a pool (`par_contains_many`).
+//! * `serde`: stores filters in the data of other programs.
+//! * `uuid`: makes `uuid::Uuid` a [`Key`]. All others need `std` and enable it.
 //!
 //! Nothing here depends on the operating system. Where files cannot be mapped, as in WebAssembly,
 //! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
 //! and all else works; where there are no threads, the calling one does the work.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(
+    not(feature = "std"),
+    expect(dead_code, unused_imports, reason = "what only growable and shared tables use")
+)]
+
 extern crate alloc;
 
 mod addressing;
+#[cfg(feature = "std")]
 mod any;
 mod arch;
 mod builder;
+#[cfg(feature = "std")]
 mod concurrent;
 mod entries;
 mod error;
 mod filter;
 mod format;
 mod geometry;
+#[cfg(feature = "std")]
 mod growable;
+#[cfg(not(feature = "std"))]
+mod io;
 mod key;
 mod layout;
+#[cfg(feature = "std")]
 pub mod locks;
 pub mod params;
 mod spill;
 mod table;
 mod threads;
 
+#[cfg(feature = "std")]
 pub use any::AnyFilter;
 pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
+#[cfg(feature = "std")]
 pub use filter::{
-    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, Content, CuckooFilter, CuckooMap, Filter,
-    FilterView, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith,
-    GrowableCuckooFilter, GrowableCuckooMap, Keys, Lookups, MapView, Values,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooFilterWith, GrowableCuckooFilter, GrowableCuckooMap,
+};
+pub use filter::{
+    Content, CuckooFilter, CuckooMap, Filter, FilterView, Keys, Lookups, MapView, Values,
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};
+#[cfg(feature = "std")]
+pub use format::GrowableLoader;
 #[cfg(feature = "mmap")]
 pub use format::MappedFile;
-pub use format::{FileKind, GrowableLoader, ReadError};
+pub use format::{FileKind, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use key::{Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
+
+#[cfg(feature = "std")]
+use std::io;
 
 /// The tables behind the faces, and the sealed traits that say what each can do: for code that is
 /// generic over them. They are named in types and bounds, and never made or used directly.
@@ -118,7 +145,9 @@ pub use table::Memory;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 pub mod tables {
+    #[cfg(feature = "std")]
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
+    #[cfg(feature = "std")]
     pub use crate::growable::Growing;
     pub use crate::table::Fixed;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};

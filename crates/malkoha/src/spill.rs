@@ -3,7 +3,8 @@
 //! A copy is spilled only while equal copies are in the table, and removals take from the list
 //! first. So a lookup never reads it, and a filter without heavy duplicates has none.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::addressing::Probe;
 

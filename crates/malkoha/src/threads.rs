@@ -1,10 +1,14 @@
 //! Work in parts, side by side.
 
+use alloc::vec::Vec;
+#[cfg(feature = "std")]
 use std::sync::{Mutex, PoisonError};
+#[cfg(feature = "std")]
 use std::thread;
 
 /// Does `work` on all parts, with a thread for each, of which this is one. Where the system refuses
 /// threads, those that there are do it all. Answers in the order of the parts.
+#[cfg(feature = "std")]
 pub(crate) fn side_by_side<T: Send, R: Send>(
     parts: Vec<T>,
     work: impl Fn(T) -> R + Sync,
@@ -29,6 +33,12 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
     drop(left);
     // A thread panics only if `work` does, and then so has the scope.
     done.into_iter().map(|done| done.expect("all parts are done")).collect()
+}
+
+/// Without `std` there is this thread alone.
+#[cfg(not(feature = "std"))]
+pub(crate) fn side_by_side<T, R>(parts: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
+    parts.into_iter().map(work).collect()
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -1,25 +1,11 @@
-//! What each kind takes of the options, and what it does not have.
+//! What each kind of fixed size takes of the options, and what it does not have.
 
 use super::plan::PAPER;
 use super::{Build, Options, Plan, Planned};
-use crate::concurrent::{InParts, OnePiece, Shared, plan_growing};
 use crate::error::BuildError;
-use crate::filter::{Content, CuckooFilter, CuckooMap, Filter, Sealed};
-use crate::geometry::Layout;
-use crate::growable::{Growing, Shape};
+use crate::filter::{Content, CuckooFilter, CuckooMap, Filter};
 use crate::key::KeyHasher;
-use crate::locks::Locking;
-use crate::params::float;
 use crate::table::Fixed;
-
-/// The rate of a growable filter that was given none.
-const DEFAULT_FPR: f64 = 0.001;
-/// The growth of a filter that was given a capacity but no growth.
-const DEFAULT_GROWTH: f64 = 1024.0;
-/// Keys that a filter of no given growth holds its rate to at most, 2^45.
-const MAX_DEFAULT_GROWN: f64 = 35_184_372_088_832.0;
-/// The growth from one key of a filter that was given neither: to 2^29 keys.
-const GROWTH_FROM_ONE: f64 = 536_870_912.0;
 
 impl Planned for CuckooFilter {
     fn plan(options: &Options) -> Result<Plan, BuildError> {
@@ -39,20 +25,6 @@ impl Planned for CuckooMap {
     }
 }
 
-impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
-    fn plan(options: &Options) -> Result<Plan, BuildError> {
-        let kind = "filter of fixed size that threads share";
-        options.check(kind, &[Options::NO_GROWTH, Options::NO_VALUES])?;
-        match options.layout {
-            None | Some(Layout::Words) => options.plan(0, Some(Layout::Words)),
-            Some(other) => Err(BuildError::Layout {
-                layout: other.name(),
-                what: "threads that change it: leave the layout out, or choose words",
-            }),
-        }
-    }
-}
-
 impl<C: Content> Build for Filter<Fixed, C>
 where
     Self: Planned,
@@ -64,78 +36,19 @@ where
     }
 }
 
-impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
-        let table = Shared::fixed(geometry, max_kicks, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
-    }
-}
-
-impl<C: Content> Build for Filter<Growing, C> {
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let fixed_only = [Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS];
-        let value_bits = if <C as Sealed>::IS_MAP {
-            options.check("growable map", &fixed_only)?;
-            options.value_bits.unwrap_or(u64::BITS)
-        } else {
-            options.check("growable filter", &fixed_only)?;
-            options.check("growable filter", &[Options::NO_VALUES])?;
-            0
-        };
-        let (capacity, fpr, growth) = options.growing();
-        let (shape, buckets) = Shape::new(capacity, fpr, growth, value_bits)?;
-        let table = Growing::new(shape, buckets, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
-    }
-}
-
-impl<P: Locking> Build for Filter<Shared<P, InParts>> {
-    fn build(options: &Options) -> Result<Self, BuildError> {
-        let kind = "growable filter that threads share";
-        options.check(kind, &[Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS])?;
-        options.check(kind, &[Options::NO_VALUES])?;
-        // It has no default capacity, since its parts are as large as that makes them for good.
-        let capacity = options.capacity.unwrap_or(0);
-        let fpr = options.fpr.unwrap_or(DEFAULT_FPR);
-        let growth = options.growth.unwrap_or(DEFAULT_GROWTH);
-        let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
-        let table = Shared::growing(geometry, doublings, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
-    }
-}
-
 /// An option that a kind does not have: whether it was given, its name, and what to do instead.
-type Missing = (fn(&Options) -> bool, &'static str, &'static str);
+pub(super) type Missing = (fn(&Options) -> bool, &'static str, &'static str);
 
 impl Options {
-    const NO_GROWTH: Missing =
+    pub(super) const NO_GROWTH: Missing =
         (|options| options.growth.is_some(), "growth", "build a growable one, or leave it out");
-    const NO_VALUES: Missing =
+    pub(super) const NO_VALUES: Missing =
         (|options| options.value_bits.is_some(), "values", "build a map, or leave them out");
-    const NO_LAYOUT: Missing =
-        (|options| options.layout.is_some(), "choice of layout", "leave it out");
-    const NO_BITS: Missing = (
-        |options| options.fingerprint_bits.is_some(),
-        "choice of fingerprint size",
-        "give a false-positive rate instead",
-    );
-    const NO_KICKS: Missing =
-        (|options| options.max_kicks.is_some(), "choice of kicks", "leave it out");
 
-    fn check(&self, kind: &'static str, missing: &[Missing]) -> Result<(), BuildError> {
+    pub(super) fn check(&self, kind: &'static str, missing: &[Missing]) -> Result<(), BuildError> {
         match missing.iter().find(|(is_given, ..)| is_given(self)) {
             Some(&(_, option, remedy)) => Err(BuildError::Option { kind, option, remedy }),
             None => Ok(()),
         }
-    }
-
-    /// Capacity, rate and growth of a filter that grows.
-    fn growing(&self) -> (u64, f64, f64) {
-        // What no addresses are left for is an error only if it was asked for.
-        let from = |keys: u64| DEFAULT_GROWTH.min(MAX_DEFAULT_GROWN / float(keys.max(1)));
-        let growth = self.capacity.map_or(GROWTH_FROM_ONE, from);
-        let fpr = self.fpr.unwrap_or(DEFAULT_FPR);
-        (self.capacity.unwrap_or(1), fpr, self.growth.unwrap_or(growth))
     }
 }

@@ -2,16 +2,21 @@
 
 mod kinds;
 mod plan;
+#[cfg(feature = "std")]
+mod std_kinds;
 
 pub use plan::Plan;
 
-use std::fmt;
-use std::marker::PhantomData;
+use alloc::vec;
+use core::fmt;
+use core::marker::PhantomData;
 
 use crate::error::BuildError;
 use crate::filter::{CuckooFilter, Filter};
 use crate::geometry::Layout;
-use crate::key::{Key, KeyHasher, random_seed};
+#[cfg(feature = "std")]
+use crate::key::random_seed;
+use crate::key::{Key, KeyHasher};
 use crate::table::traits::Change;
 use crate::threads::side_by_side;
 
@@ -171,6 +176,7 @@ impl<F> Builder<F> {
     }
 
     /// A seed that nobody can guess: for keys that an attacker may choose.
+    #[cfg(feature = "std")]
     pub fn random_seed(self) -> Self {
         self.seed(random_seed())
     }

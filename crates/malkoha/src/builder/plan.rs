@@ -1,6 +1,6 @@
 //! The choice of a geometry, with its price.
 
-use std::fmt;
+use core::fmt;
 
 use super::Options;
 use crate::error::BuildError;
@@ -131,5 +131,52 @@ impl fmt::Display for Plan {
              fpr {fpr:.3e} at load {load:.3} ({}, {}-bit fingerprints)",
             geometry.layout, geometry.fingerprint_bits
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::iter::successors;
+
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+    use crate::geometry::MAX_CAPACITY;
+
+    /// Pinned, for builds with `std` and without it: other functions of `f64` must not give another
+    /// geometry, with which a filter would have other bytes.
+    #[test]
+    fn every_math_library_leads_to_the_same_geometries() {
+        let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
+        let kinds = [
+            (None, 0),
+            (Some(bucketed(1)), 0),
+            (Some(bucketed(4)), 20),
+            (Some(Layout::SemiSorted), 0),
+            (Some(Layout::Words), 0),
+        ];
+        let capacities = successors(Some(1), |n| Some(n + n / 3 + 1));
+        let mut geometries = Vec::new();
+        for capacity in capacities.take_while(|&n| n <= MAX_CAPACITY) {
+            // Products are the same everywhere.
+            for fpr in successors(Some(0.5), |fpr| Some(fpr * 0.6)).take(45) {
+                for (layout, value_bits) in kinds {
+                    let chosen = match layout {
+                        Some(layout) => smallest(capacity, layout, value_bits, fpr),
+                        None => smallest_of_all(capacity, fpr),
+                    };
+                    let Ok(Geometry { layout, fingerprint_bits, segments, places, .. }) = chosen
+                    else {
+                        geometries.push(0);
+                        continue;
+                    };
+                    geometries.extend(layout.name().bytes());
+                    let slots = layout.probed_slots(fingerprint_bits);
+                    let numbers = [slots, fingerprint_bits, segments, places];
+                    geometries.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+                }
+            }
+        }
+        assert_eq!(xxh3_64(&geometries), 0xdc91_17dd_2f88_621e);
     }
 }

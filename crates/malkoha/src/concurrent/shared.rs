@@ -9,6 +9,7 @@ use super::table::Table;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
+use crate::filter::whole;
 use crate::format::{FileKind, ReadError};
 use crate::geometry::Geometry;
 use crate::key::KeyHasher;
@@ -216,5 +217,9 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
 impl<P: Locking, S: Space> Stored for Shared<P, S> {
     fn read(_: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         S::load(reader)
+    }
+
+    fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        whole(&mut bytes, |reader| Self::read(kind, reader))
     }
 }

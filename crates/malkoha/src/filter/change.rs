@@ -1,5 +1,8 @@
 //! Changing a set that has one owner.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{Filter, Keys, all_but, hash_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::Key;

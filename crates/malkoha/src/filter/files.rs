@@ -1,4 +1,4 @@
-//! Sets and maps as bytes: files, streams, memory. docs/FORMAT.md specifies them.
+//! Sets and maps in files and streams. docs/FORMAT.md specifies them.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -19,14 +19,6 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     pub fn write_to<W: Write>(&self, mut writer: W) -> io::Result<()> {
         self.table.write(T::kind(C::IS_MAP), self.hasher(), &mut writer)?;
         writer.flush()
-    }
-
-    /// [`write_to`](Self::write_to) into memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.write_to(&mut bytes).expect("a vector takes all bytes");
-        bytes
     }
 
     /// Saves the filter as the file at `path`, in place of what is there: under another name first,
@@ -62,15 +54,6 @@ impl<T: Stored, C: Content> Filter<T, C> {
     pub fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
         let (table, hasher) = T::read(T::kind(C::IS_MAP), &mut reader)?;
         Ok(Self::new(table, hasher))
-    }
-
-    /// Reads from `bytes`, which hold a whole file.
-    ///
-    /// # Errors
-    ///
-    /// If `bytes` are not exactly one whole, undamaged file of this kind.
-    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ReadError> {
-        whole(&mut bytes, |reader| Self::read_from(reader))
     }
 
     /// Reads the file at `path`, whole.

@@ -1,6 +1,8 @@
 //! What only sets and maps of fixed size have.
 
-use std::ops::Deref;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Deref;
 
 use super::{Content, CuckooFilter, CuckooMap, Filter, all_but, same_hash};
 use crate::builder::Builder;
@@ -9,7 +11,7 @@ use crate::format::{self, ReadError};
 use crate::geometry::Geometry;
 use crate::key::Key;
 use crate::layout::Copies;
-use crate::table::traits::Change;
+use crate::table::traits::{Change, Lookup};
 use crate::table::{Fixed, Memory};
 
 impl CuckooFilter {
@@ -214,7 +216,7 @@ impl<'a, C: Content> Filter<Fixed<&'a [u8]>, C> {
     ///
     /// If `bytes` are not exactly one whole, undamaged file of this kind.
     pub fn view(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let (table, hasher) = format::view(bytes, C::IS_MAP)?;
+        let (table, hasher) = format::view(Fixed::<&[u8]>::kind(C::IS_MAP), bytes)?;
         Ok(Self::new(table, hasher))
     }
 }

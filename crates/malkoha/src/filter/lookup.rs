@@ -1,9 +1,12 @@
 //! What can be asked of every set and map.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{Content, Filter, hash_chunks};
 use crate::entries::Entry;
 use crate::key::Key;
-use crate::params::float;
+use crate::params::{float, math};
 use crate::table::traits::Lookup;
 
 impl<T: Lookup, C: Content> Filter<T, C> {
@@ -144,6 +147,6 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     #[must_use]
     pub fn expected_candidates(&self) -> f64 {
         // Matches are rare and independent, so their number has Poisson's distribution.
-        -(-self.expected_fpr()).ln_1p()
+        -math::ln_1p(-self.expected_fpr())
     }
 }

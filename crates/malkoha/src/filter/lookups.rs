@@ -1,8 +1,9 @@
 //! Lookups of a stream of keys, in blocks whose cache misses overlap.
 
-use std::fmt;
-use std::iter::{FusedIterator, Zip};
-use std::vec::IntoIter;
+use alloc::vec::IntoIter;
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::{FusedIterator, Zip};
 
 use super::{CHUNK, Content, Filter, Keys};
 use crate::key::Key;

@@ -1,9 +1,12 @@
 //! One face for all sets and maps: what a key is, what a batch is, what an error says. The tables
 //! behind it know hashes alone.
 
+mod bytes;
 mod change;
+#[cfg(feature = "std")]
 mod files;
 mod fixed;
+#[cfg(feature = "std")]
 mod growable;
 mod lookup;
 mod lookups;
@@ -12,20 +15,26 @@ mod pairs;
 mod parallel;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "std")]
 mod shared;
 
+#[cfg(feature = "std")]
 pub(crate) use files::whole;
 pub use lookups::Lookups;
 
-use std::fmt::Debug;
-use std::marker::PhantomData;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::marker::PhantomData;
 
+#[cfg(feature = "std")]
 use crate::concurrent::{InParts, OnePiece, Shared};
 use crate::error::{BatchError, InsertError, UnionError};
 #[cfg(feature = "mmap")]
 use crate::format::MappedFile;
+#[cfg(feature = "std")]
 use crate::growable::Growing;
 use crate::key::{Key, KeyHasher};
+#[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 use crate::table::{Fixed, Memory};
 
@@ -192,6 +201,7 @@ pub type MappedMap = CuckooMap<MappedFile>;
 /// assert!(seen.expected_fpr() < 0.001);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg(feature = "std")]
 pub type GrowableCuckooFilter = Filter<Growing>;
 
 /// A map that grows with its keys: [`CuckooMap`] over the segments of [`GrowableCuckooFilter`].
@@ -220,6 +230,7 @@ pub type GrowableCuckooFilter = Filter<Growing>;
 /// assert!(ages.remove(42_u32, 43));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg(feature = "std")]
 pub type GrowableCuckooMap = Filter<Growing, Values>;
 
 /// A set of fixed size that any number of threads read and change at the same time, through shared
@@ -252,9 +263,11 @@ pub type GrowableCuckooMap = Filter<Growing, Values>;
 /// assert!(seen.contains(99_999_u64));
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
+#[cfg(feature = "std")]
 pub type ConcurrentCuckooFilter = ConcurrentCuckooFilterWith<Striped<ParkingLock>>;
 
 /// [`ConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
+#[cfg(feature = "std")]
 pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 
 /// A set that any number of threads share, and that grows: where there is no room, one part of it
@@ -285,9 +298,11 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 /// assert!(seen.contains(99_999_u64) && seen.expected_fpr() < 0.01);
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
+#[cfg(feature = "std")]
 pub type GrowableConcurrentCuckooFilter = GrowableConcurrentCuckooFilterWith<Striped<ParkingLock>>;
 
 /// [`GrowableConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
+#[cfg(feature = "std")]
 pub type GrowableConcurrentCuckooFilterWith<P> = Filter<Shared<P, InParts>>;
 
 impl<T, C> Filter<T, C> {

@@ -1,5 +1,8 @@
 //! Maps: pairs of key and value in and out.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{Content, Filter, Values, all_but, hash_chunks, pair_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::Key;

@@ -7,7 +7,7 @@ use std::path::Path;
 use memmap2::{Mmap, MmapOptions};
 
 use crate::filter::{Content, Filter};
-use crate::format::read::{File, assemble, check_count, kind_of, split};
+use crate::format::view::{File, assemble, check_count, split};
 use crate::format::{HEADER_BYTES, ReadError, check_segments, map_growable};
 use crate::growable::Growing;
 use crate::table::Fixed;
@@ -86,7 +86,8 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
         let file = fs::File::open(path)?;
         // SAFETY: the caller promises that the file does not change while it is mapped.
         let file = unsafe { Mmap::map(&file) }?;
-        let File { header, table, spilled, .. } = split(&file, kind_of(C::IS_MAP))?;
+        let File { header, table, spilled, .. } =
+            split(&file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
         let (table_bytes, spilled) = (table.len(), spilled.to_vec());
         let table = assemble(MappedFile { file, table_bytes }, &header, &spilled)?;
         Ok(Self::new(table, header.hasher))
@@ -99,7 +100,8 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
     /// Where the damage is.
     pub fn verify(&self) -> Result<(), ReadError> {
         let file = &self.table.owner().file;
-        let File { header, table, checksums, .. } = split(file, kind_of(C::IS_MAP))?;
+        let File { header, table, checksums, .. } =
+            split(file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
         check_segments(table, checksums, &header.parts.geometry)?;
         check_count(&self.table)
     }

@@ -3,30 +3,39 @@
 //! `docs/FORMAT.md` specifies every byte. Everything is little-endian, and reading trusts nothing:
 //! each length is checked before memory is asked for, and memory is asked for as bytes arrive.
 
+#[cfg(feature = "std")]
 mod growable;
 mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
+#[cfg(feature = "std")]
 mod parts;
+#[cfg(feature = "std")]
 mod read;
+#[cfg(feature = "std")]
 mod replace;
 mod spilled;
+mod view;
 mod write;
 
+#[cfg(feature = "std")]
 pub use growable::GrowableLoader;
 #[cfg(feature = "mmap")]
 use growable::map as map_growable;
+#[cfg(feature = "std")]
 pub(crate) use growable::{read as read_growable, write as write_growable};
 pub use header::FileKind;
 pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
+#[cfg(feature = "std")]
 pub(crate) use parts::PartsFile;
-pub(crate) use read::{read, view};
+#[cfg(feature = "std")]
+pub(crate) use read::read;
+#[cfg(feature = "std")]
 pub(crate) use replace::replace_file;
+pub(crate) use view::view;
 pub(crate) use write::write;
-
-use std::io;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -40,8 +49,9 @@ const CHECKSUM_BYTES: u64 = 8;
 #[non_exhaustive]
 pub enum ReadError {
     /// The bytes could not be read.
+    #[cfg(feature = "std")]
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(#[from] std::io::Error),
     /// The first bytes are not this format's.
     #[error("not a malkoha file: it does not begin with the format's signature")]
     Signature,

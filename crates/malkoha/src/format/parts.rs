@@ -60,7 +60,7 @@ impl PartsFile {
             writer.write_all(&part)?;
             writer.write_all(&segment_checksum(number, &part).to_le_bytes())?;
         }
-        spilled::write_section(&mut &mut *writer, &spill)
+        spilled::write_section(writer, &spill)
     }
 
     fn part_bytes(&self) -> u64 {

@@ -1,11 +1,10 @@
 //! The list of spilled copies in a file, of fixed-size and growable filters alike.
 
-use std::io::{self, Write};
-
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::format::ReadError;
 use crate::format::header::impossible;
+use crate::io::{self, Write};
 use crate::spill::{Spill, SpillKey};
 
 /// Bytes of an entry.
@@ -47,7 +46,7 @@ pub(super) fn section_bytes(entries: u64) -> u64 {
     if entries == 0 { 0 } else { entries * ENTRY_BYTES as u64 + CHECKSUM_BYTES as u64 }
 }
 
-pub(super) fn write_section(writer: &mut impl Write, spill: &Spill) -> io::Result<()> {
+pub(super) fn write_section(writer: &mut dyn Write, spill: &Spill) -> io::Result<()> {
     if spill.is_empty() {
         return Ok(());
     }

@@ -1,15 +1,16 @@
 //! Writing tables of fixed size.
 
-use std::io::{self, Write};
+use alloc::vec::Vec;
 
 use crate::format::{FileKind, Header, segment_checksum, segments, spilled};
 use crate::geometry::Geometry;
+use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::spill::Spill;
 use crate::table::Parts;
 
 pub(crate) fn write(
-    mut writer: &mut dyn Write,
+    writer: &mut dyn Write,
     kind: FileKind,
     parts: &Parts,
     hasher: KeyHasher,
@@ -20,7 +21,7 @@ pub(crate) fn write(
     writer.write_all(&header.to_bytes())?;
     writer.write_all(table)?;
     writer.write_all(&checksums(table, &parts.geometry))?;
-    spilled::write_section(&mut writer, spill)
+    spilled::write_section(writer, spill)
 }
 
 fn checksums(table: &[u8], geometry: &Geometry) -> Vec<u8> {

@@ -1,10 +1,11 @@
 //! The layouts by name, and what a table's maker must know of each.
 
-use std::fmt;
+use core::fmt;
 
 use crate::error::BuildError;
 use crate::layout::gap::widest_gap;
 use crate::layout::semisorted;
+use crate::params::math;
 
 /// How fingerprints lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,9 +138,9 @@ impl Layout {
         // 0 marks an empty slot.
         match self {
             Self::Bucketed { .. } | Self::SemiSorted | Self::Words => {
-                f64::from(fingerprint_bits).exp2() - 1.0
+                math::exp2(fingerprint_bits.into()) - 1.0
             }
-            Self::GapWindows => f64::from(fingerprint_bits).exp2() - 2.0,
+            Self::GapWindows => math::exp2(fingerprint_bits.into()) - 2.0,
         }
     }
 

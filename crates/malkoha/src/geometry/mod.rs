@@ -6,7 +6,7 @@ pub use layout::Layout;
 pub(crate) use layout::word_lanes;
 
 use crate::error::BuildError;
-use crate::params::{self, float};
+use crate::params::{self, float, math};
 
 /// The most keys a filter can be built for.
 pub const MAX_CAPACITY: u64 = 1 << 36;
@@ -56,7 +56,7 @@ impl Geometry {
             clippy::cast_sign_loss,
             reason = "at most 2^36 / 0.1"
         )]
-        let filled = (float(capacity) / layout.load(fingerprint_bits)).ceil() as u64;
+        let filled = math::ceil(float(capacity) / layout.load(fingerprint_bits)) as u64;
         let slots = filled + layout.spare_slots();
         let segments = slots.div_ceil(SEGMENT_SLOTS);
         let overhang = layout.overhang(fingerprint_bits);
@@ -112,7 +112,7 @@ impl Geometry {
     pub fn fpr_at(&self, load: f64) -> f64 {
         let contents = self.layout.distinct_contents(self.fingerprint_bits);
         let occupied = f64::from(self.layout.probed_slots(self.fingerprint_bits)) * load;
-        -(occupied * (-1.0 / contents).ln_1p()).exp_m1()
+        -math::exp_m1(occupied * math::ln_1p(-1.0 / contents))
     }
 
     /// The expected number of keys, of `keys`, that find no place because their fingerprints are

@@ -7,7 +7,7 @@ use super::shape::LANES;
 use super::table::{Growing, narrow, with_codec};
 use crate::entries::Entry;
 use crate::error::InsertError;
-use crate::filter::CHUNK;
+use crate::filter::{CHUNK, whole};
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
@@ -103,6 +103,10 @@ impl Lookup for Growing {
 impl Stored for Growing {
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         format::read_growable(kind, reader)
+    }
+
+    fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        whole(&mut bytes, |reader| Self::read(kind, reader))
     }
 }
 

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 mod composite;
 mod hashed;
-#[cfg(any(unix, windows))]
+#[cfg(all(feature = "std", any(unix, windows)))]
 mod os;
 mod types;
 
@@ -128,6 +128,7 @@ impl KeyHasher {
     }
 
     /// A hasher with a seed that an attacker cannot know, from the operating system's randomness.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn random() -> Self {
         Self::new(random_seed())
@@ -148,6 +149,7 @@ impl KeyHasher {
 }
 
 /// A seed from the operating system's randomness, by way of the standard library's own keyed hash.
+#[cfg(feature = "std")]
 pub(crate) fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0x6d61_6c6b_6f68_6121_u64)

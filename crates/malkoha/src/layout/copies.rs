@@ -3,6 +3,8 @@
 //! Equal are copies with the same fingerprint and the same pair of places. A slot tells both, in
 //! every layout, wherever moves have brought it: so copies are recognised exactly.
 
+use alloc::vec::Vec;
+
 use crate::addressing::Probe;
 use crate::layout::{self, Search, TableLayout, search};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};

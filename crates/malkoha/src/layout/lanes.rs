@@ -119,7 +119,7 @@ impl Lanes {
         let places = [probe.first, probe.second];
         // At most 8 lanes a bucket: the second bucket's bits lie above the first's.
         let mut found = first | second << 8;
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             if found == 0 {
                 return None;
             }

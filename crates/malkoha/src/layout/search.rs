@@ -4,6 +4,8 @@
 //! nothing; a processor fetches the places of one level together, where a random walk waits for
 //! each in turn; and the path depends on the table's bytes alone, so equal histories give equal tables.
 
+use alloc::vec::Vec;
+
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::Room;
@@ -211,10 +213,10 @@ impl Found {
     /// Each place on the path, the place before it, and the move that leads on from there.
     fn numbers(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let mut number = self.number;
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let child = number.checked_sub(self.roots)?;
             let (parent, choice) = (child / self.moves, child % self.moves);
-            Some((std::mem::replace(&mut number, parent), parent, choice))
+            Some((core::mem::replace(&mut number, parent), parent, choice))
         })
     }
 

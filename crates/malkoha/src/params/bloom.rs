@@ -1,6 +1,8 @@
 //! Bloom filters (thesis, section 1.1).
 
-use std::f64::consts::LN_2;
+use core::f64::consts::LN_2;
+
+use super::math;
 
 /// The false-positive rate of a Bloom filter of `bits` bits that holds `keys` keys, with `hashes`
 /// hash functions: (1 - (1 - 1/m)^(kn))^k (thesis, eq. 1.5).
@@ -8,8 +10,8 @@ use std::f64::consts::LN_2;
 pub fn bloom_fpr(bits: u64, keys: u64, hashes: u32) -> f64 {
     let (m, n, k) = (super::cuckoo::float(bits), super::cuckoo::float(keys), f64::from(hashes));
     // ln(1 - 1/m) by ln_1p: 1 - 1/m is rounded to 1 for very large m.
-    let still_zero = (k * n * (-1.0 / m).ln_1p()).exp();
-    (1.0 - still_zero).powf(k)
+    let still_zero = math::exp(k * n * math::ln_1p(-1.0 / m));
+    math::powf(1.0 - still_zero, k)
 }
 
 /// The number of hash functions that minimises the false-positive rate at this many bits a key:

@@ -1,5 +1,7 @@
 //! Cuckoo filters (paper, sections 4 and 5).
 
+use super::math;
+
 /// A count as a float. Exact up to 2^53; beyond that, relative error 2^-53, far below what any
 /// formula here means.
 #[expect(clippy::cast_precision_loss, reason = "see above")]
@@ -22,15 +24,15 @@ pub fn cuckoo_bits_per_key(slot_bits: f64, load: f64) -> f64 {
 /// 7 % more at 4 bits and nothing to speak of at 12.
 #[must_use]
 pub fn cuckoo_fpr(fingerprint_bits: u32, probed_slots: u32, load: f64) -> f64 {
-    let values = f64::from(fingerprint_bits).exp2() - 1.0;
-    -(f64::from(probed_slots) * load * (-1.0 / values).ln_1p()).exp_m1()
+    let values = math::exp2(fingerprint_bits.into()) - 1.0;
+    -math::exp_m1(f64::from(probed_slots) * load * math::ln_1p(-1.0 / values))
 }
 
 /// The least fingerprint size for a false-positive rate with buckets of `bucket_size` slots, all
 /// of them taken as full: f >= log2(1/fpr) + log2(2b) (paper, eq. 6).
 #[must_use]
 pub fn cuckoo_fingerprint_bits(fpr: f64, bucket_size: u32) -> f64 {
-    super::information_bound(fpr) + (2.0 * f64::from(bucket_size)).log2()
+    super::information_bound(fpr) + math::log2(2.0 * f64::from(bucket_size))
 }
 
 /// Upper bound on the bits a key of a cuckoo filter: (log2(1/fpr) + log2(2b)) / load
@@ -76,9 +78,9 @@ pub fn expected_overfull_groups(
     if keys <= others {
         return 0.0;
     }
-    let binomial: f64 = (0..=others).map(|i| (float(keys - i) / float(i + 1)).ln()).sum();
-    let same_places = (2.0 / (f64::from(fingerprint_bits).exp2() * float(buckets))).ln();
-    (binomial + float(others) * same_places).exp()
+    let binomial: f64 = (0..=others).map(|i| math::ln(float(keys - i) / float(i + 1))).sum();
+    let same_places = math::ln(2.0 / (math::exp2(fingerprint_bits.into()) * float(buckets)));
+    math::exp(binomial + float(others) * same_places)
 }
 
 /// The least fingerprint size at which a table for `keys` keys, filled to `load`, is expected to
@@ -91,7 +93,7 @@ pub fn min_fingerprint_bits(keys: u64, bucket_size: u32, load: f64, tolerance: f
         clippy::cast_sign_loss,
         reason = "a positive number of buckets, at most 2^64"
     )]
-    let buckets = (float(keys) / load / f64::from(bucket_size)).ceil() as u64;
+    let buckets = math::ceil(float(keys) / load / f64::from(bucket_size)) as u64;
     (1..=32)
         .find(|&bits| expected_overfull_groups(keys, buckets.max(1), bucket_size, bits) < tolerance)
 }

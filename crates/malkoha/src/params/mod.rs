@@ -24,9 +24,18 @@ pub use cuckoo::{
     cuckoo_load_threshold, expected_overfull_groups, min_fingerprint_bits, semi_sorted_bits_bound,
 };
 
+// The functions of `f64` that `core` does not have: those of `std`, or of `libm` without it.
+#[cfg(feature = "std")]
+pub(crate) use core::primitive::f64 as math;
+#[cfg(not(feature = "std"))]
+pub(crate) mod math {
+    pub(crate) use libm::{ceil, exp, exp2, floor, log2, log10};
+    pub(crate) use libm::{expm1 as exp_m1, log as ln, log1p as ln_1p, pow as powf};
+}
+
 /// The fewest bits a key any filter with this false-positive rate can use: log2(1/fpr)
 /// (thesis, eq. 1.17).
 #[must_use]
 pub fn information_bound(fpr: f64) -> f64 {
-    -fpr.log2()
+    -math::log2(fpr)
 }

@@ -135,7 +135,7 @@ pub(crate) fn insert<L: TableLayout>(
             return insert(bytes, (i, *probe), Some(offer));
         }
         layout::prefetch_neighbours(layout, bytes, probe);
-        let oldest = std::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
+        let oldest = core::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
         if waited >= WAITING {
             insert(bytes, oldest, None);
         }

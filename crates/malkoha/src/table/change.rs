@@ -1,6 +1,6 @@
 //! Changing a table of fixed size.
 
-use std::ops::Deref;
+use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
 use crate::layout::{Copies, TableLayout, copies};

@@ -1,6 +1,8 @@
 //! Filling a map with the first value of each key, segment by segment, on several threads.
 
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::addressing::scale;
 use crate::layout::{Lanes, Search, copies};

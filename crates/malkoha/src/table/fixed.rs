@@ -1,13 +1,15 @@
 //! The table of fixed size: bytes, and the layout that makes sense of them.
 
-use std::io::{self, Read, Write};
-use std::ops::Deref;
+use core::ops::Deref;
+#[cfg(feature = "std")]
+use std::io::Read;
 
 use crate::arch::prefetch;
 use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::format::{self, FileKind, ReadError};
 use crate::geometry::Geometry;
+use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::layout::{Room, Search, TableLayout};
 use crate::params;
@@ -233,8 +235,15 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 }
 
 impl Stored for Fixed {
+    #[cfg(feature = "std")]
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         format::read(kind, reader)
+    }
+
+    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        let (view, hasher) = format::view(kind, bytes)?;
+        let table = view.to_owned();
+        Ok((table.map_err(|_| ReadError::Memory(view.bytes.len() as u64))?, hasher))
     }
 }
 

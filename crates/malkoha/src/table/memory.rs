@@ -1,8 +1,11 @@
 //! Zeroed memory for a table: plain for small ones, anonymous pages with huge-page advice for
 //! large ones.
 
-use std::fmt;
-use std::ops::{Deref, DerefMut};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{Deref, DerefMut};
 
 /// Whether large tables are mapped. On other systems, WebAssembly among them, `memmap2` compiles, but
 /// every mapping fails.
@@ -40,7 +43,7 @@ pub(crate) fn can_be_had(bytes: u64) -> bool {
     let mut vec = Vec::<u8>::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| vec.try_reserve_exact(bytes).is_ok());
     // Or compilers may leave out an allocation that nobody uses.
-    std::hint::black_box(&vec);
+    core::hint::black_box(&vec);
     reserved
 }
 

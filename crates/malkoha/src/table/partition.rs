@@ -1,7 +1,9 @@
 //! Large batches: hashes are first sorted by segment, roughly, so that each segment is filled while
 //! it lies in cache. Segments share no memory, so threads fill them side by side.
 
-use std::collections::HashMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::addressing::scale;
 use crate::geometry::Geometry;
@@ -112,7 +114,7 @@ fn fill<L: TableLayout + Sync>(
         let partitions = number * a_thread..ends.len().min((number + 1) * a_thread);
         parts.push((partitions, bytes));
     }
-    let fill_part = |(partitions, bytes): (std::ops::Range<usize>, &mut [u8])| {
+    let fill_part = |(partitions, bytes): (core::ops::Range<usize>, &mut [u8])| {
         let first_segment = (partitions.start * plan.segments_per_partition as usize) as u64;
         let (mut rejects, mut search) = (Vec::new(), Search::default());
         let mut spill = Spill::default();
@@ -138,7 +140,7 @@ fn locate(hashes: &[u64], rejects: &[u64], mut each: impl FnMut(usize)) {
     if rejects.is_empty() {
         return;
     }
-    let mut times: HashMap<u64, usize> = HashMap::new();
+    let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for &hash in rejects {
         *times.entry(hash).or_default() += 1;
     }

@@ -2,11 +2,13 @@
 //!
 //! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
 
-use std::io::{self, Read, Write};
+#[cfg(feature = "std")]
+use std::io::Read;
 
 use crate::entries::Entry;
 use crate::error::InsertError;
 use crate::format::{FileKind, ReadError};
+use crate::io::{self, Write};
 use crate::key::KeyHasher;
 
 /// Cannot be named outside this crate.
@@ -58,7 +60,10 @@ pub trait Lookup: Sealed {
 /// A table that can be read from a file.
 pub trait Stored: Lookup + Sized {
     /// Reads exactly the bytes of a file of this kind, and checks all of them.
+    #[cfg(feature = "std")]
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError>;
+    /// Reads from bytes that are a whole file of this kind, and checks all of them.
+    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError>;
 }
 
 /// A table that its owner can change.

@@ -1,6 +1,6 @@
 //! The values of a table of fixed size. They lie beside their fingerprints, in lanes.
 
-use std::ops::Deref;
+use core::ops::Deref;
 
 use crate::addressing::Probe;
 use crate::layout::TableLayout;
