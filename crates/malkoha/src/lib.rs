@@ -24,8 +24,43 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`ConcurrentCuckooFilter`] is shared by threads, and a [`GrowableConcurrentCuckooFilter`] grows meanwhile; a [`GrowableCuckooFilter`] starts small.
-//! A [`CuckooMap`] keeps a small value beside each fingerprint: where the key's record lies, say.
+//! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and a
+//! [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`] and a [`GrowableCuckooMap`]
+//! keep a small value beside each fingerprint: where the key's record lies, say. The folder
+//! `examples` of the repository has a program of a page for each common job.
+//!
+//! # One face
+//!
+//! All of them are one type, [`Filter`], over the table that holds the fingerprints: a method has one
+//! name, one meaning and one set of errors wherever it is. The names above are aliases.
+//!
+//! | | fixed | growable | shared | growable and shared | [`view`], mapped |
+//! | --- | --- | --- | --- | --- | --- |
+//! | `contains`, `count`, and many at once | set, map | set, map | set | set | set, map |
+//! | `get`, `values`, and many at once | map | map | | | map |
+//! | `insert`, `remove`, and many at once | set, map | set, map | set | set | (1) |
+//! | `insert_unique`, and many at once | set | set | set | set | (1) |
+//! | `update` | map | map | | | (1) |
+//! | `clear`, `clone`, `==` | set, map | set, map | set | set | `==`, `to_owned` |
+//! | `entries`, `lookups`, `par_contains_many` | set, map | set, map | set | set | set, map |
+//! | `save`, `open`, `to_bytes`, `from_bytes`, serde | set, map | set, map | set | set | `save`, `to_bytes` |
+//! | `map` | set, map | set, map | (2) | (3) | |
+//! | `union_with`, `unite` | set, map | set, map | (4) | (4) | as the other side |
+//! | `intersect_with` | set (5) | set (5) | (4) | (4) | as the other side |
+//! | `build_from`, on several threads | set | set | (4) | | |
+//! | `reserve`, `shrink_to_fit` | | map; set, map | | (3) | |
+//!
+//! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes stay
+//!    in memory: they can be changed as ever.
+//! 2. Its files are those of a [`CuckooFilter`], which [`MappedFilter`] maps.
+//! 3. Not yet. Copy it into memory with `open`; threads that read what they mapped need no locks.
+//! 4. Both sides have to hold still: [`to_filter`](ConcurrentCuckooFilter::to_filter) before,
+//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Those that grow have neither yet.
+//! 5. Of a map it would not be known which value is meant.
+//!
+//! There is no shared map yet. An empty field says that the kind has no use for it.
+//!
+//! [`view`]: FilterView::view
 //!
 //! # What is guaranteed
 //!
