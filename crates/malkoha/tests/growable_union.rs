@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use malkoha::{Builder, Copies, GrowableCuckooFilter, GrowableCuckooMap, UnionError};
 use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A range of keys, and copies of each.
 type Keys = (u32, u32, u32);
@@ -242,6 +243,63 @@ fn a_key_in_both_counts_once() {
         assert!((10_000..=10_001).contains(&union.len()), "{}", union.len());
         assert!((70_000..80_000_u32).all(|key| union.contains(key)));
     }
+}
+
+/// Spent fingerprints of a map without values lie in several segments, those of one with values do not.
+#[test]
+fn a_map_without_values_that_gets_some_can_be_saved() {
+    let map = |capacity, value_bits| {
+        GrowableCuckooMap::builder()
+            .capacity(capacity)
+            .fpr(0.25)
+            .growth(1.0)
+            .value_bits(value_bits)
+            .build()
+            .unwrap()
+    };
+    let mut without: GrowableCuckooMap = map(100, 0);
+    without.insert_many(&(0..200_000_u64).map(|key| (key, 0)).collect::<Vec<_>>()).unwrap();
+    assert!(without.entries().count() > 200_000, "some lie in several");
+    let mut with: GrowableCuckooMap = map(1_000_000, 7);
+    with.insert(1_u64, 5).unwrap();
+    for copies in [Copies::Most, Copies::Sum] {
+        let mut union = without.clone();
+        union.unite(&with, copies).unwrap();
+        let read = GrowableCuckooMap::from_bytes(&union.to_bytes()).unwrap();
+        assert!(read == union && read.get(1_u64).any(|value| value == 5));
+    }
+}
+
+/// Pairs beside the slots lie under a fingerprint that begins their own, not under one that goes on.
+#[test]
+fn spilled_pairs_of_old_maps_are_found() {
+    let map = |base: u64, fpr| {
+        let built = GrowableCuckooMap::builder().capacity(100).fpr(fpr).value_bits(40).build();
+        let mut map: GrowableCuckooMap = built.unwrap();
+        let pairs: Vec<_> = (0..60_000).map(|i| (i * 7 % 5_000, base + i)).collect();
+        map.insert_many(&pairs).unwrap();
+        (map, pairs)
+    };
+    for fpr in [0.5, 0.1, 0.01] {
+        let ((mut union, ours), (other, theirs)) = (map(0, fpr), map(1 << 30, fpr));
+        union.unite(&other, Copies::Sum).unwrap();
+        let lost = |&&(key, value): &&(u64, u64)| union.count_value(key, value) == 0;
+        assert_eq!(ours.iter().chain(&theirs).filter(lost).count(), 0, "{fpr}");
+    }
+}
+
+/// Where slots are more than keys, only the header tells how many there are.
+#[test]
+fn filters_of_different_length_differ() {
+    let filter = GrowableCuckooFilter::builder().capacity(100).fpr(0.5).growth(1.0).build();
+    let mut filter: GrowableCuckooFilter = filter.unwrap();
+    filter.insert_many(&(0..200_000_u64).collect::<Vec<_>>()).unwrap();
+    let mut bytes = filter.to_bytes();
+    bytes[40..48].copy_from_slice(&199_999_u64.to_le_bytes());
+    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    let other = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
+    assert!(other.len() == 199_999 && other != filter);
 }
 
 /// Three keys that know 10 bits of their strings, 4 of them of their paths, in a table whose segments are

@@ -244,7 +244,7 @@ impl PartialEq for Growing {
                 && self.bytes(number) == other.bytes(number)
         };
         self.shape == other.shape
-            && self.capacity == other.capacity
+            && (self.capacity, self.len) == (other.capacity, other.len)
             && self.segments() == other.segments()
             && self.spill == other.spill
             && (0..self.segments()).all(same)

@@ -30,6 +30,10 @@ impl Growing {
         let (into, from) = if takes(self, other, &shape) { (self, other) } else { (other, self) };
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
+        if !shape.doubles() {
+            // Of a map whose values had no bits: doubles are pairs from now on.
+            union.len = union.filled();
+        }
         let mut fits = true;
         let mut adopt = |partial: &Partial, value, n| {
             fits = fits
@@ -79,9 +83,14 @@ impl Growing {
                 let (fingerprint, present) = self.settle(&target);
                 (fingerprint, fingerprint, present)
             } else {
-                let found = self.find(&target);
+                // Not those that continue it: keys that are not theirs may have this value.
                 let own = target.fingerprint;
-                (own, found.longest().unwrap_or(own), found.len())
+                let mut related = self.related(&target);
+                let begins =
+                    |found: &&Match| found.fingerprint.trailing_zeros() >= own.trailing_zeros();
+                let found = related.longest_first().iter().filter(begins);
+                let present = u32::try_from(found.clone().count()).unwrap_or(MAX_COPIES);
+                (own, found.map(|found| found.fingerprint).next().unwrap_or(own), present)
             };
             if copies == 0 {
                 return Some(());
