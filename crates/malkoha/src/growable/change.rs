@@ -1,5 +1,6 @@
 //! Inserting, removing and replacing.
 
+use super::directory::Home;
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
@@ -94,23 +95,36 @@ impl Growing {
         u64::from(len) * 4 >= full(form.grid.buckets(), false) * 3 && self.can_grow(number)
     }
 
+    /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it matches the
+    /// target's, if it is not that.
     #[inline]
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
-        let Record { home, form, .. } = self.records[number];
-        let (bytes, search) = (self.segments.bytes_mut(number), &mut self.search);
-        let [first, second] = target.places;
+        let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
         let inserted = with_codec!(&self.kernel, codec => {
-            let segment = Segment::new(codec, form, home);
-            let probe = Probe { segment: 0, first, second, fingerprint };
-            layout::insert(&segment, bytes, search, &probe, value, MAX_KICKS)
-        });
+            // The buckets are known: what the home tells is not asked for.
+            let segment = Segment::new(codec, form, Home::ROOT);
+            segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
+        }) || self.insert_with_moves(target, fingerprint, value);
         if inserted {
             self.records[number].len += 1;
             self.occupied += 1;
-            self.count_in(home.depth, fingerprint);
+            self.count_in(target.entry.depth(), fingerprint);
         }
         inserted
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_with_moves(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
+        let Record { home, form, .. } = self.records[target.number()];
+        let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
+        let [first, second] = target.places;
+        let probe = Probe { segment: 0, first, second, fingerprint };
+        with_codec!(&self.kernel, codec => {
+            let segment = Segment::new(codec, form, home);
+            layout::insert_with_moves(&segment, bytes, search, &probe, value, MAX_KICKS)
+        })
     }
 
     /// Removes one copy with this value of a key.

@@ -211,6 +211,28 @@ impl<'a, W: Word> Segment<'a, W> {
         lane < LANES
     }
 
+    /// Puts a fingerprint into the emptier of its buckets; answers whether there was room. With both
+    /// as full as each other, searches are rarer.
+    #[inline(always)]
+    pub(super) fn push_to_one(
+        &self,
+        bytes: &mut [u8],
+        places: [u64; 2],
+        buckets: [u64; 2],
+        fingerprint: u64,
+        value: u64,
+    ) -> bool {
+        let lens = buckets.map(|bucket| self.codec.len(self.load(bytes, bucket)));
+        let second = lens[1] < lens[0];
+        let place = if second { places[1] } else { places[0] };
+        let (bucket, lane) = if second { (buckets[1], lens[1]) } else { (buckets[0], lens[0]) };
+        if lane < LANES {
+            let slot = Slot { fingerprint, place, value };
+            self.set(bytes, Position { bucket, lane }, slot);
+        }
+        lane < LANES
+    }
+
     /// The two buckets of a fingerprint at these places; the second may be the first.
     #[inline(always)]
     pub(super) fn buckets_of(&self, places: [u64; 2], fingerprint: u64) -> [u64; 2] {
@@ -331,19 +353,10 @@ impl<W: Word> Room for Segment<'_, W> {
         bucket * self.bucket_bits
     }
 
-    /// Into the emptier bucket: with both as full as each other, searches are rarer.
     #[inline]
     fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
-        let buckets = self.candidates(probe);
-        let lens = buckets.map(|bucket| self.codec.len(self.load(bytes, bucket)));
-        let second = lens[1] < lens[0];
-        let place = if second { probe.second } else { probe.first };
-        let (bucket, lane) = if second { (buckets[1], lens[1]) } else { (buckets[0], lens[0]) };
-        if lane < LANES {
-            let slot = Slot { fingerprint: probe.fingerprint, place, value };
-            self.set(bytes, Position { bucket, lane }, slot);
-        }
-        lane < LANES
+        let places = [probe.first, probe.second];
+        self.push_to_one(bytes, places, self.candidates(probe), probe.fingerprint, value)
     }
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {

@@ -15,7 +15,7 @@ pub use copies::Copies;
 pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;
-pub(crate) use search::{Neighbours, Search, Step, insert, prefetch_neighbours};
+pub(crate) use search::{Neighbours, Search, Step, insert, insert_with_moves, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 

@@ -80,7 +80,7 @@ pub(crate) fn insert<L: Room>(
 /// [`insert`] where no candidate place has room.
 #[cold]
 #[inline(never)]
-pub(super) fn insert_with_moves<L: Room>(
+pub(crate) fn insert_with_moves<L: Room>(
     layout: &L,
     bytes: &mut [u8],
     search: &mut Search,
