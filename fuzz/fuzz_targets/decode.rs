@@ -1,4 +1,5 @@
-//! Any bytes, read as filters and maps of every kind: an error or something that works, and no panic.
+//! Any bytes, read as filters and maps of every kind: an error or something that works, and no
+//! panic.
 //!
 //! The header's checksum and those of the segments are put right first, or the fuzzer would never
 //! get past them.

@@ -1,5 +1,5 @@
-//! A stream in which few keys come very often, into filters of fixed size: what they count beside the
-//! truth, and what that costs.
+//! A stream in which few keys come very often, into filters of fixed size: what they count beside
+//! the truth, and what that costs.
 
 use std::time::Duration;
 

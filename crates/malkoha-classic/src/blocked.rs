@@ -273,8 +273,8 @@ pub fn blocked_bloom_fpr(keys_per_block: f64, hashes: u32) -> f64 {
     rate
 }
 
-/// The fewest bits per key with which a blocked Bloom filter reaches this false-positive rate; `None`
-/// if blocks cannot reach it, which is so below about 10^-11.
+/// The fewest bits per key with which a blocked Bloom filter reaches this false-positive rate;
+/// `None` if blocks cannot reach it, which is so below about 10^-11.
 #[must_use]
 pub fn blocked_bloom_bits_per_key(fpr: f64) -> Option<f64> {
     least_bits_per_key(fpr).map(|(bits_per_key, _)| bits_per_key)

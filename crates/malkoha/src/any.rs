@@ -70,7 +70,8 @@ impl AnyFilter {
         whole(&mut bytes, |reader| Self::read_from(reader))
     }
 
-    /// Reads exactly the bytes of a filter or map, as [`Filter::read_from`](crate::Filter::read_from).
+    /// Reads exactly the bytes of a filter or map, as
+    /// [`Filter::read_from`](crate::Filter::read_from).
     ///
     /// # Errors
     ///

@@ -24,15 +24,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and a
-//! [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`] and a [`GrowableCuckooMap`]
-//! keep a small value beside each fingerprint: where the key's record lies, say. The folder
-//! `examples` of the repository has a program of a page for each common job.
+//! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and
+//! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`] and a
+//! [`GrowableCuckooMap`] keep a small value beside each fingerprint: where the key's record lies,
+//! say. The folder `examples` of the repository has a program of a page for each common job.
 //!
 //! # One face
 //!
-//! All of them are one type, [`Filter`], over the table that holds the fingerprints: a method has one
-//! name, one meaning and one set of errors wherever it is. The names above are aliases.
+//! All of them are one type, [`Filter`], over the table that holds the fingerprints: a method has
+//! one name, one meaning and one set of errors wherever it is. The names above are aliases.
 //!
 //! | | fixed | growable | shared | growable and shared | [`view`], mapped |
 //! | --- | --- | --- | --- | --- | --- |

@@ -134,7 +134,8 @@ impl Spill {
         copies.for_each(|(key, copies)| self.add(key, copies));
     }
 
-    /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing else.
+    /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing
+    /// else.
     pub(crate) fn rename(&mut self, from: SpillKey, to: SpillKey) {
         if self.counts.is_empty() {
             return;

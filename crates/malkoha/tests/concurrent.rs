@@ -294,8 +294,8 @@ fn filters_of_all_kinds_are_shared() {
 }
 
 /// Threads make filters grow to 150 times what they began with. Each puts in keys and takes every
-/// other one out again; another looks for what was in at first, and for all that has been put in to stay.
-/// In the end all is taken out, and nothing is left.
+/// other one out again; another looks for what was in at first, and for all that has been put in to
+/// stay. In the end all is taken out, and nothing is left.
 fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
     let (first, each, step): (u64, u64, usize) =
         if cfg!(miri) { (20, 60, 20) } else { (100, 10_000, 100) };
@@ -361,8 +361,9 @@ fn no_key_is_missed_while_filters_grow_with_queue_locks() {
     no_key_is_missed_while_filters_grow::<Striped<ElidedMcsLock>>(2);
 }
 
-/// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that are
-/// fuller than others. The promise holds to the growth that was named; beyond it inserts are refused.
+/// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that
+/// are fuller than others. The promise holds to the growth that was named; beyond it inserts are
+/// refused.
 #[test]
 #[cfg_attr(miri, ignore = "statistics need many keys")]
 fn a_growing_filter_keeps_its_false_positive_rate() {
@@ -389,8 +390,8 @@ fn a_growing_filter_keeps_its_false_positive_rate() {
     assert!((0..keys).all(|key| filter.contains(key)), "a refusal loses nothing");
 }
 
-/// Parts of a small filter had 95 buckets, and three of these keys have one and the same bucket for both of
-/// their places, and fingerprints that begin alike: no split parted them.
+/// Parts of a small filter had 95 buckets, and three of these keys have one and the same bucket for
+/// both of their places, and fingerprints that begin alike: no split parted them.
 #[test]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn a_small_filter_refuses_no_key_on_its_way() {

@@ -120,8 +120,8 @@ fn zipf(s: f64, most: f64, draws: u32) -> impl Iterator<Item = u64> {
 }
 
 /// Counts of a skewed stream in a filter that has room for its distinct keys only: never too low,
-/// and too high for no more of them than share a fingerprint by chance. Tolerance: 4.5 sigma of that
-/// number.
+/// and too high for no more of them than share a fingerprint by chance. Tolerance: 4.5 sigma of
+/// that number.
 #[test]
 fn a_zipf_stream_is_counted() {
     let mut truth: HashMap<u64, u64> = HashMap::new();

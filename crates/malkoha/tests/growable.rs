@@ -160,8 +160,8 @@ fn a_copy_at_every_size() {
     }
 }
 
-/// Beyond the promise it goes on, at a rate that it reports, also when its oldest fingerprints have no bit
-/// of their path left and lie in both halves of a split.
+/// Beyond the promise it goes on, at a rate that it reports, also when its oldest fingerprints have
+/// no bit of their path left and lie in both halves of a split.
 #[test]
 fn grows_beyond_the_promise_for_ever() {
     let builder = GrowableCuckooFilter::builder().capacity(16_000).fpr(0.6).growth(1.0);
@@ -271,8 +271,8 @@ fn keys_left_out_as_known_stay_known() {
     assert!((0..50_000_u32).all(|key| filter.contains(key)));
 }
 
-/// Keys that somebody chose so that one segment has them all, split after split, make a directory as
-/// deep as there can be, and then a refusal. Such a filter can be shrunk and saved all the same.
+/// Keys that somebody chose so that one segment has them all, split after split, make a directory
+/// as deep as there can be, and then a refusal. Such a filter can be shrunk and saved all the same.
 #[test]
 fn a_lopsided_filter_can_be_saved() {
     // The inverse of the constant that makes a string of a hash: odd numbers have one.
@@ -281,8 +281,8 @@ fn a_lopsided_filter_can_be_saved() {
         (0..6).fold(1_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(mix.wrapping_mul(x))));
     let mut filter =
         GrowableCuckooFilter::builder().capacity(1).fpr(2e-8).growth(1e4).build().unwrap();
-    // The first 26 bits of all strings agree. Four that differ are left to the first fingerprints, or
-    // most keys would be copies, which make no segment full.
+    // The first 26 bits of all strings agree. Four that differ are left to the first fingerprints,
+    // or most keys would be copies, which make no segment full.
     assert_eq!(filter.fingerprint_bits(), 30);
     let hash = |key: u64| (key.wrapping_mul(mix) >> 26).wrapping_mul(inverse);
     let refused = (0..100_000).find(|&key| filter.insert_hash(hash(key)).is_err());

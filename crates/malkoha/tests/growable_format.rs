@@ -85,8 +85,8 @@ fn fixtures_are_reproduced_and_answer() {
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
 }
 
-/// Files of before, in which all of a fingerprint chooses the alternate place: they open, are written
-/// as they were, and grow on.
+/// Files of before, in which all of a fingerprint chooses the alternate place: they open, are
+/// written as they were, and grow on.
 #[test]
 fn files_of_several_trees_open_and_grow() {
     for name in ["empty", "small", "split"] {
@@ -416,7 +416,8 @@ fn mutated_files_do_no_harm() {
                     filter.remove(key);
                 }
                 assert!(filter.entries().count() < 10_000);
-                // Copies that are nearly beyond counting may not be counted any more when more come.
+                // Copies that are nearly beyond counting may not be counted any more when more
+                // come.
                 if hostile && file % 16 == 0 && filter.spilled() < 1 << 60 {
                     use_set(filter.clone());
                 }

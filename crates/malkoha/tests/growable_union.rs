@@ -66,8 +66,8 @@ fn live(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Of tables of any two capacities, rates and growths: no key lost, none counted lower than in both,
-    /// or in either where the greater count is asked for; all can be removed.
+    /// Of tables of any two capacities, rates and growths: no key lost, none counted lower than in
+    /// both, or in either where the greater count is asked for; all can be removed.
     #[test]
     fn a_union_has_the_keys_of_both(
         capacities in (capacity(), capacity()),
@@ -245,7 +245,8 @@ fn a_key_in_both_counts_once() {
     }
 }
 
-/// Spent fingerprints of a map without values lie in several segments, those of one with values do not.
+/// Spent fingerprints of a map without values lie in several segments, those of one with values do
+/// not.
 #[test]
 fn a_map_without_values_that_gets_some_can_be_saved() {
     let map = |capacity, value_bits| {
@@ -270,7 +271,8 @@ fn a_map_without_values_that_gets_some_can_be_saved() {
     }
 }
 
-/// Pairs beside the slots lie under a fingerprint that begins their own, not under one that goes on.
+/// Pairs beside the slots lie under a fingerprint that begins their own, not under one that goes
+/// on.
 #[test]
 fn spilled_pairs_of_old_maps_are_found() {
     let map = |base: u64, capacity| {
@@ -301,8 +303,8 @@ fn filters_of_different_length_differ() {
     assert!(other.len() == 199_999 && other != filter);
 }
 
-/// Three keys that know 10 bits of their strings, 4 of them of their paths, in a table whose segments are
-/// told apart by 6: each comes into all segments where it may belong.
+/// Three keys that know 10 bits of their strings, 4 of them of their paths, in a table whose
+/// segments are told apart by 6: each comes into all segments where it may belong.
 #[test]
 fn a_coarse_filter_goes_into_a_deep_one() {
     let mut coarse =

@@ -1,4 +1,5 @@
-//! Maps with values, grown and of fixed size: candidates of keys that are in and of keys that are not.
+//! Maps with values, grown and of fixed size: candidates of keys that are in and of keys that are
+//! not.
 
 use anyhow::{Result, ensure};
 use malkoha::{CuckooMap, GrowableCuckooMap, Key};

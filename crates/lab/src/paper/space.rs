@@ -75,8 +75,8 @@ fn of_layout(layout: Layout, name: &str, bits: u32, keys: Keys) -> Result<[Value
     Ok(halves(name, bits, fpr, filter.bits_per_key()))
 }
 
-/// A growable filter with the keys that it was asked to begin with; it never refuses any. Its rate is
-/// asked for: that of buckets of 4 with so many bits.
+/// A growable filter with the keys that it was asked to begin with; it never refuses any. Its rate
+/// is asked for: that of buckets of 4 with so many bits.
 fn of_growable(bits: u32, keys: Keys) -> Result<[Value; 2]> {
     let (capacity, fpr) = (1 << SLOTS, params::cuckoo_fpr(bits, 8, 1.0));
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(1.0);

@@ -1,8 +1,9 @@
 //! From a key's hash to the locations at which its record may lie.
 //!
-//! The index is a [`GrowableCuckooMap`] in 64 shards, each behind a lock of its own. A shard grows a
-//! segment at a time, so no write waits for long. A snapshot shares the shards with the store until
-//! the store changes them: taking one costs nothing, and changing a shared shard copies it once.
+//! The index is a [`GrowableCuckooMap`] in 64 shards, each behind a lock of its own. A shard grows
+//! a segment at a time, so no write waits for long. A snapshot shares the shards with the store
+//! until the store changes them: taking one costs nothing, and changing a shared shard copies it
+//! once.
 
 mod checkpoint;
 mod widening;

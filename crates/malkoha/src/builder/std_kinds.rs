@@ -1,4 +1,5 @@
-//! What the kinds take of the options that need `std`: those that grow, and those that threads share.
+//! What the kinds take of the options that need `std`: those that grow, and those that threads
+//! share.
 
 use super::kinds::Missing;
 use super::{Build, Options, Plan, Planned};

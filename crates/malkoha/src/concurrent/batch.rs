@@ -11,8 +11,8 @@ use crate::locks::Locking;
 const RING: usize = 64;
 
 impl<P: Locking, S: Space> Table<P, S> {
-    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands what
-    /// came of it to `each`, with the hash's position.
+    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands
+    /// what came of it to `each`, with the hash's position.
     pub(super) fn insert_unique_many(
         &self,
         hashes: &[u64],

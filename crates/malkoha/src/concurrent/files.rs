@@ -14,8 +14,8 @@ use crate::locks::Locking;
 use crate::table::Fixed;
 use crate::table::traits::{Lookup, Stored};
 
-/// How a table of a space is stored. A snapshot is taken first, in memory: threads may go on changing
-/// the table while the writer waits.
+/// How a table of a space is stored. A snapshot is taken first, in memory: threads may go on
+/// changing the table while the writer waits.
 pub(crate) trait Files: Sized {
     const KIND: FileKind;
 

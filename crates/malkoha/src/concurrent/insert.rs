@@ -83,8 +83,8 @@ impl<P: Locking, S: Space> Table<P, S> {
     /// Inserts a key unless it is in. `None`: there is no room for it.
     ///
     /// Of any number of calls for one key, exactly one returns `New`, if there is room and nobody
-    /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time may
-    /// add another copy: it counts as the later of the two.
+    /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time
+    /// may add another copy: it counts as the later of the two.
     #[inline(always)]
     pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
         self.with_splits(probe, |part| {

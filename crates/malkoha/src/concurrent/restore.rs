@@ -1,4 +1,5 @@
-//! A table put together from the pieces of another one, which may come from a damaged or hostile file.
+//! A table put together from the pieces of another one, which may come from a damaged or hostile
+//! file.
 
 use crate::geometry::Geometry;
 use crate::locks::Locking;

@@ -1,9 +1,9 @@
 //! What concerns the whole of a table that threads change: emptying and copying it, part by part.
 //!
 //! Each part is *frozen* for the time that it takes to read or to empty its words, some tens of
-//! microseconds: nothing is moved, removed or spilled in it. Lookups go on. Between one part and the
-//! next everything goes on, and parts that were not reached yet may be split. A part ends where it
-//! ended before, however often it is split, so each fingerprint is met once.
+//! microseconds: nothing is moved, removed or spilled in it. Lookups go on. Between one part and
+//! the next everything goes on, and parts that were not reached yet may be split. A part ends where
+//! it ended before, however often it is split, so each fingerprint is met once.
 
 use crate::addressing::Probe;
 use crate::entries::Entry;
@@ -89,8 +89,8 @@ impl<P: Locking, S: Space> Table<P, S> {
     /// Takes everything out, and returns how many copies that were. No part goes away.
     ///
     /// For each key it is as if all its copies were removed at one moment, between the call and its
-    /// return: one that is inserted meanwhile may stay, and one that was inserted before is gone. The
-    /// moment differs from key to key.
+    /// return: one that is inserted meanwhile may stay, and one that was inserted before is gone.
+    /// The moment differs from key to key.
     pub(super) fn clear(&self) -> u64 {
         let (mut name, mut copies) = (0, 0_u64);
         while name < self.space.names() {

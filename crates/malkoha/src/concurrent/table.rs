@@ -9,13 +9,14 @@
 //! * a **lookup** reads the version, both buckets, and the version again. A hit is final. A miss is
 //!   final if the version is the same; otherwise it looks again.
 //!
-//! Why a lookup never misses a key that is in all the while: its fingerprint then lies in one of the
-//! two buckets at every moment, so to see it in neither, a lookup must read one bucket before the
-//! fingerprint comes and the other one after it has left. Whatever empties a lane raises the version
-//! first, so the second reading of the version shows that; and if the first reading did already, then
-//! what was done before the raise, the adding at the destination, is seen in the bucket. (It is not
-//! enough for removals to be seen: two keys can have equal fingerprints, and one's removal take the
-//! lane of the other, whose new lane the lookup has read when it was still empty.)
+//! Why a lookup never misses a key that is in all the while: its fingerprint then lies in one of
+//! the two buckets at every moment, so to see it in neither, a lookup must read one bucket before
+//! the fingerprint comes and the other one after it has left. Whatever empties a lane raises the
+//! version first, so the second reading of the version shows that; and if the first reading did
+//! already, then what was done before the raise, the adding at the destination, is seen in the
+//! bucket. (It is not enough for removals to be seen: two keys can have equal fingerprints, and
+//! one's removal take the lane of the other, whose new lane the lookup has read when it was still
+//! empty.)
 //!
 //! Only holders of a stripe's lock empty lanes with its fingerprints. So what they have seen there
 //! stays, while other lanes of the bucket may change.
@@ -74,7 +75,8 @@ impl<P: Locking, S: Space> Table<P, S> {
     }
 
     /// Runs an operation on the part that begins with this name, while nothing in it is moved,
-    /// removed or spilled. Where parts have no locks, threads may put fingerprints into empty lanes.
+    /// removed or spilled. Where parts have no locks, threads may put fingerprints into empty
+    /// lanes.
     ///
     /// The only one that holds several stripes' locks, and it takes them in order; no holder of a
     /// single one waits for another.
@@ -140,8 +142,8 @@ impl<P: Locking, S: Space> Table<P, S> {
         })
     }
 
-    /// Copies in the candidate buckets. Exact under the stripe's lock, but for inserts that have not
-    /// returned.
+    /// Copies in the candidate buckets. Exact under the stripe's lock, but for inserts that have
+    /// not returned.
     pub(super) fn count_in_table(&self, probe: &Probe) -> u32 {
         let count = |bucket: &AtomicU64| {
             self.lanes.count(bucket.load(Ordering::Acquire), probe.fingerprint)
@@ -231,8 +233,8 @@ impl<P: Locking, S: Space> Table<P, S> {
         self.space.in_part(probe, |_| stripe.lock.with(take))
     }
 
-    /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs there
-    /// and there is room. Answers whether the lane is then empty.
+    /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs
+    /// there and there is room. Answers whether the lane is then empty.
     pub(super) fn relocate(&self, part: &[AtomicU64], segment: u64, step: Step) -> bool {
         let Step { from, choice, to } = step;
         // At most 16 lanes, and places of what is in memory.

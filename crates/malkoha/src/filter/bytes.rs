@@ -7,8 +7,8 @@ use crate::format::ReadError;
 use crate::table::traits::{Lookup, Stored};
 
 impl<T: Lookup, C: Content> Filter<T, C> {
-    /// The bytes of the file that the filter would be saved as: docs/FORMAT.md specifies them. Equal
-    /// filters give equal bytes.
+    /// The bytes of the file that the filter would be saved as: docs/FORMAT.md specifies them.
+    /// Equal filters give equal bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -13,8 +13,8 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`], or [`InsertError::GrownOut`] of one that grows, if no place was found;
-    /// the filter then holds what it held.
+    /// [`InsertError::Full`], or [`InsertError::GrownOut`] of one that grows, if no place was
+    /// found; the filter then holds what it held.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
         self.insert_hash(key.hash_with(self.hasher))
@@ -57,8 +57,8 @@ impl<T: Change> Filter<T, Keys> {
         self.insert_hash(hash).map(|()| true)
     }
 
-    /// [`insert_unique`](Self::insert_unique) for all `keys`, in their order: of equal keys the first
-    /// one is inserted. Returns which were.
+    /// [`insert_unique`](Self::insert_unique) for all `keys`, in their order: of equal keys the
+    /// first one is inserted. Returns which were.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -81,7 +81,8 @@ impl<T: Change> Filter<T, Keys> {
         all_but(refused, || self.table.refusal()).map(|()| new)
     }
 
-    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
+    /// length.
     ///
     /// # Errors
     ///
@@ -116,8 +117,8 @@ impl<T: Change> Filter<T, Keys> {
         });
     }
 
-    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment first, at
-    /// 16 bytes per key for a bounded number of keys at a time.
+    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment first,
+    /// at 16 bytes per key for a bounded number of keys at a time.
     ///
     /// # Errors
     ///
@@ -143,8 +144,9 @@ impl<T: Change> Filter<T, Keys> {
         self.insert_hashes_with_threads(hashes, 1)
     }
 
-    /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills segments
-    /// of its own. The result does not depend on their number. One that grows uses one thread.
+    /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
+    /// segments of its own. The result does not depend on their number. One that grows uses one
+    /// thread.
     ///
     /// # Errors
     ///

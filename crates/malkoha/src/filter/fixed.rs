@@ -64,8 +64,8 @@ impl CuckooMap {
     }
 
     /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
-    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash. Returns
-    /// how many were inserted.
+    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash.
+    /// Returns how many were inserted.
     ///
     /// Up to `threads` threads fill segments of their own; the result does not depend on their
     /// number. Takes 32 bytes per pair meanwhile. Large maps are filled fastest by batches of a few
@@ -86,8 +86,8 @@ impl CuckooMap {
     ///
     /// # Errors
     ///
-    /// If a value is too large: nothing has changed then. If some keys were refused: the error names
-    /// them, and all the others are in.
+    /// If a value is too large: nothing has changed then. If some keys were refused: the error
+    /// names them, and all the others are in.
     pub fn insert_distinct_hashes(
         &mut self,
         pairs: &[(u64, u64)],
@@ -104,8 +104,8 @@ impl CuckooMap {
 
 impl<C: Content> Filter<Fixed, C> {
     /// Adds all that is in another filter or map of the same geometry and seed: one that was built
-    /// for the same capacity and rate, as a rule. What is in both counts as often as in the one where
-    /// it counts more, so that one removal removes what was inserted once in each.
+    /// for the same capacity and rate, as a rule. What is in both counts as often as in the one
+    /// where it counts more, so that one removal removes what was inserted once in each.
     ///
     /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
     /// are removed after a union loses such a key with the other, with about the probability of a
@@ -129,9 +129,9 @@ impl<C: Content> Filter<Fixed, C> {
     ///
     /// # Errors
     ///
-    /// If they differ in geometry or seed, if what is in both does not fit into one (which is of fixed
-    /// size: unions of [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) make room, and take any
-    /// capacity), or if there is no memory; nothing has changed then.
+    /// If they differ in geometry or seed, if what is in both does not fit into one (which is of
+    /// fixed size: unions of [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) make room, and
+    /// take any capacity), or if there is no memory; nothing has changed then.
     pub fn union_with<B>(&mut self, other: &Filter<Fixed<B>, C>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,
@@ -159,8 +159,8 @@ impl<C: Content> Filter<Fixed, C> {
 
 impl CuckooFilter {
     /// Takes out all that is not in another filter of the same geometry and seed. A key that is in
-    /// both stays, with the copies that it has here; one that is here alone stays if the other filter
-    /// seems to have it.
+    /// both stays, with the copies that it has here; one that is here alone stays if the other
+    /// filter seems to have it.
     ///
     /// There is no difference of filters: taking out what another one has would lose keys that it
     /// only seems to have.

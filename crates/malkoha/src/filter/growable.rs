@@ -31,7 +31,8 @@ impl GrowableCuckooFilter {
     ///
     /// # Errors
     ///
-    /// If the filters' seeds differ, or one was built by an earlier release; nothing has changed then.
+    /// If the filters' seeds differ, or one was built by an earlier release; nothing has changed
+    /// then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), UnionError> {
         same_hash(self, other)?;
         self.table.intersect(&other.table)
@@ -74,12 +75,13 @@ impl Filter<Growing, Values> {
 
 impl<C: Content> Filter<Growing, C> {
     /// Adds all that is in another filter or map of the same seed, without the keys, whatever their
-    /// capacities, rates and histories: makes room as it needs. What is in both counts as often as in
-    /// the one where it counts more, so that one removal removes what was inserted once in each.
+    /// capacities, rates and histories: makes room as it needs. What is in both counts as often as
+    /// in the one where it counts more, so that one removal removes what was inserted once in each.
     ///
     /// Keys keep the bits that they have left, so the false-positive rate is that of both together
     /// at their ages: see [`expected_fpr`](Self::expected_fpr). Takes time in proportion to the one
-    /// that has fewer keys, or to both where their shapes differ, and meanwhile the memory of another.
+    /// that has fewer keys, or to both where their shapes differ, and meanwhile the memory of
+    /// another.
     ///
     /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
     /// are removed after a union loses such a key with the other, with about the probability of a

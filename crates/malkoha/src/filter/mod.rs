@@ -68,11 +68,11 @@ use crate::table::{Fixed, Memory};
 /// # Equal keys
 ///
 /// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
-/// Any number of copies fits, and [`count`](Self::count) returns how many there are. Two of them, as
-/// a rule, take slots; further ones are *spilled*: counted in a list beside the table, at about 45
-/// bytes for each fingerprint that has any. A second copy gives up its slot where a new key finds
-/// none, so copies never make a filter full: it holds its capacity of distinct keys, whatever number
-/// of copies come with them.
+/// Any number of copies fits, and [`count`](Self::count) returns how many there are. Two of them,
+/// as a rule, take slots; further ones are *spilled*: counted in a list beside the table, at about
+/// 45 bytes for each fingerprint that has any. A second copy gives up its slot where a new key
+/// finds none, so copies never make a filter full: it holds its capacity of distinct keys, whatever
+/// number of copies come with them.
 ///
 /// Use [`insert_unique`](CuckooFilter::insert_unique) where the first copy is enough and nothing is
 /// ever removed.
@@ -185,9 +185,9 @@ pub type MappedMap = CuckooMap<MappedFile>;
 /// A key knows a fixed number of bits when it arrives, and spends one with each split. So the
 /// false-positive rate rises slowly: after `n` doublings it is at most `1 + n` times the first. The
 /// builder pays for that in advance: the rate that was asked for holds until the filter has grown
-/// to [`growth`](crate::Builder::growth) times its capacity. Beyond that it rises by the same amount
-/// with each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split earlier as
-/// bits run out; and when the oldest keys have one left, inserts fail with
+/// to [`growth`](crate::Builder::growth) times its capacity. Beyond that it rises by the same
+/// amount with each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split
+/// earlier as bits run out; and when the oldest keys have one left, inserts fail with
 /// [`InsertError::GrownOut`].
 ///
 /// ```
@@ -244,8 +244,8 @@ pub type GrowableCuckooMap = Filter<Growing, Values>;
 ///
 /// A key is in for all threads that know, by whatever way, that its insert has returned.
 ///
-/// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for a
-/// slot of 12: about 5 % more than the smallest layout of [`CuckooFilter`].
+/// A bucket is one 64-bit word, [`Layout::Words`](crate::Layout::Words), which costs 12.8 bits for
+/// a slot of 12: about 5 % more than the smallest layout of [`CuckooFilter`].
 ///
 /// It has a lock per stripe that lets threads sleep; [`ConcurrentCuckooFilterWith`] has others.
 ///
@@ -275,8 +275,8 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 /// either.
 ///
 /// It is built for a capacity to begin with, a rate, and the [growth](crate::Builder::growth) until
-/// which that rate holds, 65,536 at most. Beyond it inserts return [`InsertError::Full`]. Fewer than
-/// one filter in a thousand fails earlier, for up to a million keys that grow 1024 times.
+/// which that rate holds, 65,536 at most. Beyond it inserts return [`InsertError::Full`]. Fewer
+/// than one filter in a thousand fails earlier, for up to a million keys that grow 1024 times.
 ///
 /// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer
 /// from the start: 16 for 1 % and a growth of 64, and 32 at most. Parts are between half full and
@@ -332,8 +332,8 @@ fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), 
 /// Hashes that are handed to a table at a time, where more are not better.
 pub(crate) const CHUNK: usize = 1024;
 
-/// Calls `each(position of the first, hashes)` for successive chunks of keys, so that a batch of any
-/// length needs no memory of its own.
+/// Calls `each(position of the first, hashes)` for successive chunks of keys, so that a batch of
+/// any length needs no memory of its own.
 #[inline]
 fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
     let mut hashes = [0; CHUNK];

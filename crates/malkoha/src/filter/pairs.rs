@@ -75,8 +75,8 @@ impl<T: Change> Filter<T, Values> {
     ///
     /// # Errors
     ///
-    /// If the value has more than [`value_bits`](Self::value_bits) bits, or no place was found for a
-    /// new key. The map then holds what it held.
+    /// If the value has more than [`value_bits`](Self::value_bits) bits, or no place was found for
+    /// a new key. The map then holds what it held.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K, value: u64) -> Result<(), InsertError> {
         self.insert_hash(key.hash_with(self.hasher()), value)
@@ -125,7 +125,8 @@ impl<T: Change> Filter<T, Values> {
         all_but(refused, || too_large.unwrap_or_else(|| self.table.refusal()))
     }
 
-    /// Replaces `old` by `new` for a key that was inserted with `old`; returns whether it was found.
+    /// Replaces `old` by `new` for a key that was inserted with `old`; returns whether it was
+    /// found.
     ///
     /// # Errors
     ///

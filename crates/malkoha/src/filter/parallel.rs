@@ -6,8 +6,9 @@ use super::{Content, Filter, hash_chunks};
 use crate::key::Key;
 use crate::table::traits::Lookup;
 
-/// Keys that a thread takes at a time: enough that filling the pipeline of 64 keys on their way, and
-/// handing out the work, cost little beside the lookups; few enough that threads share them evenly.
+/// Keys that a thread takes at a time: enough that filling the pipeline of 64 keys on their way,
+/// and handing out the work, cost little beside the lookups; few enough that threads share them
+/// evenly.
 const PER_TASK: usize = 4096;
 
 impl<T: Lookup + Sync, C: Content + Sync> Filter<T, C> {

@@ -49,8 +49,8 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if no place was found; the key is not in then, and all others are. In a
-    /// filter that grows also if the system does not give the memory for another part.
+    /// [`InsertError::Full`] if no place was found; the key is not in then, and all others are. In
+    /// a filter that grows also if the system does not give the memory for another part.
     #[inline]
     pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
         self.insert_hash(key.hash_with(self.hasher))
@@ -66,13 +66,13 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
         self.table.insert(hash)
     }
 
-    /// Inserts a key unless it is in, in one step: of any number of threads that insert the same key
-    /// at the same time, one is told that it is new. A key that another one makes
+    /// Inserts a key unless it is in, in one step: of any number of threads that insert the same
+    /// key at the same time, one is told that it is new. A key that another one makes
     /// [seem to be in](Filter::contains) is not inserted.
     ///
     /// Not for a filter from which keys are removed, as in
-    /// [`CuckooFilter`](CuckooFilter::insert_unique). An [`insert`](Self::insert) of the same key at
-    /// the same time may add a second copy.
+    /// [`CuckooFilter`](CuckooFilter::insert_unique). An [`insert`](Self::insert) of the same key
+    /// at the same time may add a second copy.
     ///
     /// ```
     /// use malkoha::ConcurrentCuckooFilter;
@@ -120,7 +120,8 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
         all_but(refused, || self.table.refusal()).map(|()| new)
     }
 
-    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
+    /// length.
     ///
     /// # Errors
     ///
@@ -239,8 +240,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system does not give the
-    /// memory.
+    /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system does not give
+    /// the memory.
     pub fn into_concurrent<P: Locking>(self) -> Result<ConcurrentCuckooFilterWith<P>, BuildError> {
         Ok(Filter::new(Shared::from_fixed(&self.table)?, self.hasher))
     }

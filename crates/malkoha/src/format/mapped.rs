@@ -30,9 +30,9 @@ impl Deref for MappedFile {
 }
 
 impl<C: Content> Filter<Growing, C> {
-    /// Opens the file at `path` without copying it: every byte is read once and checked, and segments
-    /// stay in the file's pages, which processes share, until they change. Changes go to memory of this
-    /// process; [`save`](Self::save) writes them.
+    /// Opens the file at `path` without copying it: every byte is read once and checked, and
+    /// segments stay in the file's pages, which processes share, until they change. Changes go to
+    /// memory of this process; [`save`](Self::save) writes them.
     ///
     /// ```
     /// use malkoha::GrowableCuckooFilter;
@@ -50,8 +50,8 @@ impl<C: Content> Filter<Growing, C> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not exactly one whole, undamaged file of this kind, or has 4 GiB or
-    /// more: [`open`](Self::open) reads it.
+    /// If the file cannot be read, is not exactly one whole, undamaged file of this kind, or has 4
+    /// GiB or more: [`open`](Self::open) reads it.
     ///
     /// # Safety
     ///
@@ -76,7 +76,8 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is not a whole file of this kind, or where files cannot be mapped.
+    /// If the file cannot be read or is not a whole file of this kind, or where files cannot be
+    /// mapped.
     ///
     /// # Safety
     ///

@@ -56,8 +56,8 @@ impl Layout {
     /// With long fingerprints these are the thresholds of the paper's section 5.1, a little less
     /// for one slot a bucket, where any small cycle is fatal. Short fingerprints leave so few
     /// alternates that groups of keys get stuck early; those values are a margin below the least
-    /// load at the first refusal that was measured with 10^5 to 10^8 keys; those of words are too, with
-    /// 10^6 keys.
+    /// load at the first refusal that was measured with 10^5 to 10^8 keys; those of words are too,
+    /// with 10^6 keys.
     #[must_use]
     pub const fn load(self, fingerprint_bits: u32) -> f64 {
         match (self, fingerprint_bits) {

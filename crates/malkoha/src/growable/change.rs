@@ -95,8 +95,8 @@ impl Growing {
         u64::from(len) * 4 >= full(form.grid.buckets(), false) * 3 && self.can_grow(number)
     }
 
-    /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it matches the
-    /// target's, if it is not that.
+    /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it matches
+    /// the target's, if it is not that.
     #[inline]
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();

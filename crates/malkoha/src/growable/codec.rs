@@ -135,8 +135,8 @@ impl<W: Word> Codec<W> {
         (usize::from(half == 1), rest)
     }
 
-    /// A fingerprint of one half of a split with its bit back. One of full length loses its last bit:
-    /// the mark takes its place.
+    /// A fingerprint of one half of a split with its bit back. One of full length loses its last
+    /// bit: the mark takes its place.
     #[inline(always)]
     pub(super) fn whole(&self, half: usize, fingerprint: u64) -> u64 {
         let path = fingerprint & self.path();

@@ -51,8 +51,8 @@ const MOST_ENTRIES: u64 = 1 << 20;
 
 /// 2^depth entries for each tree. A segment that is less deep has several in a row.
 ///
-/// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small part
-/// of what a segment's split moves.
+/// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small
+/// part of what a segment's split moves.
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
     entries: Vec<Entry>,
@@ -152,8 +152,8 @@ impl Directory {
         directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
     }
 
-    /// Whether so many segments may be so deep. They differ little in depth, unless somebody chooses
-    /// the keys or makes up the file: neither must fill the memory with a directory.
+    /// Whether so many segments may be so deep. They differ little in depth, unless somebody
+    /// chooses the keys or makes up the file: neither must fill the memory with a directory.
     pub(super) fn admits(trees: u32, depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most

@@ -2,9 +2,9 @@
 //!
 //! A key has two of 2^12 places, and 8 bits that its fingerprint tells and that are the same at
 //! both: its *offset*. Place and offset together are a fine place, one of 2^20 in a row. A segment
-//! of B buckets gives each bucket a stretch of that row, 2^20 / B long. With at least 2^12 buckets a
-//! stretch has no offset twice. So the bucket and the fingerprint tell the place, whatever B is, and
-//! a segment can be rebuilt with more buckets, in order, without the keys.
+//! of B buckets gives each bucket a stretch of that row, 2^20 / B long. With at least 2^12 buckets
+//! a stretch has no offset twice. So the bucket and the fingerprint tell the place, whatever B is,
+//! and a segment can be rebuilt with more buckets, in order, without the keys.
 //!
 //! A small table has fewer buckets. There 2^n places count as one, and each slot has n bits more
 //! which say which of them is meant.
@@ -39,9 +39,10 @@ impl Mixer {
     pub(super) const ALL: Self = Self { square: 0, factor: SPREAD };
     /// For the [`MIX_BITS`] bits that stay in the slots.
     ///
-    /// n(n + 1)/2 is each number once modulo a power of two, so the offsets are exactly as far apart as
-    /// can be: buckets get equal shares of the keys. And the sums are no equal steps, with which all
-    /// places that moves lead to would lie next to each other in the order of these steps.
+    /// n(n + 1)/2 is each number once modulo a power of two, so the offsets are exactly as far
+    /// apart as can be: buckets get equal shares of the keys. And the sums are no equal steps, with
+    /// which all places that moves lead to would lie next to each other in the order of these
+    /// steps.
     pub(super) const FEW: Self = Self { square: Self::STEPS, factor: Self::STEPS };
     /// Half a step: an odd number of 2^12 for the sum, and of 2^2 for the offset.
     const STEPS: u64 = (0x9e3 << OFFSET_BITS | 13 << (OFFSET_BITS - MIX_BITS)) << Self::LOWER >> 1;

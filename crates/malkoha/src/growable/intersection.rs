@@ -7,8 +7,8 @@ use crate::error::UnionError;
 use crate::spill::SpillKey;
 
 impl Growing {
-    /// Takes out all that is no key of `other`. A key that is in both stays, with the copies that it has
-    /// here; an error, and no change, if places of the two do not mean the same.
+    /// Takes out all that is no key of `other`. A key that is in both stays, with the copies that
+    /// it has here; an error, and no change, if places of the two do not mean the same.
     pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {
         self.united_shape(other)?;
         for number in 0..self.segments() {

@@ -80,8 +80,8 @@ impl Growing {
         found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The values of the slots that match, each once, and those spilled beside them with the number of
-    /// copies.
+    /// The values of the slots that match, each once, and those spilled beside them with the number
+    /// of copies.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let target = self.target(hash);

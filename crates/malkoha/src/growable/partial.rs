@@ -67,8 +67,8 @@ impl Growing {
         self.aim(entry, partial.places, partial.mix, fingerprint)
     }
 
-    /// With either as the next bit, where too little is known to tell the segment; `None` if a table of
-    /// this shape does not hold such keys.
+    /// With either as the next bit, where too little is known to tell the segment; `None` if a
+    /// table of this shape does not hold such keys.
     pub(super) fn halves(&self, partial: &Partial) -> Option<Option<[Partial; 2]>> {
         let Partial { root, string, known, .. } = *partial;
         let entry = self.directory.find(root, string << self.shape.mix_bits);

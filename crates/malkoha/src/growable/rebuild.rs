@@ -28,8 +28,8 @@ pub(super) enum Child {
 }
 
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
-/// and a fingerprint, where to. `false` if one finds no place. Where several crowd a place, second copies
-/// come to `aside` instead, with the number of their segment.
+/// and a fingerprint, where to. `false` if one finds no place. Where several crowd a place, second
+/// copies come to `aside` instead, with the number of their segment.
 pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],

@@ -17,8 +17,8 @@ pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
     bucket_bits: u64,
-    /// What the path adds to the bits of a fingerprint that its alternate place depends on, and where
-    /// those end.
+    /// What the path adds to the bits of a fingerprint that its alternate place depends on, and
+    /// where those end.
     head: u64,
     skip: u32,
     mixer: Mixer,
@@ -211,8 +211,8 @@ impl<'a, W: Word> Segment<'a, W> {
         lane < LANES
     }
 
-    /// Puts a fingerprint into the emptier of its buckets; answers whether there was room. With both
-    /// as full as each other, searches are rarer.
+    /// Puts a fingerprint into the emptier of its buckets; answers whether there was room. With
+    /// both as full as each other, searches are rarer.
     #[inline(always)]
     pub(super) fn push_to_one(
         &self,

@@ -5,14 +5,14 @@
 //! | place | low 32, the highest 12 | `0..PLACES` |
 //! | string | `hash * MIX`, from the highest bit on | a_1, a_2, ..., a_64 |
 //!
-//! The first m = `mix_bits` bits of a string choose the alternate place, and each slot stores them. The
-//! bits behind them are the key's *path*: a segment at depth g holds the keys with one value of its
-//! first g bits, and its slots store the bits that follow. So a table with more roots is one that was
-//! split more often before any key came, and tables of one m agree on all places.
+//! The first m = `mix_bits` bits of a string choose the alternate place, and each slot stores them.
+//! The bits behind them are the key's *path*: a segment at depth g holds the keys with one value of
+//! its first g bits, and its slots store the bits that follow. So a table with more roots is one
+//! that was split more often before any key came, and tables of one m agree on all places.
 //!
 //! In files of before, m is 0. Such a table is several trees: the root is the hash's high 32 bits,
-//! multiplied down, and the whole string is the path. Its alternate places depend on a_1..a_bits, which
-//! segment and slot together know at any depth.
+//! multiplied down, and the whole string is the path. Its alternate places depend on a_1..a_bits,
+//! which segment and slot together know at any depth.
 
 use super::grid::{MAX_BUCKETS, Mix, Mixer, PLACE_BITS, PLACES};
 use crate::addressing::{LOW_32, MIX, scale};
@@ -38,10 +38,11 @@ const MAX_GROWTH: f64 = 1e9;
 /// Four slots of one bit more fit 128 bits at any half byte.
 pub(crate) const MAX_BITS: u32 = 30;
 /// Bits of a string that choose the alternate place. With six, buckets of four fill as far, but the
-/// last tenth of the inserts takes half as many instructions again: there are fewer chains of moves.
+/// last tenth of the inserts takes half as many instructions again: there are fewer chains of
+/// moves.
 pub(crate) const MIX_BITS: u32 = 8;
-/// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints without
-/// any go into both halves of a split: with 8, that is one slot in twenty after 20 splits.
+/// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints
+/// without any go into both halves of a split: with 8, that is one slot in twenty after 20 splits.
 const PATH_BITS: (u32, u32) = (2, 8);
 /// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
 const SPARE_BITS: u32 = 2;
@@ -57,8 +58,8 @@ pub(crate) struct Shape {
     pub(crate) roots: u32,
     /// Bits of a value, at most; 0 in a set.
     pub(crate) value_bits: u32,
-    /// First bits of a string, which choose the alternate place and stay in each slot: [`MIX_BITS`], or
-    /// 0 in a table of several trees.
+    /// First bits of a string, which choose the alternate place and stay in each slot:
+    /// [`MIX_BITS`], or 0 in a table of several trees.
     pub(crate) mix_bits: u32,
 }
 
@@ -125,8 +126,8 @@ impl Shape {
         )]
         let slots = (float(capacity) / START_LOAD).ceil() as u64 + SPARE_SLOTS;
         let buckets = slots.div_ceil(LANES.into());
-        // As many as there can be of a power of two: the closer a segment's buckets are to its places,
-        // the better. Few more buckets are better than ones that leave no room to grow.
+        // As many as there can be of a power of two: the closer a segment's buckets are to its
+        // places, the better. Few more buckets are better than ones that leave no room to grow.
         let roots = 1 << ((buckets + buckets / 16) / PLACES).max(1).ilog2();
         let buckets = if roots == 1 { buckets } else { buckets.max(roots * PLACES) };
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
@@ -209,8 +210,8 @@ impl Shape {
         if self.mix_bits == 0 { 0 } else { self.roots.trailing_zeros() }
     }
 
-    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not in
-    /// maps: the copy in the other half would be a candidate that nobody can remove.
+    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
+    /// in maps: the copy in the other half would be a candidate that nobody can remove.
     pub(crate) fn doubles(&self) -> bool {
         self.mix_bits > 0 && self.value_bits == 0
     }
@@ -293,8 +294,9 @@ mod tests {
         assert_eq!(Shape::new(1, 0.1, 1.0, 65).unwrap_err(), BuildError::ValueBits(65));
     }
 
-    /// A growth for which segments cannot split often enough is refused as such, whatever the rate, with
-    /// the greatest that there is: a set's end at a depth, a map's at the bits of its fingerprints.
+    /// A growth for which segments cannot split often enough is refused as such, whatever the rate,
+    /// with the greatest that there is: a set's end at a depth, a map's at the bits of its
+    /// fingerprints.
     #[test]
     fn growth_beyond_all_splits_is_refused_as_growth() {
         for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1_000_000, 8), (1 << 36, 8)] {

@@ -8,8 +8,8 @@ use super::shape::Shape;
 use super::table::{Growing, Kernel, Record, with_codec};
 use crate::spill::SpillKey;
 
-/// Whether all slots of a segment can be: occupied ones come first in their buckets, where lookups find
-/// them, and know as many bits as they must.
+/// Whether all slots of a segment can be: occupied ones come first in their buckets, where lookups
+/// find them, and know as many bits as they must.
 pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
     with_codec!(&Kernel::new(shape), codec => {
         let segment = Segment::new(codec, record.form, record.home);
@@ -30,7 +30,8 @@ pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
 }
 
 impl Growing {
-    /// The number of the first spilled entry without a slot of its fingerprint that can take its value.
+    /// The number of the first spilled entry without a slot of its fingerprint that can take its
+    /// value.
     pub(crate) fn first_without_slot(&self) -> Option<usize> {
         self.spill.iter().position(|(key, _)| !self.has_slot(&key))
     }

@@ -335,8 +335,8 @@ impl Growing {
     }
 }
 
-/// How many bits of its key's string a fingerprint and the path of its segment at `depth` know: each
-/// split since the key arrived moved the mark up by one.
+/// How many bits of its key's string a fingerprint and the path of its segment at `depth` know:
+/// each split since the key arrived moved the mark up by one.
 pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
     (depth + shape.bits).saturating_sub(fingerprint.trailing_zeros()) as usize
 }

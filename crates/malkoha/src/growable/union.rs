@@ -1,12 +1,13 @@
 //! Two tables in one, without the keys.
 //!
-//! Path and fingerprint of a slot are the first bits of its key's string, and bucket and fingerprint
-//! tell its places. So a slot can be inserted into another table as a key can, but for the bits that
-//! nobody knows any more: it arrives as short as it is.
+//! Path and fingerprint of a slot are the first bits of its key's string, and bucket and
+//! fingerprint tell its places. So a slot can be inserted into another table as a key can, but for
+//! the bits that nobody knows any more: it arrives as short as it is.
 //!
-//! All slots of a set that match a key must stay in one chain whose longest counts for all, or copies
-//! would be counted too low. A fingerprint that comes takes the longest there that begins it; those
-//! there that are longer are cut down to it. They match nothing then that it does not match.
+//! All slots of a set that match a key must stay in one chain whose longest counts for all, or
+//! copies would be counted too low. A fingerprint that comes takes the longest there that begins
+//! it; those there that are longer are cut down to it. They match nothing then that it does not
+//! match.
 
 use super::matches::Match;
 use super::partial::Partial;
@@ -18,8 +19,8 @@ use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
 impl Growing {
-    /// Both in one; an error if places or fingerprints of the two do not mean the same, if fingerprints
-    /// have no bit left for another split, or if copies are beyond counting.
+    /// Both in one; an error if places or fingerprints of the two do not mean the same, if
+    /// fingerprints have no bit left for another split, or if copies are beyond counting.
     pub(crate) fn united(&self, other: &Self, copies: Copies) -> Result<Self, UnionError> {
         let shape = self.united_shape(other)?;
         let copies_in_both = self.filled().saturating_add(other.filled());
@@ -71,8 +72,8 @@ impl Growing {
         })
     }
 
-    /// Inserts copies of what is known of a key; `None` as [`insert`](Self::insert) has `false`. Does
-    /// not count them as keys.
+    /// Inserts copies of what is known of a key; `None` as [`insert`](Self::insert) has `false`.
+    /// Does not count them as keys.
     fn adopt(&mut self, partial: &Partial, value: u64, mut copies: u64) -> Option<()> {
         loop {
             if let Some(halves) = self.halves(partial)? {
@@ -112,8 +113,8 @@ impl Growing {
         }
     }
 
-    /// Sees to it that what is known of a key of `from` matches here, and that there are as many copies
-    /// here as there of all that may be the same key. Returns how many were added.
+    /// Sees to it that what is known of a key of `from` matches here, and that there are as many
+    /// copies here as there of all that may be the same key. Returns how many were added.
     fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> Option<u64> {
         if let Some(halves) = self.halves(partial)? {
             let mut added = 0;
@@ -122,8 +123,8 @@ impl Growing {
             }
             return Some(added);
         }
-        // The shortest there that may be the same key stands for all of them; what is shorter still may
-        // be here.
+        // The shortest there that may be the same key stands for all of them; what is shorter still
+        // may be here.
         let least = self.aim_at(partial).entry.depth() + self.shape.mix_bits;
         let shortest = partial.cut(from.shortest(partial).max(least));
         let class = shortest.cut(self.shortest(&shortest).max(least));
@@ -133,8 +134,8 @@ impl Growing {
         self.adopt(&shortest, value, missing).map(|()| missing)
     }
 
-    /// The fewest bits that a slot which begins this knows of its string; what this knows, if there is
-    /// none.
+    /// The fewest bits that a slot which begins this knows of its string; what this knows, if there
+    /// is none.
     fn shortest(&self, partial: &Partial) -> u32 {
         let target = self.aim_at(partial);
         let found = self.find(&target);
@@ -154,8 +155,8 @@ impl Growing {
         related.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The fingerprint that copies of this key shall have in a set, and how many slots have it. Those
-    /// that continue the key's own are cut down to it.
+    /// The fingerprint that copies of this key shall have in a set, and how many slots have it.
+    /// Those that continue the key's own are cut down to it.
     fn settle(&mut self, target: &Target) -> (u64, u32) {
         let own = target.fingerprint;
         let mut related = self.related(target);

@@ -48,8 +48,8 @@ pub(crate) fn insert<L: TableLayout>(
     }
 }
 
-/// Inserts all that is in another table of the same geometry: `bytes` and spill list. Returns how many
-/// copies that are; `None`, when it did not fit, and some of it is in.
+/// Inserts all that is in another table of the same geometry: `bytes` and spill list. Returns how
+/// many copies that are; `None`, when it did not fit, and some of it is in.
 pub(crate) fn absorb<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],

@@ -2,7 +2,8 @@
 //!
 //! A breadth-first search reads before anything is written. So an insert that fails has changed
 //! nothing; a processor fetches the places of one level together, where a random walk waits for
-//! each in turn; and the path depends on the table's bytes alone, so equal histories give equal tables.
+//! each in turn; and the path depends on the table's bytes alone, so equal histories give equal
+//! tables.
 
 use alloc::vec::Vec;
 

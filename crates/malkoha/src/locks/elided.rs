@@ -189,8 +189,8 @@ mod tests {
         Rtm::are_available() && std::fs::read_to_string("/proc/cpuinfo").map_or(true, has_flag)
     }
 
-    /// Where the processor has transactions, sections do run in them, but for a few that an interrupt
-    /// meets, and nothing is lost.
+    /// Where the processor has transactions, sections do run in them, but for a few that an
+    /// interrupt meets, and nothing is lost.
     #[test]
     fn the_processors_transactions_commit() {
         if !can_commit() {

@@ -1,6 +1,7 @@
 //! Locks by which writers of a shared filter exclude each other, and what they guard.
 //!
-//! A filter's type parameter is a [`Locking`]: [`Striped`], the default, or [`Global`], over a [`Lock`].
+//! A filter's type parameter is a [`Locking`]: [`Striped`], the default, or [`Global`], over a
+//! [`Lock`].
 //!
 //! ```
 //! use malkoha::{Builder, ConcurrentCuckooFilterWith};

@@ -154,8 +154,8 @@ impl Fixed {
         })
     }
 
-    /// Adds all that is in another table of the same geometry. An error, and nothing has changed, if
-    /// it does not fit.
+    /// Adds all that is in another table of the same geometry. An error, and nothing has changed,
+    /// if it does not fit.
     pub(crate) fn unite<B: Deref<Target = [u8]>>(
         &mut self,
         other: &Fixed<B>,

@@ -16,8 +16,8 @@ type Placed = (u64, u64, usize);
 
 impl Fixed {
     /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
-    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash. Returns
-    /// how many were inserted, and the positions of those that found no place.
+    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash.
+    /// Returns how many were inserted, and the positions of those that found no place.
     pub(crate) fn insert_distinct(
         &mut self,
         pairs: &[(u64, u64)],

@@ -21,8 +21,8 @@ use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table that refuses what it has no room for.
 ///
-/// `B` is where the bytes lie: [`Memory`] in a table that was built or read, which can change; a byte
-/// slice or a mapped file, which can only be looked up in.
+/// `B` is where the bytes lie: [`Memory`] in a table that was built or read, which can change; a
+/// byte slice or a mapped file, which can only be looked up in.
 #[derive(Clone, Debug)]
 pub struct Fixed<B = Memory> {
     pub(super) bytes: B,

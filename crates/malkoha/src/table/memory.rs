@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-/// Whether large tables are mapped. On other systems, WebAssembly among them, `memmap2` compiles, but
-/// every mapping fails.
+/// Whether large tables are mapped. On other systems, WebAssembly among them, `memmap2` compiles,
+/// but every mapping fails.
 pub(crate) const IS_MAPPED: bool = cfg!(all(feature = "mmap", any(unix, windows)));
 
-/// From this size on, a table is mapped rather than allocated, and asks for huge pages; if it is not
-/// mapped, the allocator is asked for memory that is zero as the system gives it.
+/// From this size on, a table is mapped rather than allocated, and asks for huge pages; if it is
+/// not mapped, the allocator is asked for memory that is zero as the system gives it.
 pub(crate) const MAPPED_FROM: usize = 4 << 20;
 
 /// The memory of a filter that owns its table.

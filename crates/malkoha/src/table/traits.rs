@@ -1,4 +1,5 @@
-//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can implement these traits.
+//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can implement these
+//! traits.
 //!
 //! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
 
@@ -72,8 +73,8 @@ pub trait Change: Lookup {
     fn round(&self, hashes: usize) -> usize;
     /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
-    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no place.
-    /// Uses up to `threads` threads where there is work for them.
+    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
+    /// place. Uses up to `threads` threads where there is work for them.
     fn insert_batch(
         &mut self,
         hashes: &[u64],

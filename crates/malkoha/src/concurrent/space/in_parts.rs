@@ -2,8 +2,8 @@
 //!
 //! A segment begins as one part. A part that has no room is split by the highest bit of the
 //! fingerprint by which it was not split yet: fingerprints with a 1 go to the same places of a new
-//! part, the others stay. So no key is needed, nothing has to be searched, and what is left to compare
-//! is a bit shorter.
+//! part, the others stay. So no key is needed, nothing has to be searched, and what is left to
+//! compare is a bit shorter.
 //!
 //! A part is named by the first of the fingerprint's highest bits that lead to it, and never goes
 //! away. Lookups take no lock. A split
@@ -13,8 +13,8 @@
 //! 3. raises the versions of all stripes;
 //! 4. empties what has gone from the old part.
 //!
-//! A lookup that reads an emptied bucket therefore sees a version raised, and looks again in the new
-//! part, just as if the key had been moved.
+//! A lookup that reads an emptied bucket therefore sees a version raised, and looks again in the
+//! new part, just as if the key had been moved.
 
 use std::sync::{OnceLock, PoisonError};
 
@@ -27,14 +27,16 @@ use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, word_lanes};
 use crate::params;
 
-/// Buckets of a part, nearly at most: 128 KiB, which a split reads and writes from a core's own cache.
+/// Buckets of a part, nearly at most: 128 KiB, which a split reads and writes from a core's own
+/// cache.
 const MAX_PLACES: f64 = 16_384.0;
-/// Places of a part, at least: 8 KiB. Three keys with fingerprints that begin alike, whose places are all
-/// the same bucket of two slots, are refused however often their part is split. Among few places they
-/// are not rare: of 20,000 filters with 95, two refused a key before they had grown 180 times.
+/// Places of a part, at least: 8 KiB. Three keys with fingerprints that begin alike, whose places
+/// are all the same bucket of two slots, are refused however often their part is split. Among few
+/// places they are not rare: of 20,000 filters with 95, two refused a key before they had grown 180
+/// times.
 const LEAST_PLACES: f64 = 1024.0;
-/// Room of a part for more keys than the expected, in standard deviations of their number: less than one
-/// part in a million needs more.
+/// Room of a part for more keys than the expected, in standard deviations of their number: less
+/// than one part in a million needs more.
 const SIGMAS: f64 = 5.0;
 /// Slots of a part beyond that, since few places even out badly.
 const SPARE: f64 = 32.0;
@@ -70,8 +72,8 @@ impl Part {
     }
 }
 
-/// The shape of a filter that begins with room for `capacity` keys and grows to `growth` times as many
-/// at this rate: the one of the fewest bits a key. Also the number of doublings.
+/// The shape of a filter that begins with room for `capacity` keys and grows to `growth` times as
+/// many at this rate: the one of the fewest bits a key. Also the number of doublings.
 pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u32), BuildError> {
     if !(1..=MAX_CAPACITY).contains(&capacity) {
         return Err(BuildError::Capacity(capacity));

@@ -41,8 +41,8 @@ impl Extent {
     }
 }
 
-/// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it, which
-/// has all the places of the segment, so moves and searches stay in a part.
+/// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it,
+/// which has all the places of the segment, so moves and searches stay in a part.
 pub(crate) trait Buckets: Debug + Send + Sync {
     /// Whether [`in_part`](Self::in_part) holds a lock which [`alone`](Self::alone) waits for. If
     /// not, the stripes' locks alone keep fingerprints where they are.
@@ -70,15 +70,15 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     /// Runs a change on the part that the probe belongs to, which is not split meanwhile.
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R;
 
-    /// Runs an operation on the part that begins with this name, which is not split meanwhile. Where
-    /// there are locks, no change runs in it either.
+    /// Runs an operation on the part that begins with this name, which is not split meanwhile.
+    /// Where there are locks, no change runs in it either.
     fn alone(&self, name: usize, operation: impl FnOnce(Extent, &[AtomicU64]));
 
     /// Whether a part can have this extent.
     fn is_extent(&self, extent: Extent) -> bool;
 
-    /// Adds a part, for which there is room, to a table of one owner that has none of its names yet;
-    /// returns where its words go. `None` if the system does not give the memory.
+    /// Adds a part, for which there is room, to a table of one owner that has none of its names
+    /// yet; returns where its words go. `None` if the system does not give the memory.
     fn add(&mut self, extent: Extent) -> Option<&[AtomicU64]>;
 
     /// The part that the probe belongs to now.

@@ -1,9 +1,10 @@
 //! A word whose accesses loom puts in every order.
 //!
-//! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a thread loads a word and then changes it,
-//! that is its own load, and a load of another thread before it is forgotten: loom then never tries
-//! the change before that load. So each access takes a turn first, at a word which all of them change.
-//! Turns are relaxed: what a load may see is as without them.
+//! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a
+//! thread loads a word and then changes it, that is its own load, and a load of another thread
+//! before it is forgotten: loom then never tries the change before that load. So each access takes
+//! a turn first, at a word which all of them change. Turns are relaxed: what a load may see is as
+//! without them.
 
 use loom::sync::atomic::{AtomicU64 as Word, Ordering};
 

@@ -228,8 +228,8 @@ fn a_part_can_be_split_while_it_changes() {
     });
 }
 
-/// Threads that both find no room split a part once, and it cannot be split again. Too many steps for
-/// all their orders.
+/// Threads that both find no room split a part once, and it cannot be split again. Too many steps
+/// for all their orders.
 #[cfg(not(loom))]
 #[test]
 fn inserts_without_room_split_a_part() {
@@ -251,8 +251,9 @@ fn inserts_without_room_split_a_part() {
     });
 }
 
-/// Threads make a table of parts of 32 slots grow some hundred times, and take every other key out again,
-/// while another looks for those that are in. Parts so small refuse some keys, which are then not in.
+/// Threads make a table of parts of 32 slots grow some hundred times, and take every other key out
+/// again, while another looks for those that are in. Parts so small refuse some keys, which are
+/// then not in.
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 fn no_key_is_missed_while_parts_are_split() {

@@ -106,7 +106,8 @@ fn without_locks_a_moved_key_may_stay() {
     moved_key_is_cleared::<Striped<NoLock>>();
 }
 
-/// A third copy comes while all are taken out: it goes with them or stays, and is counted either way.
+/// A third copy comes while all are taken out: it goes with them or stays, and is counted either
+/// way.
 #[test]
 fn a_copy_that_comes_meanwhile_goes_or_stays() {
     check(|| {

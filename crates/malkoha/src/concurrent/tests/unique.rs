@@ -166,7 +166,8 @@ fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
     assert!(probes().all(|probe| table.contains(&probe)));
 }
 
-/// Some 0.2 % of the keys seem to be in, and almost every insert needs a lock. Full to 88 % in the end.
+/// Some 0.2 % of the keys seem to be in, and almost every insert needs a lock. Full to 88 % in the
+/// end.
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 fn a_million_keys_are_new_once() {

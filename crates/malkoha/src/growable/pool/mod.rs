@@ -3,8 +3,8 @@
 //! Lookups in thousands of separate allocations wait for the translation of their addresses, since
 //! these lie on ordinary pages. A chunk has huge pages where the system gives them. What a segment
 //! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
-//! blocks together. Small pools have an allocation for each segment, so that they take no more memory
-//! than they need.
+//! blocks together. Small pools have an allocation for each segment, so that they take no more
+//! memory than they need.
 
 mod chunk;
 
@@ -98,7 +98,8 @@ impl Clone for Pool {
 }
 
 impl Pool {
-    /// So many segments of zeros, of `len` bytes each; `None` if the system does not give the memory.
+    /// So many segments of zeros, of `len` bytes each; `None` if the system does not give the
+    /// memory.
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
         if ((segments * len) as u64) < SHARED_FROM {
@@ -119,8 +120,8 @@ impl Pool {
         Some(pool)
     }
 
-    /// Segments that lie in one piece of memory, in order: first byte and length of each. `None` if it
-    /// is too large for 32 bits.
+    /// Segments that lie in one piece of memory, in order: first byte and length of each. `None` if
+    /// it is too large for 32 bits.
     #[cfg(feature = "mmap")]
     pub(crate) fn in_place(memory: Memory, spans: &[(u64, usize)]) -> Option<Self> {
         u32::try_from(memory.len()).ok()?;
@@ -274,8 +275,8 @@ impl Pool {
         Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
     }
 
-    /// Bytes of the next chunk. It takes memory as it is used if it is mapped. What an allocator gives
-    /// counts at once: an eighth of the whole at most, where that is not little.
+    /// Bytes of the next chunk. It takes memory as it is used if it is mapped. What an allocator
+    /// gives counts at once: an eighth of the whole at most, where that is not little.
     fn chunk_bytes(&self) -> usize {
         let eighth = 1 << (self.used / 8).max(1).ilog2();
         if memory::IS_MAPPED { CHUNK } else { LEAST_CHUNK.max(eighth).min(CHUNK) }
