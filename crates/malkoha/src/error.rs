@@ -111,15 +111,6 @@ pub enum InsertError {
         /// The number of keys it was built for.
         capacity: u64,
     },
-    /// A growable filter whose fingerprints have no bit left for another split.
-    #[error(
-        "the filter has grown as far as its fingerprints let it, to {len} keys: \
-         build one with a larger capacity or growth factor"
-    )]
-    GrownOut {
-        /// The number of keys in the filter.
-        len: u64,
-    },
     /// The value is too large.
     #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
     Value {

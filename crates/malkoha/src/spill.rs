@@ -103,6 +103,15 @@ impl Spill {
         self.counts.range(first..=last).map(|(&key, &copies)| (key, copies))
     }
 
+    /// The entries from one key up to another.
+    pub(crate) fn between(
+        &self,
+        first: SpillKey,
+        end: SpillKey,
+    ) -> impl Iterator<Item = (SpillKey, u64)> {
+        self.counts.range(first..end).map(|(&key, &copies)| (key, copies))
+    }
+
     /// Takes out all copies under these keys.
     pub(crate) fn remove_all(&mut self, entries: &[(SpillKey, u64)]) {
         for (key, _) in entries {

@@ -21,8 +21,8 @@ fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
 }
 
 fn map(keys: u64) -> GrowableCuckooMap {
-    let mut map =
-        GrowableCuckooMap::builder().capacity(1).fpr(0.01).seed(42).value_bits(40).build().unwrap();
+    let builder = GrowableCuckooMap::builder().capacity(1).fpr(0.01).growth(1024.0).seed(42);
+    let mut map: GrowableCuckooMap = builder.value_bits(40).build().unwrap();
     (0..keys).for_each(|key| map.insert(key, key << 20).unwrap());
     (0..5).for_each(|value| map.insert(0_u64, value).unwrap());
     map

@@ -10,16 +10,11 @@ use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
 use crate::key::KeyHasher;
 use crate::locks::Locking;
-use crate::params::float;
 
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
-/// The growth of a filter that was given a capacity but no growth.
+/// The growth of a filter that threads share and that was given none.
 const DEFAULT_GROWTH: f64 = 1024.0;
-/// Keys that a filter of no given growth holds its rate to at most, 2^45.
-const MAX_DEFAULT_GROWN: f64 = 35_184_372_088_832.0;
-/// The growth from one key of a filter that was given neither: to 2^29 keys.
-const GROWTH_FROM_ONE: f64 = 536_870_912.0;
 
 impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
     fn plan(options: &Options) -> Result<Plan, BuildError> {
@@ -54,8 +49,9 @@ impl<C: Content> Build for Filter<Growing, C> {
             options.check("growable filter", &[Options::NO_VALUES])?;
             0
         };
-        let (capacity, fpr, growth) = options.growing();
-        let (shape, buckets) = Shape::new(capacity, fpr, growth, value_bits)?;
+        // It grows from one key as well as from any number.
+        let (capacity, fpr) = (options.capacity.unwrap_or(1), options.fpr.unwrap_or(DEFAULT_FPR));
+        let (shape, buckets) = Shape::new(capacity, fpr, options.growth, value_bits)?;
         let table = Growing::new(shape, buckets, capacity)?;
         Ok(Self::new(table, KeyHasher::new(options.seed)))
     }
@@ -86,13 +82,4 @@ impl Options {
     );
     const NO_KICKS: Missing =
         (|options| options.max_kicks.is_some(), "choice of kicks", "leave it out");
-
-    /// Capacity, rate and growth of a filter that grows.
-    fn growing(&self) -> (u64, f64, f64) {
-        // What no addresses are left for is an error only if it was asked for.
-        let from = |keys: u64| DEFAULT_GROWTH.min(MAX_DEFAULT_GROWN / float(keys.max(1)));
-        let growth = self.capacity.map_or(GROWTH_FROM_ONE, from);
-        let fpr = self.fpr.unwrap_or(DEFAULT_FPR);
-        (self.capacity.unwrap_or(1), fpr, self.growth.unwrap_or(growth))
-    }
 }

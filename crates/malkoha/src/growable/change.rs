@@ -14,85 +14,103 @@ use crate::spill::MAX_COPIES;
 /// A set takes the fingerprint that is there: it makes nothing more match by chance, and copies of
 /// a key are alike. A map does so only for what it spills, so that its keys meet no more
 /// candidates than they must.
-struct Likeness {
-    longest: u64,
-    copies: u32,
+pub(super) struct Likeness {
+    pub(super) longest: u64,
+    /// Slots that have it.
+    pub(super) copies: u32,
+    /// Whether some of what is there has no slot.
+    pub(super) is_stashed: bool,
     /// The fingerprint to insert.
-    own: u64,
+    pub(super) own: u64,
 }
 
-impl Growing {
-    /// Inserts a copy of a key. `false` if there is no room and the fingerprints have no bit left
-    /// for another split; nothing has changed then but that segments may have grown.
-    #[inline]
-    pub(super) fn insert(&mut self, hash: u64, value: u64) -> bool {
-        let inserted = self.try_insert(hash, value);
-        self.len += u64::from(inserted);
-        inserted
-    }
+/// Rebuilds for one insert, after which its key is stashed.
+pub(super) const MAX_REBUILDS: u32 = 3;
+/// Buckets from which on keys spread so evenly that, as long as a segment is not loaded, only keys
+/// that somebody chose find no place.
+const EVEN_BUCKETS: u64 = 16;
 
+impl Growing {
+    /// Inserts a copy of a key, whatever that takes.
     #[inline]
-    fn try_insert(&mut self, hash: u64, value: u64) -> bool {
+    pub(super) fn insert(&mut self, hash: u64, value: u64) {
+        self.len += 1;
+        let mut rebuilds = 0;
         loop {
             let target = self.target(hash);
             let value_bits = u64::BITS - value.leading_zeros();
             if value_bits > target.entry.form().value_bits {
-                if !self.widen(target.number(), value_bits) {
-                    return false;
-                }
+                self.widen(target.number(), value_bits);
                 continue;
             }
-            let fresh =
-                Likeness { longest: target.fingerprint, copies: 0, own: target.fingerprint };
-            let has_like = self.has_match(&target);
-            let Likeness { longest, copies, own } =
-                if has_like { self.likeness(&target) } else { fresh };
-            if copies < MAX_COPIES
+            let own = target.fingerprint;
+            let fresh = Likeness { longest: own, copies: 0, is_stashed: false, own };
+            let like = if self.has_match(&target) { self.likeness(&target) } else { fresh };
+            if like.copies < MAX_COPIES
+                && !like.is_stashed
                 && self.has_room(target.number())
-                && self.insert_at(&target, own, value)
+                && self.insert_at(&target, like.own, value)
             {
-                return true;
+                return;
             }
-            if self.spills(&target, copies) {
-                self.spill.add(target.spill_key(longest, value), 1);
-                return true;
+            if self.spills(target.number(), &like) || rebuilds == MAX_REBUILDS {
+                return self.put_aside(&target, &like, value, 1);
             }
-            if !self.grow(target.number()) {
-                return false;
-            }
+            self.grow(target.number());
+            rebuilds += 1;
         }
     }
 
     /// What is there of a key that may be there already.
     #[cold]
-    fn likeness(&self, target: &Target) -> Likeness {
+    pub(super) fn likeness(&self, target: &Target) -> Likeness {
         let found = self.find(target);
-        let longest = found.longest().unwrap_or(target.fingerprint);
+        let (own, is_stashed) = (target.fingerprint, found.is_stashed());
+        let longest = found.longest().unwrap_or(own);
         if self.shape.value_bits > 0 {
-            Likeness { longest, copies: found.len(), own: target.fingerprint }
+            Likeness { longest, copies: found.len(), is_stashed, own }
         } else {
-            Likeness { longest, copies: found.copies(longest), own: longest }
+            Likeness { longest, copies: found.copies(longest), is_stashed, own: longest }
         }
     }
 
-    /// Whether a copy that got no slot is spilled, with so many in slots.
+    /// Whether a key that got no slot is spilled, rather than that its segment grows.
     #[inline(always)]
-    pub(super) fn spills(&self, target: &Target, copies: u32) -> bool {
-        copies >= MAX_COPIES || (copies > 0 && !self.is_crowded(target.number()))
+    pub(super) fn spills(&self, number: usize, like: &Likeness) -> bool {
+        like.copies >= MAX_COPIES || like.is_stashed || !self.is_crowded(number)
+    }
+
+    /// Spills copies of a key.
+    #[cold]
+    pub(super) fn put_aside(&mut self, target: &Target, like: &Likeness, value: u64, copies: u64) {
+        let key = target.spill_key(like.longest, value);
+        if like.copies > 0 && (!like.is_stashed || self.has_slot(&key)) {
+            self.spill.add(key, copies);
+        } else {
+            self.stash(key, copies);
+        }
+    }
+
+    /// Keys of a segment, each once.
+    #[inline(always)]
+    fn keys_of(&self, number: usize) -> u64 {
+        let Record { len, stashed, .. } = self.records[number];
+        u64::from(len) + u64::from(stashed)
     }
 
     /// Whether a segment should take more keys before it grows.
     #[inline(always)]
     pub(super) fn has_room(&self, number: usize) -> bool {
-        let Record { form, len, .. } = self.records[number];
-        u64::from(len) < full(form.grid.buckets(), self.is_first()) || !self.can_grow(number)
+        let buckets = self.records[number].form.grid.buckets();
+        self.keys_of(number) < full(buckets, self.is_first()) || !self.can_grow(number)
     }
 
-    /// Whether a copy that finds no place shall make a segment grow: where there is much room
-    /// elsewhere, or no more to be had, it is spilled.
+    /// Whether a key that finds no place shall make a segment grow: where there is much room
+    /// elsewhere, or no more to be had, growth does not help, and it is spilled.
     fn is_crowded(&self, number: usize) -> bool {
-        let Record { form, len, .. } = self.records[number];
-        u64::from(len) * 4 >= full(form.grid.buckets(), false) * 3 && self.can_grow(number)
+        let buckets = self.records[number].form.grid.buckets();
+        let is_loaded = self.keys_of(number) * 4 >= full(buckets, false) * 3;
+        (is_loaded || buckets < EVEN_BUCKETS) && self.can_grow(number)
     }
 
     /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it matches
@@ -141,10 +159,13 @@ impl Growing {
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         let target = self.target(hash);
         for found in self.find(&target).longest_first() {
-            if self.spill.take(&target.spill_key(found.fingerprint, value)) {
+            let key = target.spill_key(found.fingerprint, value);
+            let is_spilled =
+                if found.has_slot() { self.spill.take(&key) } else { self.unstash(key) };
+            if is_spilled {
                 return true;
             }
-            if found.value == value {
+            if found.value == value && found.has_slot() {
                 self.remove_at(&target, found);
                 return true;
             }
@@ -179,21 +200,25 @@ impl Growing {
         let key = |found: &Match| target.spill_key(found.fingerprint, old);
         let mut found = self.find(&target);
         let found = found.longest_first();
-        let is_it = |found: &&mut Match| found.value == old || self.spill.count(&key(found)) > 0;
+        let has_it = |found: &Match| found.value == old && found.has_slot();
+        let is_it = |found: &&mut Match| has_it(found) || self.spill.count(&key(found)) > 0;
         let Some(found) = found.iter_mut().find(is_it) else { return false };
         let value_bits = u64::BITS - new.leading_zeros();
         // All slots stay where they are.
-        if value_bits > self.records[number].form.value_bits && !self.widen(number, value_bits) {
-            return false;
+        if value_bits > self.records[number].form.value_bits {
+            self.widen(number, value_bits);
         }
-        if found.value == old {
+        let renamed = target.spill_key(found.fingerprint, new);
+        if has_it(found) {
             let Record { home, form, .. } = self.records[number];
             with_codec!(&self.kernel, codec => {
                 let segment = Segment::new(codec, form, home);
                 segment.set_value(self.segments.bytes_mut(number), found.at, new);
             });
+        } else if !found.has_slot() && self.unstash(key(found)) {
+            self.stash(renamed, 1);
         } else if self.spill.take(&key(found)) {
-            self.spill.add(target.spill_key(found.fingerprint, new), 1);
+            self.spill.add(renamed, 1);
         }
         true
     }
@@ -201,7 +226,10 @@ impl Growing {
     /// Removes all keys. Keeps the segments.
     pub(super) fn clear(&mut self) {
         self.segments.clear();
-        self.records.iter_mut().for_each(|record| record.len = 0);
+        for number in 0..self.records.len() {
+            self.records[number].len = 0;
+            self.set_stashed(number, 0);
+        }
         self.len = 0;
         self.occupied = 0;
         self.known.fill(0);

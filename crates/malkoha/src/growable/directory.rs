@@ -25,7 +25,8 @@ pub(super) struct Entry {
 /// | 0 | 7 | bits of a value |
 /// | 7 | 4 | narrowing |
 /// | 11 | 5 | depth |
-/// | 16 | 16 | buckets |
+/// | 16 | 15 | buckets |
+/// | 31 | 1 | whether it has a stash |
 /// | 32 | 32 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EntryWord(u64);
@@ -46,8 +47,8 @@ pub(crate) struct Home {
     pub(crate) path: u64,
 }
 
-/// Entries of a directory that few segments may have: 16 MiB.
-const MOST_ENTRIES: u64 = 1 << 20;
+/// Entries of a directory that few segments may have: 1 MiB.
+const MOST_ENTRIES: u64 = 1 << 16;
 
 /// 2^depth entries for each tree. A segment that is less deep has several in a row.
 ///
@@ -61,10 +62,11 @@ pub(super) struct Directory {
 
 impl Entry {
     fn new(number: usize, record: &Record, address: Address) -> Self {
-        let Record { home, form, .. } = record;
+        let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
-        let low = form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
+        let stash = u64::from(stashed > 0) << 31;
+        let low = stash | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
         Self { word: EntryWord((number as u64) << 32 | low | u64::from(form.value_bits)), address }
     }
 
@@ -92,6 +94,11 @@ impl Entry {
     pub(super) fn form(self) -> Form {
         self.word.form()
     }
+
+    #[inline(always)]
+    pub(super) fn has_stash(self) -> bool {
+        self.word.has_stash()
+    }
 }
 
 impl EntryWord {
@@ -102,8 +109,14 @@ impl EntryWord {
 
     #[inline(always)]
     pub(super) fn form(self) -> Form {
-        let grid = Grid::with_narrowing(self.field(16, 16), self.field(7, 4));
+        let grid = Grid::with_narrowing(self.field(16, 15), self.field(7, 4));
         Form { grid, value_bits: self.field(0, 7) }
+    }
+
+    /// Whether a key may be in the segment without a slot.
+    #[inline(always)]
+    pub(super) fn has_stash(self) -> bool {
+        self.field(31, 1) == 1
     }
 
     #[inline(always)]

@@ -30,7 +30,7 @@ impl Lookup for Growing {
 
     #[inline]
     fn has_copy(&self, hash: u64) -> bool {
-        Growing::contains(self, hash) && self.find(&self.target(hash)).len() > 0
+        Growing::contains(self, hash) && !self.find(&self.target(hash)).is_empty()
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -117,7 +117,8 @@ impl Change for Growing {
 
     #[inline]
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-        if Growing::insert(self, hash, value) { Ok(()) } else { Err(self.refusal()) }
+        Growing::insert(self, hash, value);
+        Ok(())
     }
 
     fn insert_batch(
@@ -125,13 +126,9 @@ impl Change for Growing {
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
         _threads: usize,
-        mut refused: impl FnMut(usize),
+        _refused: impl FnMut(usize),
     ) {
-        self.ahead(hashes, |table, i, hash| {
-            if !Growing::insert(table, hash, value(i)) {
-                refused(i);
-            }
-        });
+        self.ahead(hashes, |table, i, hash| Growing::insert(table, hash, value(i)));
     }
 
     fn insert_unique_batch(
@@ -148,7 +145,7 @@ impl Change for Growing {
 
     #[cold]
     fn refusal(&self) -> InsertError {
-        InsertError::GrownOut { len: self.len }
+        InsertError::Full { len: self.len, capacity: self.capacity }
     }
 
     #[inline]
@@ -239,8 +236,8 @@ fn entry<W: Word>(
 impl PartialEq for Growing {
     /// Whether the files of both would be the same.
     fn eq(&self, other: &Self) -> bool {
-        let same = |number| {
-            self.records[number] == other.records[number]
+        let same = |number: usize| {
+            self.records[number].is_like(&other.records[number])
                 && self.bytes(number) == other.bytes(number)
         };
         self.shape == other.shape

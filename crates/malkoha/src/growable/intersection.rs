@@ -16,6 +16,13 @@ impl Growing {
                 self.drop_slot(number, at, key);
             }
         }
+        let stashed = self.spill.iter().map(|(key, _)| key).filter(|key| {
+            let is_stashed = self.records[key.segment as usize].stashed > 0 && !self.has_slot(key);
+            is_stashed && !other.may_have(&self.partial_of(key, &other.shape))
+        });
+        for key in stashed.collect::<Vec<_>>() {
+            self.spill.remove(&key);
+        }
         // Not all slots are keys where spent fingerprints are in several segments.
         self.len = self.len.min(self.filled());
         Ok(())
@@ -47,8 +54,8 @@ impl Growing {
     /// Whether a slot may be of the same key.
     fn may_have(&self, partial: &Partial) -> bool {
         match self.halves(partial) {
-            Some(Some(halves)) => halves.iter().any(|half| self.may_have(half)),
-            _ => self.related(&self.aim_at(partial)).len() > 0,
+            Some(halves) => halves.iter().any(|half| self.may_have(half)),
+            None => !self.related(&self.aim_at(partial)).is_empty(),
         }
     }
 

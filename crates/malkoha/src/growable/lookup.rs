@@ -2,7 +2,7 @@
 
 use super::batch::{self, Halves};
 use super::directory::Home;
-use super::matches::{MOST_MATCHES, Match, Matches};
+use super::matches::{MOST_SLOTS, Match, Matches};
 use super::segment::Segment;
 use super::table::{Growing, Kernel, Target, with_codec};
 use crate::arch::prefetch;
@@ -26,9 +26,14 @@ impl Growing {
         self.has_match(&self.target_as::<false>(hash))
     }
 
-    /// Whether a slot's fingerprint matches; in a narrowed table its place may be another.
+    /// Whether a fingerprint matches; in a narrowed table its place may be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
+        self.has_slot_match(target) || (target.entry.has_stash() && self.is_stashed(target))
+    }
+
+    #[inline(always)]
+    fn has_slot_match(&self, target: &Target) -> bool {
         let bytes = self.segments.from(target.entry.address());
         with_codec!(&self.kernel, codec => {
             let bits = self.bits_of(codec.width, target);
@@ -37,7 +42,7 @@ impl Growing {
         })
     }
 
-    /// The slots that match.
+    /// What matches.
     #[inline]
     pub(super) fn find(&self, target: &Target) -> Matches {
         let number = target.number();
@@ -50,6 +55,9 @@ impl Growing {
                 found.push(Match { fingerprint, value, at });
             });
         });
+        if target.entry.has_stash() {
+            self.find_stashed(target, &mut found);
+        }
         found
     }
 
@@ -86,8 +94,8 @@ impl Growing {
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let target = self.target(hash);
         // Not `find`, whose matches know their slots too: the iterator would carry all that along.
-        let mut values = [0; MOST_MATCHES];
-        let (mut fingerprints, mut len) = ([0; MOST_MATCHES], 0);
+        let mut values = [0; MOST_SLOTS];
+        let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, target.number());
             let bytes = self.bytes(target.number());
@@ -98,10 +106,12 @@ impl Growing {
             });
         });
         let is_first = move |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
+        let stashed = target.entry.has_stash().then(|| self.find(&target).stashed());
         let kept = if self.spill.is_empty() { 0 } else { len };
-        let spilled = (0..kept)
-            .filter(is_first)
-            .flat_map(move |i| self.spill.values(target.spill_key(fingerprints[i], 0)));
+        let in_slots = (0..kept).filter(is_first).map(move |i| fingerprints[i]);
+        let spilled = in_slots
+            .chain(stashed.into_iter().flatten())
+            .flat_map(move |fingerprint| self.spill.values(target.spill_key(fingerprint, 0)));
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
 

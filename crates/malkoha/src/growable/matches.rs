@@ -1,37 +1,61 @@
-//! The slots that match a key.
+//! What matches a key: slots, and keys of the stash.
 
 use super::segment::Position;
 use super::shape::LANES;
 
-/// A slot that matches a key.
+/// A slot that matches a key, or a key of the stash.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Match {
     pub(super) fingerprint: u64,
+    /// 0 in the stash, where a fingerprint has any number of values.
     pub(super) value: u64,
+    /// [`Position::STASH`] if there is no slot.
     pub(super) at: Position,
 }
 
 /// Slots of two buckets.
-pub(super) const MOST_MATCHES: usize = 2 * LANES as usize;
+pub(super) const MOST_SLOTS: usize = 2 * LANES as usize;
 
-/// The slots of two buckets that match a key.
-#[derive(Clone, Copy, Debug, Default)]
+/// The slots of two buckets that match a key, and what the stash has of it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Matches {
-    matches: [Match; MOST_MATCHES],
+    slots: [Match; MOST_SLOTS],
     len: usize,
+    stashed: Vec<Match>,
+}
+
+impl Match {
+    /// The copies of a fingerprint that has no slot.
+    pub(super) fn stashed(fingerprint: u64) -> Self {
+        Self { fingerprint, value: 0, at: Position::STASH }
+    }
+
+    #[inline(always)]
+    pub(super) fn has_slot(&self) -> bool {
+        self.at != Position::STASH
+    }
 }
 
 impl Matches {
     #[inline]
     pub(super) fn push(&mut self, found: Match) {
-        self.matches[self.len] = found;
+        self.slots[self.len] = found;
         self.len += 1;
     }
 
-    fn as_slice(&self) -> &[Match] {
-        &self.matches[..self.len]
+    /// Adds a fingerprint that the spill list has, unless a slot has it.
+    pub(super) fn push_spilled(&mut self, fingerprint: u64) {
+        if self.copies(fingerprint) == 0 {
+            self.stashed.push(Match::stashed(fingerprint));
+        }
     }
 
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = &Match> {
+        self.slots[..self.len].iter().chain(&self.stashed)
+    }
+
+    /// Slots.
     #[inline]
     pub(super) fn len(&self) -> u32 {
         // At most 8.
@@ -40,36 +64,62 @@ impl Matches {
         len
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0 && self.stashed.is_empty()
+    }
+
+    /// Whether some of it has no slot.
+    #[inline]
+    pub(super) fn is_stashed(&self) -> bool {
+        !self.stashed.is_empty()
+    }
+
     /// The fingerprint that knows most of its key. All that match begin each other.
     #[inline]
     pub(super) fn longest(&self) -> Option<u64> {
-        let fingerprints = self.as_slice().iter().map(|found| found.fingerprint);
+        let fingerprints = self.all().map(|found| found.fingerprint);
         fingerprints.min_by_key(|fingerprint| fingerprint.trailing_zeros())
     }
 
     /// Slots with this fingerprint.
     #[inline]
     pub(super) fn copies(&self, fingerprint: u64) -> u32 {
-        self.as_slice().iter().map(|found| u32::from(found.fingerprint == fingerprint)).sum()
+        let is_it = |found: &Match| u32::from(found.fingerprint == fingerprint);
+        self.slots[..self.len].iter().map(is_it).sum()
     }
 
-    /// Removing in this order takes the key's own slot, or one whose key still matches it.
+    /// Removing in this order takes the key's own copy, or one whose key still matches it.
+    #[inline]
     pub(super) fn longest_first(&mut self) -> &mut [Match] {
-        let found = &mut self.matches[..self.len];
+        let slots = &mut self.slots[..self.len];
+        let found = if self.stashed.is_empty() {
+            slots
+        } else {
+            self.stashed.extend_from_slice(slots);
+            &mut self.stashed
+        };
         found.sort_by_key(|found| found.fingerprint.trailing_zeros());
         found
     }
 
-    /// The values.
+    /// The fingerprints that have no slot.
+    pub(super) fn stashed(self) -> impl Iterator<Item = u64> {
+        self.stashed.into_iter().map(|found| found.fingerprint)
+    }
+
+    /// The values of the slots.
     #[inline]
-    pub(super) fn values(self) -> impl Iterator<Item = u64> {
-        self.matches.into_iter().take(self.len).map(|found| found.value)
+    pub(super) fn values(&self) -> impl Iterator<Item = u64> {
+        self.slots[..self.len].iter().map(|found| found.value)
     }
 
     /// The fingerprints, each once.
-    pub(super) fn fingerprints(self) -> impl Iterator<Item = u64> {
-        let fingerprint = move |i: usize| self.matches[i].fingerprint;
+    pub(super) fn fingerprints(&self) -> impl Iterator<Item = u64> {
+        let slots = &self.slots[..self.len];
+        let fingerprint = |i: usize| slots[i].fingerprint;
         let is_first = move |&i: &usize| (0..i).all(|j| fingerprint(j) != fingerprint(i));
-        (0..self.len).filter(is_first).map(fingerprint)
+        let stashed = self.stashed.iter().map(|found| found.fingerprint);
+        (0..self.len).filter(is_first).map(fingerprint).chain(stashed)
     }
 }

@@ -23,6 +23,7 @@ mod segment;
 mod shape;
 mod shrink;
 mod sound;
+mod stash;
 mod table;
 mod union;
 

@@ -5,6 +5,7 @@ use super::matches::{Match, Matches};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
 use super::table::{Growing, Target, with_codec};
+use crate::spill::SpillKey;
 
 /// What a slot tells of its key.
 #[derive(Clone, Copy)]
@@ -67,20 +68,19 @@ impl Growing {
         self.aim(entry, partial.places, partial.mix, fingerprint)
     }
 
-    /// With either as the next bit, where too little is known to tell the segment; `None` if a
-    /// table of this shape does not hold such keys.
-    pub(super) fn halves(&self, partial: &Partial) -> Option<Option<[Partial; 2]>> {
+    /// With either as the next bit, where too little is known to tell the segment.
+    pub(super) fn halves(&self, partial: &Partial) -> Option<[Partial; 2]> {
         let Partial { root, string, known, .. } = *partial;
         let entry = self.directory.find(root, string << self.shape.mix_bits);
         if self.shape.mix_bits == 0 || entry.depth() + self.shape.mix_bits <= known {
-            return Some(None);
+            return None;
         }
         let half = |bit: u64| Partial {
             known: known + 1,
             string: string | bit << (63 - known),
             ..*partial
         };
-        self.shape.doubles().then(|| Some([half(0), half(1)]))
+        Some([half(0), half(1)])
     }
 
     /// Calls `each` with what each slot knows and its value, for a table of the shape `to`.
@@ -102,14 +102,16 @@ impl Growing {
     /// The same for the spilled copies, and how many there are.
     pub(super) fn for_each_spilled(&self, to: &Shape, mut each: impl FnMut(&Partial, u64, u64)) {
         for (key, copies) in self.spill.iter() {
-            let number = key.segment as usize;
-            with_codec!(&self.kernel, codec => {
-                let mix = self.segment(codec, number).mix(key.fingerprint.into());
-                let (fingerprint, place) = (key.fingerprint.into(), key.place.into());
-                let slot = Slot { fingerprint, place, value: 0 };
-                each(&self.partial(number, slot, mix, to), key.value, copies);
-            });
+            each(&self.partial_of(&key, to), key.value, copies);
         }
+    }
+
+    /// What a spilled copy knows, for a table of the shape `to`.
+    pub(super) fn partial_of(&self, key: &SpillKey, to: &Shape) -> Partial {
+        let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
+        let mix = with_codec!(&self.kernel, codec => self.segment(codec, number).mix(fingerprint));
+        let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
+        self.partial(number, slot, mix, to)
     }
 
     /// What a slot of a segment knows, for a table of the shape `to`.
@@ -120,7 +122,7 @@ impl Growing {
         Partial::new(slot, mix, (root, home.depth, home.path), &self.shape)
     }
 
-    /// The slots at the key's places whose fingerprints begin its own or continue it.
+    /// What is at the key's places whose fingerprints begin its own or continue it.
     pub(super) fn related(&self, target: &Target) -> Matches {
         let number = target.number();
         let bytes = self.bytes(number);
@@ -132,6 +134,9 @@ impl Growing {
                 found.push(Match { fingerprint, value, at });
             });
         });
+        if target.entry.has_stash() {
+            self.find_related(target, &mut found);
+        }
         found
     }
 }

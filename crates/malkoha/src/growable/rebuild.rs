@@ -8,6 +8,7 @@ use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, ROOM, buckets_for};
+use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow, with_codec};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
@@ -17,6 +18,20 @@ use crate::spill::SpillKey;
 /// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
 const FIRST_ROOM: u64 = 100;
+
+/// Sizes that are tried for a segment before one of its keys is stashed.
+const MAX_SIZES: usize = 4;
+/// Keys that a rebuild searches room for in vain, before it stashes what finds none at once.
+const MAX_SEARCHES: usize = 64;
+
+/// What a rebuild does with a key that finds no place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It fails, and changes nothing.
+    Refuse,
+    /// It leaves the key without a slot.
+    Stash,
+}
 
 /// Where an occupant goes.
 #[derive(Clone, Copy)]
@@ -28,14 +43,14 @@ pub(super) enum Child {
 }
 
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
-/// and a fingerprint, where to. `false` if one finds no place. Where several crowd a place, second
-/// copies come to `aside` instead, with the number of their segment.
+/// and a fingerprint, where to. Where several crowd a place, second copies come to `aside` instead,
+/// with the number of their segment, and then what finds no place, or `false` is the answer.
 pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, W>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
-    aside: &mut Vec<(usize, Slot)>,
+    (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
     child: impl Fn(usize, u64) -> Child,
 ) -> bool {
     let mut waiting = Vec::new();
@@ -63,6 +78,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
             }
         });
     }
+    let mut searches = MAX_SEARCHES;
     // They move others, so they come when all are in that need not move.
     waiting.into_iter().all(|(number, slot)| {
         let (to, into) = (&to[number], &mut into[number]);
@@ -70,33 +86,42 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
         let second = to.mix(fingerprint).alternate(first);
         let probe = Probe { segment: 0, first, second, fingerprint };
         loop {
-            if layout::insert(to, into, search, &probe, slot.value, MAX_KICKS) {
+            let kicks = if searches > 0 { MAX_KICKS } else { 0 };
+            if layout::insert(to, into, search, &probe, slot.value, kicks) {
                 return true;
             }
+            searches = searches.saturating_sub(1);
             let buckets = to.buckets_of([first, second], fingerprint);
-            let Some((at, copy)) = to.second_copy(into, buckets) else { return false };
-            to.remove_at(into, at);
-            aside.push((number, copy));
+            if let Some((at, copy)) = to.second_copy(into, buckets) {
+                to.remove_at(into, at);
+                aside.push((number, copy));
+            } else if misfit == Misfit::Stash {
+                aside.push((number, slot));
+                return true;
+            } else {
+                return false;
+            }
         }
     })
 }
 
 impl Growing {
-    /// Makes room in a segment; `false` if the keys have no bit left for another split.
-    pub(super) fn grow(&mut self, number: usize) -> bool {
-        let Record { form, len, .. } = self.records[number];
+    /// Makes room in a segment, if it [can grow](Self::can_grow). Builds at most six others.
+    pub(super) fn grow(&mut self, number: usize) {
+        let Record { form, len, stashed, .. } = self.records[number];
         let room = if self.is_first() { FIRST_ROOM } else { ROOM };
-        let wanted = buckets_for(u64::from(len) * room / 100);
+        let wanted = buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
         // More in any case, also where a search failed early.
         let step = if self.is_first() { 64 } else { 32 };
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
         // A few keys can be unlucky, in a small table or with few bits: then more still.
-        let wanted = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
-        let mut wanted = wanted.take_while(|&buckets| buckets <= MAX_BUCKETS);
+        let sizes = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
+        let mut sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS).take(MAX_SIZES);
         // A last small step would leave little room for what must move: rather a split.
-        wanted.any(|buckets| self.resize(number, buckets))
-            || self.split(number)
-            || (form.grid.buckets() < MAX_BUCKETS && self.resize(number, MAX_BUCKETS))
+        if !sizes.any(|buckets| self.resize(number, buckets)) && !self.split(number) {
+            let grid = Grid::new(narrow(wanted.min(MAX_BUCKETS)));
+            self.rebuild(number, Form { grid, ..form }, Misfit::Stash);
+        }
     }
 
     pub(super) fn can_grow(&self, number: usize) -> bool {
@@ -104,49 +129,48 @@ impl Growing {
     }
 
     fn can_split(&self, number: usize) -> bool {
-        let Record { home, form, .. } = self.records[number];
-        let shape = &self.shape;
-        // At least one bit stays in each slot, or what chooses the alternate place.
-        let has_bits = || match shape.mix_bits {
-            0 => home.depth + 2 <= shape.bits,
-            _ => shape.doubles() || home.depth + shape.mix_bits < self.least_known(),
-        };
+        let Record { home, form, stashed, .. } = self.records[number];
+        // In files of before, at least one bit stays in each slot.
+        let has_bits = self.shape.doubles() || home.depth + 2 <= self.shape.bits;
         form.grid.narrowing() == 0
-            && Directory::admits(shape.trees(), home.depth + 1, self.segments.len() + 1)
-            && has_bits()
+            && Directory::admits(self.shape.trees(), home.depth + 1, self.segments.len() + 1)
+            && has_bits
+            && stashed <= MOST_MOVED
     }
 
+    /// Builds a segment with other buckets; `false` and no change if its keys do not fit.
     pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {
         let form = self.records[number].form;
-        self.rebuild(number, Form { grid: Grid::new(narrow(buckets)), ..form })
+        let grid = Grid::new(narrow(buckets));
+        self.rebuild(number, Form { grid, ..form }, Misfit::Refuse)
     }
 
-    /// Gives a segment room for values of so many bits. Each key keeps its bucket, so all fit;
-    /// `false` only for a damaged table.
-    pub(super) fn widen(&mut self, number: usize, value_bits: u32) -> bool {
-        self.rebuild(number, Form { value_bits, ..self.records[number].form })
+    /// Gives a segment room for values of so many bits. Each key keeps its bucket.
+    pub(super) fn widen(&mut self, number: usize, value_bits: u32) {
+        let form = Form { value_bits, ..self.records[number].form };
+        self.rebuild(number, form, Misfit::Stash);
     }
 
-    /// Builds a segment in another form; `false` and no change if its keys do not fit.
-    pub(super) fn rebuild(&mut self, number: usize, form: Form) -> bool {
-        let Record { home, form: old, len } = self.records[number];
+    /// Builds a segment in another form.
+    pub(super) fn rebuild(&mut self, number: usize, form: Form, misfit: Misfit) -> bool {
+        let Record { home, form: old, .. } = self.records[number];
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
         let built = with_codec!(&self.kernel, codec => {
             let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
-            let mut into = [to.zeroed()];
-            let fitted = pour([(from, bytes)], &[to], &mut into, search, &mut aside, |_, kept| {
+            let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
+            let fitted = pour([(from, bytes)], &[to], &mut into, search, aside, |_, kept| {
                 Child::One(0, kept)
             });
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
-        self.install(number, Record { home, form, len }, bytes);
+        self.install(number, Record { form, ..self.records[number] }, bytes);
         self.set_aside([number], &aside);
         true
     }
 
-    /// Spills copies that a rebuild left no slot, in these segments.
+    /// Spills what a rebuild left no slot, in these segments, and places what is stashed there.
     pub(super) fn set_aside<const N: usize>(
         &mut self,
         numbers: [usize; N],
@@ -164,20 +188,25 @@ impl Growing {
             self.occupied -= 1;
             self.count_out(home.depth, fingerprint);
         }
+        for number in numbers {
+            if !aside.is_empty() || self.records[number].stashed > 0 {
+                self.place_stashed(number);
+            }
+        }
     }
 
-    /// Splits a segment by the next bit of its keys; `false` and no change if they do not fit.
+    /// Splits a segment by the next bit of its keys, if it can be split.
     pub(super) fn split(&mut self, number: usize) -> bool {
         if !self.can_split(number) {
             return false;
         }
-        let Record { home, form, len } = self.records[number];
+        let Record { home, form, len, stashed } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + self.shape.mix_bits;
         let mut aside = Vec::new();
         let has_spent = self.shape.doubles() && self.known[least as usize] > 0;
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let built = with_codec!(&self.kernel, codec => {
+        let (into, forms, lens, spent) = with_codec!(&self.kernel, codec => {
             let from = Segment::new(codec, form, home);
             let buckets = 0..form.grid.buckets();
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
@@ -192,17 +221,17 @@ impl Growing {
                 Form { grid: Grid::new(narrow(wanted)), ..form }
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
-            let mut into = to.each_ref().map(Segment::zeroed);
-            let fitted = pour([(from, bytes)], &to, &mut into, search, &mut aside, |_, fingerprint| {
+            let (mut into, aside) = (to.each_ref().map(Segment::zeroed), (&mut aside, Misfit::Stash));
+            let child = |_, fingerprint| {
                 if has_spent && codec.is_spent(fingerprint) {
                     return Child::Both;
                 }
                 let (half, rest) = codec.split(fingerprint);
                 Child::One(half, rest)
-            });
-            fitted.then_some((into, forms, lens, spent))
+            };
+            pour([(from, bytes)], &to, &mut into, search, aside, child);
+            (into, forms, lens, spent)
         });
-        let Some((into, forms, lens, spent)) = built else { return false };
         if spent > 0 {
             let spent = u64::from(spent);
             self.occupied += spent;
@@ -211,7 +240,9 @@ impl Growing {
         }
         let numbers = [number, self.segments.len()];
         for (child, bytes) in into.into_iter().enumerate() {
-            let record = Record { home: homes[child], form: forms[child], len: lens[child] };
+            let (home, form, len) = (homes[child], forms[child], lens[child]);
+            // Whatever has no slot is counted below.
+            let record = Record { home, form, len, stashed };
             self.install(numbers[child], record, bytes);
         }
         self.split_spill(numbers);

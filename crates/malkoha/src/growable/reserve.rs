@@ -3,6 +3,7 @@
 
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::rebuild::Misfit;
 use super::shape::{MAX_DEPTH, ROOM, buckets_for};
 use super::table::{Growing, Record, narrow};
 use crate::table::memory;
@@ -44,6 +45,6 @@ impl Growing {
         let buckets = buckets.min(MAX_BUCKETS).max(form.grid.buckets());
         let grid = Grid::new(narrow(buckets));
         let form = Form { grid, value_bits: value_bits.max(form.value_bits) };
-        form == self.records[number].form || self.rebuild(number, form)
+        form == self.records[number].form || self.rebuild(number, form, Misfit::Refuse)
     }
 }

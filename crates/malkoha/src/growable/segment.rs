@@ -34,10 +34,15 @@ pub(super) struct Slot {
 }
 
 /// Where a slot is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) bucket: u64,
     pub(super) lane: u32,
+}
+
+impl Position {
+    /// Where keys are that have no slot.
+    pub(super) const STASH: Self = Self { bucket: u64::MAX, lane: u32::MAX };
 }
 
 /// Bits of a bucket with slots of `width` bits beside what the form says.

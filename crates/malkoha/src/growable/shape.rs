@@ -41,11 +41,10 @@ pub(crate) const MAX_BITS: u32 = 30;
 /// last tenth of the inserts takes half as many instructions again: there are fewer chains of
 /// moves.
 pub(crate) const MIX_BITS: u32 = 8;
-/// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints
-/// without any go into both halves of a split: with 8, that is one slot in twenty after 20 splits.
-const PATH_BITS: (u32, u32) = (2, 8);
-/// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
-const SPARE_BITS: u32 = 2;
+/// Bits of a path that a fingerprint has when it arrives, at least and enough. Fingerprints without
+/// any go into both halves of a split: with 6, that is one slot in sixteen after 10 splits, and one
+/// in five after 20.
+const PATH_BITS: (u32, u32) = (2, 6);
 /// The greatest depth.
 pub(crate) const MAX_DEPTH: u32 = 31;
 
@@ -99,11 +98,12 @@ pub(super) fn buckets_for(keys: u64) -> u64 {
 
 impl Shape {
     /// The shape for `capacity` keys that keeps to `fpr` until the filter has grown to `growth`
-    /// times as many, and the buckets of each of its roots.
+    /// times as many, and the buckets of each of its roots. If no growth is asked for, it keeps to
+    /// it at any size, or as far as the longest fingerprints do.
     pub(crate) fn new(
         capacity: u64,
         fpr: f64,
-        growth: f64,
+        growth: Option<f64>,
         value_bits: u32,
     ) -> Result<(Self, u32), BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
@@ -113,8 +113,8 @@ impl Shape {
         if !(fpr > 0.0 && fpr < 1.0) {
             return Err(BuildError::Fpr(fpr));
         }
-        if !(1.0..=MAX_GROWTH).contains(&growth) {
-            return Err(BuildError::Growth { asked: growth, most: MAX_GROWTH });
+        if let Some(asked) = growth.filter(|growth| !(1.0..=MAX_GROWTH).contains(growth)) {
+            return Err(BuildError::Growth { asked, most: MAX_GROWTH });
         }
         if value_bits > 64 {
             return Err(BuildError::ValueBits(value_bits));
@@ -132,26 +132,22 @@ impl Shape {
         let buckets = if roots == 1 { buckets } else { buckets.max(roots * PLACES) };
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
-        let grown = float(capacity) * growth;
-        let shape = Self { bits: 0, roots, value_bits, mix_bits: MIX_BITS };
-        let splits = shape.splits(grown);
-        if splits > shape.most_splits() {
-            return Err(BuildError::Growth { asked: growth, most: shape.most_growth(capacity) });
+        let shape = Self { bits: MAX_BITS, roots, value_bits, mix_bits: MIX_BITS };
+        let most = shape.most_growth(capacity);
+        if let Some(asked) = growth.filter(|&growth| growth > most) {
+            return Err(BuildError::Growth { asked, most });
         }
-        let path_bits = if shape.doubles() {
-            splits.clamp(PATH_BITS.0, PATH_BITS.1)
-        } else {
-            splits + SPARE_BITS
-        };
-        let least = path_bits + MIX_BITS;
-        (least..=MAX_BITS)
+        let grown = float(capacity) * growth.unwrap_or(most);
+        let least = shape.splits(grown).clamp(PATH_BITS.0, PATH_BITS.1) + MIX_BITS;
+        let enough = (least..=MAX_BITS)
             .map(|bits| Self { bits, ..shape })
-            .find(|shape| shape.highest_fpr(buckets, grown) <= fpr)
+            .find(|shape| shape.highest_fpr(buckets, grown) <= fpr);
+        let asked_for = float(capacity) * growth.unwrap_or(1.0);
+        let reachable = shape.highest_fpr(buckets, asked_for);
+        enough
+            .or((reachable <= fpr).then_some(shape))
             .map(|shape| (shape, buckets))
-            .ok_or_else(|| BuildError::FprTooSmall {
-                asked: fpr,
-                reachable: Self { bits: MAX_BITS, ..shape }.highest_fpr(buckets, grown),
-            })
+            .ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
     }
 
     /// Keys a root, in units of a segment that must split.
@@ -167,15 +163,11 @@ impl Shape {
         splits
     }
 
-    /// How often segments can split.
-    fn most_splits(&self) -> u32 {
-        let deepest = MAX_DEPTH - self.root_depth();
-        if self.doubles() { deepest } else { deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS) }
-    }
-
-    /// The greatest growth, in whole numbers, for which segments can split often enough.
+    /// The greatest growth, in whole numbers, for which segments can split often enough: to some
+    /// 5 * 10^13 keys.
     fn most_growth(&self, capacity: u64) -> f64 {
-        let segments = f64::from(self.most_splits()).exp2() * 100.0 / float(ROOM);
+        let splits = MAX_DEPTH - self.root_depth();
+        let segments = f64::from(splits).exp2() * 100.0 / float(ROOM);
         (segments / self.segments_a_root(float(capacity))).floor()
     }
 
@@ -210,10 +202,10 @@ impl Shape {
         if self.mix_bits == 0 { 0 } else { self.roots.trailing_zeros() }
     }
 
-    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
-    /// in maps: the copy in the other half would be a candidate that nobody can remove.
+    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. The
+    /// copy in the other half matches by chance, and stays when its key is removed.
     pub(crate) fn doubles(&self) -> bool {
-        self.mix_bits > 0 && self.value_bits == 0
+        self.mix_bits > 0
     }
 
     /// The fewest bits of a string that a slot at this depth can have.
@@ -277,7 +269,7 @@ mod tests {
     fn shapes_keep_what_they_promise() {
         for capacity in [1, 2, 100, 4_000, 15_000, 16_000, 40_000, 1_000_000, 1 << 36] {
             for (fpr, growth) in [(0.5, 1.0), (0.01, 1024.0), (1e-3, 1e4), (1e-6, 512.0)] {
-                let Ok((shape, buckets)) = Shape::new(capacity, fpr, growth, 0) else {
+                let Ok((shape, buckets)) = Shape::new(capacity, fpr, Some(growth), 0) else {
                     assert!(capacity > 1 << 30 && growth > 512.0, "deeper than segments can be");
                     continue;
                 };
@@ -288,39 +280,51 @@ mod tests {
                 assert!(float(slots) * 0.90 <= float(capacity + 16));
             }
         }
-        assert!(Shape::new(1, 1e-12, 1.0, 0).is_err());
-        assert!(Shape::new(1, 0.1, f64::NAN, 0).is_err());
-        assert!(Shape::new(0, 0.1, 1.0, 0).is_err());
-        assert_eq!(Shape::new(1, 0.1, 1.0, 65).unwrap_err(), BuildError::ValueBits(65));
+        assert!(Shape::new(1, 1e-12, Some(1.0), 0).is_err());
+        assert!(Shape::new(1, 1e-12, None, 0).is_err());
+        assert!(Shape::new(1, 0.1, Some(f64::NAN), 0).is_err());
+        assert!(Shape::new(0, 0.1, None, 0).is_err());
+        assert_eq!(Shape::new(1, 0.1, None, 65).unwrap_err(), BuildError::ValueBits(65));
     }
 
     /// A growth for which segments cannot split often enough is refused as such, whatever the rate,
-    /// with the greatest that there is: a set's end at a depth, a map's at the bits of its
-    /// fingerprints.
+    /// with the greatest that there is.
     #[test]
     fn growth_beyond_all_splits_is_refused_as_growth() {
-        for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1_000_000, 8), (1 << 36, 8)] {
+        for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1 << 36, 8)] {
             for fpr in [0.5, 1e-5] {
-                let new = |growth| Shape::new(capacity, fpr, growth, value_bits);
+                let new = |growth| Shape::new(capacity, fpr, Some(growth), value_bits);
                 let Err(BuildError::Growth { asked: 1e9, most }) = new(1e9) else {
                     panic!("{:?}", new(1e9));
                 };
                 assert!(most > 100.0 && new(most).is_ok() && new(most * 1.01).is_err(), "{most}");
             }
         }
-        assert!(Shape::new(100, 0.5, 1e9, 0).is_ok(), "small sets may grow as far as any");
-        assert!(Shape::new(100, 0.5, 1e8, 8).is_ok(), "and small maps nearly as far");
+        assert!(Shape::new(100, 0.5, Some(1e9), 8).is_ok(), "small ones may grow as far as any");
+    }
+
+    /// What it costs that no growth need be foreseen: five bits for less than a segment, four from there on, and less where
+    /// fewer doublings are left.
+    #[test]
+    fn a_rate_that_holds_at_any_size_costs_few_bits() {
+        let bits = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0.bits;
+        for (capacity, cost) in [(10_000, 5), (1_000_000, 4), (1 << 30, 4), (1 << 36, 3)] {
+            let (for_good, fixed) = (bits(capacity, None), bits(capacity, Some(1.0)));
+            assert!((cost - 1..=cost).contains(&(for_good - fixed)), "{capacity}: {for_good}");
+        }
+        // The longest fingerprints do not keep this rate at any size, and do at the first.
+        assert_eq!(Shape::new(100, 1e-7, None, 0).unwrap().0.bits, MAX_BITS);
     }
 
     /// Worked out by hand: 12 bits at eight slots of load 0.958, and the mark.
     #[test]
     fn a_million_keys_at_two_per_mille_have_twelve_bits() {
-        assert_eq!(Shape::new(1_000_000, 0.002, 1.0, 0).unwrap().0.bits, 12);
+        assert_eq!(Shape::new(1_000_000, 0.002, Some(1.0), 0).unwrap().0.bits, 12);
     }
 
     #[test]
     fn the_alternate_is_an_involution() {
-        let (shape, _) = Shape::new(1_000, 0.001, 1024.0, 0).unwrap();
+        let (shape, _) = Shape::new(1_000, 0.001, Some(1024.0), 0).unwrap();
         for n in 0..10_000_u64 {
             let key = shape.strings().key::<true>(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
             assert!(key.places.iter().all(|&place| place < PLACES));

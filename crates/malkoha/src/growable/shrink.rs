@@ -8,7 +8,7 @@ use std::mem;
 
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::rebuild::{Child, pour};
+use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
 use super::table::{GrowParts, Growing, Record, narrow, with_codec};
@@ -39,7 +39,7 @@ impl Growing {
         }
         let least = if self.segments.len() == 1 { LEAST } else { PLACES };
         for number in 0..self.segments.len() {
-            let Record { form, len, home } = self.records[number];
+            let Record { form, len, home, .. } = self.records[number];
             let least = if home.depth > 0 { PLACES } else { least };
             let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
             if wanted < form.grid.buckets() {
@@ -63,6 +63,7 @@ impl Growing {
     fn merge(&mut self, lower: usize, upper: usize) {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;
+        let stashed = records[0].stashed.saturating_add(records[1].stashed);
         let wanted = buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
         if wanted > MOST_TOGETHER {
             return;
@@ -78,13 +79,14 @@ impl Growing {
             let to = Segment::new(codec, form, home);
             let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
-            let fitted = pour(sources, &[to], &mut into, search, &mut aside, |half, fingerprint| {
+            let aside = (&mut aside, Misfit::Refuse);
+            let fitted = pour(sources, &[to], &mut into, search, aside, |half, fingerprint| {
                 Child::One(0, codec.whole(half, fingerprint))
             });
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return };
-        self.install(lower, Record { home, form, len }, bytes);
+        self.install(lower, Record { home, form, len, stashed }, bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = with_codec!(&self.kernel, codec => {

@@ -1,7 +1,8 @@
 //! Whether a table from outside is one that these operations could have made.
 //!
 //! No operation panics or reads outside a segment, whatever slots hold. But slots that lookups pass
-//! over, or copies without a slot, would make a changed table one that cannot be read again.
+//! over, or copies that no slot could take, would make a changed table one that cannot be read
+//! again.
 
 use super::segment::Segment;
 use super::shape::Shape;
@@ -30,27 +31,40 @@ pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
 }
 
 impl Growing {
-    /// The number of the first spilled entry without a slot of its fingerprint that can take its
-    /// value.
-    pub(crate) fn first_without_slot(&self) -> Option<usize> {
-        self.spill.iter().position(|(key, _)| !self.has_slot(&key))
+    /// The number of the first spilled entry that cannot be: its place is not the first, it knows
+    /// too few bits, or a slot cannot take its value.
+    pub(crate) fn first_unsound(&self) -> Option<usize> {
+        self.spill.iter().position(|(key, _)| !self.is_sound(&key))
     }
 
-    fn has_slot(&self, key: &SpillKey) -> bool {
-        let number = key.segment as usize;
+    fn is_sound(&self, key: &SpillKey) -> bool {
+        let record = self.record(key.segment as usize);
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
-        let bytes = self.bytes(number);
         with_codec!(&self.kernel, codec => {
-            let segment = self.segment(codec, number);
-            let places = [place, segment.mix(fingerprint).alternate(place)];
-            let mut has = false;
-            let buckets = segment.buckets_of(places, fingerprint);
-            segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
-                has |= segment.fingerprint(bytes, at) == fingerprint;
-            });
-            // A removal from the slot brings the value into it.
-            let fits = u64::BITS - key.value.leading_zeros() <= segment.form.value_bits;
-            has && fits && place <= places[1]
+            let segment = Segment::new(codec, record.form, record.home);
+            place <= segment.mix(fingerprint).alternate(place)
+                && codec.length(fingerprint) >= self.shape.least_length(record.home.depth)
+                && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
         })
+    }
+
+    /// Slots and copies whose fingerprints have no bit of their path left: those alone can be more
+    /// than keys.
+    pub(crate) fn spent(&self) -> u64 {
+        let mut spent = 0_u64;
+        for (key, copies) in self.spill.iter() {
+            if with_codec!(&self.kernel, codec => codec.is_spent(key.fingerprint.into())) {
+                spent = spent.saturating_add(copies);
+            }
+        }
+        for (number, record) in self.records.iter().enumerate() {
+            with_codec!(&self.kernel, codec => {
+                let segment = Segment::new(codec, record.form, record.home);
+                segment.for_each_occupant(self.bytes(number), |_, slot, _| {
+                    spent = spent.saturating_add(codec.is_spent(slot.fingerprint).into());
+                });
+            });
+        }
+        spent
     }
 }

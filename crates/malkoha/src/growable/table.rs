@@ -48,12 +48,21 @@ impl Kernel {
 }
 
 /// What is known of a segment beside its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) home: Home,
     pub(crate) form: Form,
     /// Occupied slots.
     pub(crate) len: u32,
+    /// Spilled keys without a slot, at most: not 0 if there is one.
+    pub(crate) stashed: u32,
+}
+
+impl Record {
+    /// Whether both say the same of the bytes.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.home, self.form, self.len) == (other.home, other.form, other.len)
+    }
 }
 
 /// What a table is made of.
@@ -132,7 +141,8 @@ impl Growing {
         if !memory::can_be_had(bytes) {
             return Err(BuildError::Memory { bytes });
         }
-        let records = (0..shape.roots).map(|root| Record { home: home(root), form, len: 0 });
+        let records =
+            (0..shape.roots).map(|root| Record { home: home(root), form, len: 0, stashed: 0 });
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
         let directory = Directory::of(&records, &segments, shape.trees());
@@ -173,7 +183,7 @@ impl Growing {
             occupied += u64::from(record.len);
         }
         let GrowParts { shape, capacity, len, records, segments, spill } = parts;
-        Some(Self {
+        let mut table = Self {
             shape,
             strings: shape.strings(),
             kernel,
@@ -186,7 +196,9 @@ impl Growing {
             known,
             spill,
             search: Search::default(),
-        })
+        };
+        table.count_stashed();
+        Some(table)
     }
 
     pub(crate) const fn shape(&self) -> &Shape {
@@ -208,11 +220,6 @@ impl Growing {
     /// Occupied slots and spilled copies: as many as keys, but for doubles of spent fingerprints.
     pub(crate) fn filled(&self) -> u64 {
         self.occupied.saturating_add(self.spill.copies())
-    }
-
-    /// The fewest bits of its string that a slot knows.
-    pub(super) fn least_known(&self) -> u32 {
-        (0..).zip(self.known).find(|&(_, count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
     }
 
     /// Counts a slot at this depth that is filled.
@@ -259,8 +266,10 @@ impl Growing {
     pub(super) fn expected_matches(&self) -> f64 {
         // A narrowed table is one segment.
         let places = PLACES >> self.records[0].form.grid.narrowing();
+        let mut known = self.known;
+        self.stashed_known().for_each(|bits| known[bits] += 1);
         let matches: f64 = (0_u32..)
-            .zip(self.known)
+            .zip(known)
             .map(|(bits, count)| float(count) * (-f64::from(bits)).exp2())
             .sum();
         2.0 * matches / (float(places) * f64::from(self.shape.trees()))

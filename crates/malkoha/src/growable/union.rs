@@ -9,18 +9,19 @@
 //! it; those there that are longer are cut down to it. They match nothing then that it does not
 //! match.
 
+use super::change::{Likeness, MAX_REBUILDS};
 use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
 use super::shape::Shape;
 use super::table::{Growing, Record, Target, with_codec};
-use crate::error::{InsertError, UnionError};
+use crate::error::UnionError;
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
 impl Growing {
-    /// Both in one; an error if places or fingerprints of the two do not mean the same, if
-    /// fingerprints have no bit left for another split, or if copies are beyond counting.
+    /// Both in one; an error if places or fingerprints of the two do not mean the same, or if
+    /// copies are beyond counting.
     pub(crate) fn united(&self, other: &Self, copies: Copies) -> Result<Self, UnionError> {
         let shape = self.united_shape(other)?;
         let copies_in_both = self.filled().saturating_add(other.filled());
@@ -31,24 +32,19 @@ impl Growing {
         let (into, from) = if takes(self, other, &shape) { (self, other) } else { (other, self) };
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
-        if !shape.doubles() {
-            // Of a map whose values had no bits: doubles are pairs from now on.
-            union.len = union.filled();
-        }
-        let mut fits = true;
         let mut adopt = |partial: &Partial, value, n| {
-            fits = fits
-                && match copies {
-                    Copies::Sum => union.adopt(partial, value, n).map(|()| n),
-                    Copies::Most => union.reach(partial, value, from),
+            union.len += match copies {
+                Copies::Sum => {
+                    union.adopt(partial, value, n);
+                    n
                 }
-                .map(|added| union.len += added)
-                .is_some();
+                Copies::Most => union.reach(partial, value, from),
+            };
         };
         // The slots first: copies are spilled only while others lie in the table.
         from.for_each_slot(&shape, |partial, value| adopt(partial, value, 1));
         from.for_each_spilled(&shape, &mut adopt);
-        if fits { Ok(union) } else { Err(InsertError::GrownOut { len: union.len }.into()) }
+        Ok(union)
     }
 
     /// The shape of a table that can hold what is in both.
@@ -72,56 +68,43 @@ impl Growing {
         })
     }
 
-    /// Inserts copies of what is known of a key; `None` as [`insert`](Self::insert) has `false`.
-    /// Does not count them as keys.
-    fn adopt(&mut self, partial: &Partial, value: u64, mut copies: u64) -> Option<()> {
+    /// Inserts copies of what is known of a key. Does not count them as keys.
+    fn adopt(&mut self, partial: &Partial, value: u64, mut copies: u64) {
+        let mut rebuilds = 0;
         loop {
-            if let Some(halves) = self.halves(partial)? {
-                return halves.iter().try_for_each(|half| self.adopt(half, value, copies));
+            if let Some(halves) = self.halves(partial) {
+                return halves.iter().for_each(|half| self.adopt(half, value, copies));
             }
             let target = self.aim_at(partial);
-            let (own, spilled_as, present) = if self.shape.value_bits == 0 {
-                let (fingerprint, present) = self.settle(&target);
-                (fingerprint, fingerprint, present)
-            } else {
-                // Not those that continue it: keys that are not theirs may have this value.
-                let own = target.fingerprint;
-                let mut related = self.related(&target);
-                let begins =
-                    |found: &&Match| found.fingerprint.trailing_zeros() >= own.trailing_zeros();
-                let found = related.longest_first().iter().filter(begins);
-                let present = u32::try_from(found.clone().count()).unwrap_or(MAX_COPIES);
-                (own, found.map(|found| found.fingerprint).next().unwrap_or(own), present)
-            };
+            // In a map nothing is cut: keys that continue this one may have another value.
+            let is_set = self.shape.value_bits == 0;
+            let like = if is_set { self.settle(&target) } else { self.likeness(&target) };
             if copies == 0 {
-                return Some(());
+                return;
             }
             let value_bits = u64::BITS - value.leading_zeros();
             if value_bits > target.entry.form().value_bits {
-                self.widen(target.number(), value_bits).then_some(())?;
-            } else if present < MAX_COPIES
+                self.widen(target.number(), value_bits);
+            } else if like.copies < MAX_COPIES
+                && !like.is_stashed
                 && self.has_room(target.number())
-                && self.insert_at(&target, own, value)
+                && self.insert_at(&target, like.own, value)
             {
                 copies -= 1;
-            } else if self.spills(&target, present) {
-                self.spill.add(target.spill_key(spilled_as, value), copies);
-                return Some(());
+            } else if self.spills(target.number(), &like) || rebuilds == MAX_REBUILDS {
+                return self.put_aside(&target, &like, value, copies);
             } else {
-                self.grow(target.number()).then_some(())?;
+                self.grow(target.number());
+                rebuilds += 1;
             }
         }
     }
 
     /// Sees to it that what is known of a key of `from` matches here, and that there are as many
     /// copies here as there of all that may be the same key. Returns how many were added.
-    fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> Option<u64> {
-        if let Some(halves) = self.halves(partial)? {
-            let mut added = 0;
-            for half in &halves {
-                added = added.max(self.reach(half, value, from)?);
-            }
-            return Some(added);
+    fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> u64 {
+        if let Some([low, high]) = self.halves(partial) {
+            return self.reach(&low, value, from).max(self.reach(&high, value, from));
         }
         // The shortest there that may be the same key stands for all of them; what is shorter still
         // may be here.
@@ -131,7 +114,8 @@ impl Growing {
         let present = self.copies_in(partial, &class, value);
         let missing = from.copies_in(partial, &class, value).saturating_sub(present);
         self.settle(&self.aim_at(&shortest));
-        self.adopt(&shortest, value, missing).map(|()| missing)
+        self.adopt(&shortest, value, missing);
+        missing
     }
 
     /// The fewest bits that a slot which begins this knows of its string; what this knows, if there
@@ -155,35 +139,40 @@ impl Growing {
         related.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The fingerprint that copies of this key shall have in a set, and how many slots have it.
-    /// Those that continue the key's own are cut down to it.
-    fn settle(&mut self, target: &Target) -> (u64, u32) {
+    /// What is there of a set's key, of which the target's fingerprint is all that is known. What
+    /// continues that is cut down to it.
+    fn settle(&mut self, target: &Target) -> Likeness {
         let own = target.fingerprint;
         let mut related = self.related(target);
+        let is_stashed = related.is_stashed();
         let zeros = own.trailing_zeros();
         let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < zeros;
         let related = related.longest_first();
         let (longer, others) = related.split_at(related.partition_point(is_longer));
-        let fingerprint = others.first().map_or(own, |found| found.fingerprint);
-        let alike = others.iter().filter(|found| found.fingerprint == fingerprint).count();
+        let own = others.first().map_or(own, |found| found.fingerprint);
+        let is_like = |found: &&Match| found.has_slot();
+        let alike = others.iter().filter(|found| found.fingerprint == own);
+        let copies = alike.chain(longer).filter(is_like).count();
         for found in longer {
-            self.cut(target, found, fingerprint);
+            self.cut(target, found, own);
         }
         // At most 8.
-        let present = u32::try_from(alike + longer.len()).unwrap_or(MAX_COPIES);
-        (fingerprint, present)
+        let copies = u32::try_from(copies).unwrap_or(MAX_COPIES);
+        Likeness { longest: own, copies, is_stashed, own }
     }
 
     /// Gives a slot and the copies beside it a fingerprint that begins its own.
     fn cut(&mut self, target: &Target, found: &Match, fingerprint: u64) {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
-        let bytes = self.segments.bytes_mut(number);
-        with_codec!(&self.kernel, codec => {
-            Segment::new(codec, form, home).set_fingerprint(bytes, found.at, fingerprint);
-        });
-        self.count_out(home.depth, found.fingerprint);
-        self.count_in(home.depth, fingerprint);
+        if found.has_slot() {
+            let bytes = self.segments.bytes_mut(number);
+            with_codec!(&self.kernel, codec => {
+                Segment::new(codec, form, home).set_fingerprint(bytes, found.at, fingerprint);
+            });
+            self.count_out(home.depth, found.fingerprint);
+            self.count_in(home.depth, fingerprint);
+        }
         let [from, to] = [found.fingerprint, fingerprint].map(|f| target.spill_key(f, 0));
         self.spill.rename(from, to);
     }

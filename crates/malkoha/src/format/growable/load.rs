@@ -195,11 +195,12 @@ impl GrowableLoader {
         let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
         // Where spent fingerprints lie in several segments, not every slot is a key.
         let filled = table.filled();
-        let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
-        if header.len != filled && !has_doubles {
+        let are_doubles =
+            || filled <= MAX_LEN && header.len >= filled.saturating_sub(table.spent());
+        if header.len != filled && !(header.len < filled && are_doubles()) {
             return Err(ReadError::Count { header: header.len, table: filled });
         }
-        if let Some(entry) = table.first_without_slot() {
+        if let Some(entry) = table.first_unsound() {
             let after = (header.spilled - entry as u64) * spilled::ENTRY_BYTES as u64;
             let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
             let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -280,7 +281,7 @@ impl GrowableLoader {
         check((least..=MAX_BUCKETS).contains(&buckets.into()), "buckets", at(6), buckets)?;
         check(path >> depth == 0, "path", at(8), path)?;
         let form = Form { grid: Grid::new(buckets.into()), value_bits };
-        Ok(Record { home: Home { root, depth, path }, form, len: 0 })
+        Ok(Record { home: Home { root, depth, path }, form, len: 0, stashed: 0 })
     }
 
     fn segment(

@@ -1,0 +1,170 @@
+//! Keys that fit nowhere.
+//!
+//! A handful of keys fills the two buckets of one place, whatever the size of their segment, if
+//! their strings agree in all the bits that lead there. Chance hardly ever makes such keys; whoever
+//! knows the hash can. They are spilled without a slot: *stashed*, each with all that a slot would
+//! know. Lookups read the list only in segments whose entry says that they have any, and all
+//! segments try to find slots for theirs when they are rebuilt.
+
+use super::matches::Matches;
+use super::segment::Segment;
+use super::table::{Growing, Target, narrow, with_codec};
+use crate::spill::SpillKey;
+
+/// Stashed keys of a segment, above which it is not split: all of them would have to be moved at
+/// once. Only keys that were made to agree in many bits get there, in a segment that is so deep
+/// that few others belong to it.
+pub(super) const MOST_MOVED: u32 = 1 << 16;
+
+impl Growing {
+    /// Spills copies of a key that has no slot.
+    #[cold]
+    pub(super) fn stash(&mut self, key: SpillKey, copies: u64) {
+        let number = key.segment as usize;
+        if self.spill.count(&key) == 0 {
+            self.set_stashed(number, self.records[number].stashed.saturating_add(1));
+        }
+        self.spill.add(key, copies);
+    }
+
+    /// Takes a copy from the stash, if there is one.
+    pub(super) fn unstash(&mut self, key: SpillKey) -> bool {
+        let number = key.segment as usize;
+        let taken = self.spill.take(&key);
+        if taken && self.spill.count(&key) == 0 {
+            self.set_stashed(number, self.records[number].stashed.saturating_sub(1));
+        }
+        taken
+    }
+
+    /// Says how many keys of a segment have no slot.
+    pub(super) fn set_stashed(&mut self, number: usize, stashed: u32) {
+        let before = std::mem::replace(&mut self.records[number].stashed, stashed);
+        if (before == 0) != (stashed == 0) {
+            self.point(number);
+        }
+    }
+
+    /// Whether the spill list has a fingerprint that begins the target's.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_stashed(&self, target: &Target) -> bool {
+        self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
+    }
+
+    /// [`is_stashed`](Self::is_stashed) for those of a group that were not found in a slot.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn contains_stashed(&self, hashes: &[u64], found: &mut [bool]) {
+        for (found, &hash) in found.iter_mut().zip(hashes) {
+            *found = *found || self.has_match(&self.target(hash));
+        }
+    }
+
+    /// Adds the stashed fingerprints that begin the target's.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find_stashed(&self, target: &Target, found: &mut Matches) {
+        let spilled = |&fingerprint: &u64| self.is_spilled(target, fingerprint);
+        self.beginnings(target).filter(spilled).for_each(|f| found.push_spilled(f));
+    }
+
+    /// The same with those that the target's begins.
+    pub(super) fn find_related(&self, target: &Target, found: &mut Matches) {
+        self.find_stashed(target, found);
+        // What continues it lies behind it, up to its last bit and all further ones set.
+        let own = target.fingerprint;
+        let mark = 1 << own.trailing_zeros();
+        let key = |fingerprint: u64| target.spill_key(fingerprint, 0);
+        let mut last = own;
+        let keys = self.spill.between(key(own ^ mark), key((own ^ mark) + 2 * mark));
+        for fingerprint in keys.map(|(key, _)| u64::from(key.fingerprint)) {
+            let is_new = std::mem::replace(&mut last, fingerprint) != fingerprint;
+            if is_new && fingerprint.trailing_zeros() < own.trailing_zeros() {
+                found.push_spilled(fingerprint);
+            }
+        }
+    }
+
+    /// All fingerprints that begin the target's, itself first.
+    fn beginnings(&self, target: &Target) -> impl Iterator<Item = u64> + use<> {
+        let (own, bits) = (target.fingerprint, self.shape.bits);
+        let least = self.shape.least_length(target.entry.depth());
+        (own.trailing_zeros()..=bits - least).map(move |zeros| ((own >> zeros) | 1) << zeros)
+    }
+
+    fn is_spilled(&self, target: &Target, fingerprint: u64) -> bool {
+        self.spill.values(target.spill_key(fingerprint, 0)).next().is_some()
+    }
+
+    /// Gives spilled copies of a segment without a slot one each, where a bucket of theirs has room
+    /// without moving others, and counts those that have none then.
+    pub(super) fn place_stashed(&mut self, number: usize) {
+        let entries: Vec<SpillKey> =
+            self.spill.segment(narrow(number as u64)).map(|(key, _)| key).collect();
+        let record = self.records[number];
+        let mut stashed = 0_u32;
+        for key in entries {
+            if self.has_slot(&key) {
+                continue;
+            }
+            let fingerprint = u64::from(key.fingerprint);
+            let bytes = self.segments.bytes_mut(number);
+            let placed = with_codec!(&self.kernel, codec => {
+                let segment = Segment::new(codec, record.form, record.home);
+                let place = key.place.into();
+                let places = [place, segment.mix(fingerprint).alternate(place)];
+                let buckets = segment.buckets_of(places, fingerprint);
+                segment.push_to_one(bytes, places, buckets, fingerprint, key.value)
+            });
+            if placed {
+                self.spill.take(&key);
+                self.records[number].len += 1;
+                self.occupied += 1;
+                self.count_in(record.home.depth, fingerprint);
+            } else {
+                stashed = stashed.saturating_add(1);
+            }
+        }
+        self.set_stashed(number, stashed);
+    }
+
+    /// Counts what has no slot in a table that was just put together.
+    pub(super) fn count_stashed(&mut self) {
+        let keys = self.spill.iter().map(|(key, _)| key);
+        let stashed: Vec<SpillKey> = keys.filter(|key| !self.has_slot(key)).collect();
+        for key in stashed {
+            let number = key.segment as usize;
+            self.set_stashed(number, self.records[number].stashed.saturating_add(1));
+        }
+    }
+
+    /// Stashed fingerprints, with the bits of their strings that are known.
+    pub(super) fn stashed_known(&self) -> impl Iterator<Item = usize> {
+        let stashed =
+            self.spill.iter().map(|(key, _)| key).filter(|key| {
+                self.records[key.segment as usize].stashed > 0 && !self.has_slot(key)
+            });
+        stashed.map(|key| {
+            let depth = self.records[key.segment as usize].home.depth;
+            super::table::known_bits(&self.shape, depth, key.fingerprint.into())
+        })
+    }
+
+    /// Whether a slot has the fingerprint of a spilled entry.
+    pub(super) fn has_slot(&self, key: &SpillKey) -> bool {
+        let number = key.segment as usize;
+        let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
+        let bytes = self.bytes(number);
+        with_codec!(&self.kernel, codec => {
+            let segment = self.segment(codec, number);
+            let places = [place, segment.mix(fingerprint).alternate(place)];
+            let mut has = false;
+            let buckets = segment.buckets_of(places, fingerprint);
+            segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
+                has |= segment.fingerprint(bytes, at) == fingerprint;
+            });
+            has
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! Growing filters and maps against keys that somebody chose, who knows the hash of each: nothing is
+//! refused or lost, and what it costs is in proportion to the keys.
+#![expect(clippy::cast_possible_truncation, reason = "small numbers of keys")]
+
+use std::collections::HashMap;
+
+use malkoha::{Copies, GrowableCuckooFilter, GrowableCuckooMap, Key};
+use proptest::prelude::*;
+
+/// The constant that makes a string of a hash.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The hash of a string. Odd numbers have an inverse.
+fn hash(string: u64) -> u64 {
+    let inverse =
+        (0..6).fold(1_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(x))));
+    string.wrapping_mul(inverse)
+}
+
+/// Hashes whose strings begin with so many zeros, which choose the alternate place and the segment.
+fn in_one_segment(zeros: u32) -> impl Iterator<Item = u64> {
+    (0_u64..).map(move |n| hash(n.wrapping_mul(MIX) >> zeros))
+}
+
+/// The same with one first place: all belong in two buckets, whatever the size of their segment.
+fn in_one_place(zeros: u32) -> impl Iterator<Item = u64> {
+    in_one_segment(zeros).filter(|hash| hash >> 20 & 0xfff == 77)
+}
+
+fn honest(keys: u64) -> Vec<u64> {
+    (0..keys).map(|key| key.hash_with(malkoha::KeyHasher::new(7))).collect()
+}
+
+/// Forty keys for two buckets, before and after honest ones.
+#[test]
+fn a_jammed_place_harms_nobody() {
+    let honest = honest(300_000);
+    for (capacity, fpr) in [(1, 0.03), (1_000, 0.001), (100_000, 1e-6)] {
+        let jam: Vec<u64> = in_one_place(26).take(40).collect();
+        let new = || GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
+        let (mut filter, mut alone) = (new(), new());
+        filter.insert_hashes(&jam[..20]).unwrap();
+        filter.insert_hashes(&honest).unwrap();
+        filter.insert_hashes(&jam[20..]).unwrap();
+        alone.insert_hashes(&honest).unwrap();
+        let all: Vec<u64> = honest.iter().chain(&jam).copied().collect();
+        let mut found = vec![false; all.len()];
+        filter.contains_hashes(&all, &mut found);
+        assert!(found.into_iter().all(|found| found));
+        assert!(all.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!(jam.iter().all(|&hash| filter.count_hash(hash) >= 1));
+        assert_eq!(filter.len(), all.len() as u64);
+        assert!(filter.size_in_bytes() < alone.size_in_bytes() + 200_000);
+        assert!(filter.expected_fpr() < fpr);
+
+        let mut read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+        assert!(read == filter);
+        assert!(all.iter().all(|&hash| read.remove_hash(hash)));
+        assert!(read.is_empty() && read.spilled() == 0, "{}", read.spilled());
+        read.shrink_to_fit();
+        assert!(!read.contains_hash(jam[0]));
+    }
+}
+
+/// More of them than a segment has slots: each costs an entry of the spill list.
+#[test]
+fn a_place_takes_any_number_of_keys() {
+    let jam: Vec<u64> = in_one_place(20).take(40_000).collect();
+    let mut filter = GrowableCuckooFilter::with_capacity(100, 1e-6).unwrap();
+    filter.insert_hashes(&jam).unwrap();
+    assert!(filter.spilled() > 39_000, "{}", filter.spilled());
+    assert!(jam.iter().all(|&hash| filter.contains_hash(hash)));
+    assert!(filter.size_in_bytes() < 40_000 * 80 + (4 << 20), "{}", filter.size_in_bytes());
+    let honest = honest(200_000);
+    filter.insert_hashes(&honest).unwrap();
+    assert!(honest.iter().chain(&jam).all(|&hash| filter.contains_hash(hash)));
+    assert!(jam.iter().all(|&hash| filter.remove_hash(hash)));
+    assert!(honest.iter().all(|&hash| filter.contains_hash(hash)));
+    filter.shrink_to_fit();
+    assert!(filter.spilled() < 100, "{}", filter.spilled());
+}
+
+/// Keys of one segment, split after split, make a directory as deep as there can be; then they are
+/// stashed.
+#[test]
+fn a_lopsided_filter_goes_on() {
+    for (capacity, fpr) in [(1, 2e-8), (100_000, 0.03)] {
+        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
+        let hashes: Vec<u64> = in_one_segment(26).take(100_000).collect();
+        filter.insert_hashes(&hashes).unwrap();
+        for _ in 0..2 {
+            let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+            assert!(read.len() == 100_000 && read == filter);
+            assert!(hashes.iter().all(|&hash| read.contains_hash(hash)));
+            filter.shrink_to_fit();
+        }
+        assert!(filter.size_in_bytes() < 100_000 * 80 + (4 << 20), "{}", filter.size_in_bytes());
+        assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
+        assert!(filter.is_empty());
+    }
+}
+
+/// Values of keys in one place: each is a candidate of its key, can be replaced, and goes.
+#[test]
+fn a_jammed_map_keeps_all_values() {
+    let jam: Vec<u64> = in_one_place(26).take(60).collect();
+    let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 40).unwrap();
+    let pairs: Vec<(u64, u64)> = jam.iter().copied().zip(1..).collect();
+    map.insert_hashes(&pairs).unwrap();
+    let honest: Vec<(u64, u64)> = honest(100_000).into_iter().zip(1 << 30..).collect();
+    map.insert_hashes(&honest).unwrap();
+    for map in [&map, &GrowableCuckooMap::from_bytes(&map.to_bytes()).unwrap()] {
+        for &(hash, value) in pairs.iter().chain(&honest) {
+            assert!(map.get_hash(hash).any(|found| found == value));
+        }
+    }
+    for &(hash, value) in &pairs {
+        assert!(map.update_hash(hash, value, value + 1000).unwrap());
+        assert!(map.get_hash(hash).any(|found| found == value + 1000));
+    }
+    for &(hash, value) in &pairs {
+        assert!(map.remove_hash(hash, value + 1000));
+    }
+    assert_eq!(map.len(), 100_000);
+    for &(hash, value) in &honest {
+        assert!(map.get_hash(hash).any(|found| found == value));
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Insert(bool, usize, usize),
+    Remove(bool, usize, usize),
+    Shrink,
+    Save,
+    Unite(usize, usize),
+    Clear,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let range = || (any::<bool>(), 0..1_500_usize, 0..400_usize);
+    prop_oneof![
+        8 => range().prop_map(|(jam, from, len)| Operation::Insert(jam, from, len)),
+        5 => range().prop_map(|(jam, from, len)| Operation::Remove(jam, from, len)),
+        1 => Just(Operation::Shrink),
+        1 => Just(Operation::Save),
+        2 => (0..1_500_usize, 0..400_usize).prop_map(|(from, len)| Operation::Unite(from, len)),
+        1 => Just(Operation::Clear),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Against the number of copies of each, few places jammed and honest keys among them.
+    #[test]
+    fn a_jammed_filter_agrees_with_the_model(
+        capacity in prop_oneof![Just(1_u64), 1..5_000_u64],
+        fpr in prop_oneof![Just(0.03), Just(1e-4), Just(1e-7)],
+        zeros in 8..30_u32,
+        operations in proptest::collection::vec(operation(), 1..40),
+    ) {
+        let jam: Vec<u64> = in_one_place(zeros).take(200).collect();
+        let honest: Vec<u64> = honest(2_000).into_iter().chain(in_one_segment(zeros).take(2_000)).collect();
+        let some = |is_jam: bool, from: usize, len: usize| -> Vec<u64> {
+            let all = if is_jam { &jam } else { &honest };
+            all.iter().cycle().skip(from % all.len()).take(len).copied().collect()
+        };
+        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
+        let mut model: HashMap<u64, u64> = HashMap::new();
+        for operation in operations {
+            match operation {
+                Operation::Insert(is_jam, from, len) => for hash in some(is_jam, from, len) {
+                    filter.insert_hash(hash).unwrap();
+                    *model.entry(hash).or_default() += 1;
+                },
+                Operation::Remove(is_jam, from, len) => for hash in some(is_jam, from, len) {
+                    if let Some(count) = model.get_mut(&hash).filter(|count| **count > 0) {
+                        prop_assert!(filter.remove_hash(hash));
+                        *count -= 1;
+                    }
+                },
+                Operation::Shrink => filter.shrink_to_fit(),
+                Operation::Save => {
+                    let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+                    prop_assert!(read == filter);
+                    filter = read;
+                }
+                Operation::Unite(from, len) => {
+                    let mut other = GrowableCuckooFilter::with_capacity(10, fpr).unwrap();
+                    let hashes = some(true, from, len);
+                    other.insert_hashes(&hashes).unwrap();
+                    filter.unite(&other, Copies::Sum).unwrap();
+                    hashes.iter().for_each(|&hash| *model.entry(hash).or_default() += 1);
+                }
+                Operation::Clear => {
+                    filter.clear();
+                    model.clear();
+                }
+            }
+        }
+        for (&hash, &count) in &model {
+            prop_assert!(filter.count_hash(hash) >= count, "{hash:x}");
+            prop_assert!(count == 0 || filter.contains_hash(hash));
+        }
+        for (&hash, &count) in &model {
+            prop_assert!((0..count).all(|_| filter.remove_hash(hash)));
+        }
+        prop_assert!(filter.is_empty() && filter.load_factor() == 0.0);
+    }
+}
