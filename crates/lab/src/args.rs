@@ -160,6 +160,9 @@ pub struct GrowArgs {
     /// False-positive rate that it keeps to
     #[arg(long, default_value_t = 0.002)]
     pub fpr: f64,
+    /// Growth to name when it is built; without it, the rate holds at any size
+    #[arg(long, value_name = "FACTOR")]
+    pub growth: Option<f64>,
     /// Keys of the stream with many copies
     #[arg(long, value_parser = parse_count, default_value = "10M")]
     pub stream: u64,
@@ -173,6 +176,29 @@ pub struct GrowArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Write the table of doublings to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
+/// Options of growth from many sizes at many rates.
+#[derive(Args, Clone, Debug)]
+pub struct EndlessArgs {
+    /// Keys that each filter grows to
+    #[arg(long, value_parser = parse_count, default_value = "2.5M")]
+    pub keys: u64,
+    /// Keys that filters are built to begin with
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "1,100,1000,100k")]
+    pub starts: Vec<u64>,
+    /// False-positive rates that they keep to
+    #[arg(long, value_delimiter = ',', default_value = "0.03,0.001,1e-6")]
+    pub rates: Vec<f64>,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write the table to this file as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Date to note, instead of the clock's

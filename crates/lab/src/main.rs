@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::{BenchArgs, CopiesArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs, ThreadsArgs};
+use lab::args::{
+    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs, ThreadsArgs,
+};
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
@@ -27,6 +29,8 @@ enum Command {
     Copies(CopiesArgs),
     /// Grow a filter and a map, at every doubling: rates, space, the longest insert
     Grow(GrowArgs),
+    /// Grow filters from many sizes at many rates, none of it foreseen
+    Endless(EndlessArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
@@ -47,6 +51,7 @@ fn main() -> Result<()> {
         Command::Fill(args) => fill::report(&args),
         Command::Copies(args) => copies::report(&args),
         Command::Grow(args) => grow::report(&args),
+        Command::Endless(args) => grow::report_endless(&args),
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());

@@ -1,6 +1,5 @@
 //! Growing filters and maps against keys that somebody chose, who knows the hash of each: nothing is
 //! refused or lost, and what it costs is in proportion to the keys.
-#![expect(clippy::cast_possible_truncation, reason = "small numbers of keys")]
 
 use std::collections::HashMap;
 

@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use malkoha::GrowableCuckooFilter;
 
+use super::with_growth;
 use crate::args::GrowArgs;
 use crate::keys::Keys;
 use crate::zipf::Zipf;
@@ -14,8 +15,7 @@ pub(super) fn report(args: &GrowArgs) -> Result<()> {
     let zipf = Zipf::new(args.stream, EXPONENT);
     let mut truth = vec![0_u32; usize::try_from(args.stream)? + 1];
     let builder = GrowableCuckooFilter::builder().capacity(args.start).fpr(args.fpr);
-    let growth = args.stream as f64 / args.start as f64;
-    let (mut filter, mut position) = (builder.growth(growth.max(1.0)).build()?, 0);
+    let (mut filter, mut position) = (with_growth(builder, args.growth).build()?, 0);
     for _ in 0..args.stream {
         let rank = zipf.rank(|| {
             position += 1;

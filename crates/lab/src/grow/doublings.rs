@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use malkoha::GrowableCuckooFilter;
 
-use super::BATCH;
+use super::{BATCH, absent_found, with_growth};
 use crate::args::GrowArgs;
-use crate::keys::{Keys, Present};
+use crate::keys::Keys;
 use crate::measure::timed;
 use crate::report::Grid;
 
@@ -39,9 +39,8 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
         csv.write_record(HEAD)?;
     }
     let before = memory("VmRSS")?;
-    let growth = args.keys as f64 / args.start as f64;
     let builder = GrowableCuckooFilter::builder().capacity(args.start).fpr(args.fpr);
-    let mut filter = builder.growth(growth).build()?;
+    let mut filter = with_growth(builder, args.growth).build()?;
     filter.set_huge_pages(!args.ordinary_pages);
     let (mut next, mut largest) = (args.start.min(args.keys), 0);
     let (mut by_processor, mut by_clock, mut slow) = (Duration::ZERO, Duration::ZERO, 0_u64);
@@ -59,7 +58,7 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
                 next.to_string(),
                 args.fpr.to_string(),
                 format!("{:.6}", filter.expected_fpr()),
-                format!("{:.6}", measured_fpr(&filter, keys, next)),
+                format!("{:.6}", absent_found(&filter, keys, next, ABSENT) as f64 / ABSENT as f64),
                 format!("{:.2}", filter.bits_per_key()),
                 format!("{:.3}", filter.load_factor()),
                 filter.segments().to_string(),
@@ -122,15 +121,6 @@ pub(super) fn each_batch(keys: Keys, len: u64, mut each: impl FnMut(&[u64])) {
         keys.members(first, &mut batch[..part]);
         each(&batch[..part]);
     }
-}
-
-fn measured_fpr(filter: &GrowableCuckooFilter, keys: Keys, members: u64) -> f64 {
-    let (mut batch, mut hits) = (vec![0; BATCH], 0);
-    for first in (0..ABSENT).step_by(BATCH) {
-        keys.queries(Present(0), members, first, &mut batch);
-        hits += filter.contains_many(&batch).into_iter().filter(|&found| found).count();
-    }
-    hits as f64 / ABSENT.next_multiple_of(BATCH as u64) as f64
 }
 
 /// Bytes of this process's memory by the kernel, under this name.

@@ -3,12 +3,18 @@
 
 mod copies;
 mod doublings;
+mod endless;
 mod speed;
 mod values;
 
 use anyhow::Result;
+use malkoha::tables::Lookup;
+use malkoha::{Builder, Filter};
+
+pub use endless::report as report_endless;
 
 use crate::args::GrowArgs;
+use crate::keys::{Keys, Present};
 use crate::machine::Machine;
 use crate::report::Report;
 
@@ -28,4 +34,23 @@ pub fn report(args: &GrowArgs) -> Result<()> {
     doublings::remove_all(args, grown)?;
     copies::report(args)?;
     values::report(args)
+}
+
+/// The builder with the growth that is to be named, if any.
+fn with_growth<F>(builder: Builder<F>, growth: Option<f64>) -> Builder<F> {
+    match growth {
+        Some(factor) => builder.growth(factor),
+        None => builder,
+    }
+}
+
+/// How many of so many keys that are not in seem to be.
+fn absent_found<T: Lookup>(filter: &Filter<T>, keys: Keys, members: u64, sample: u64) -> usize {
+    let (mut batch, mut hits) = (vec![0; BATCH], 0);
+    for first in (0..sample).step_by(BATCH) {
+        let len = usize::try_from(sample - first).map_or(BATCH, |left| left.min(BATCH));
+        keys.queries(Present(0), members, first, &mut batch[..len]);
+        hits += filter.contains_many(&batch[..len]).into_iter().filter(|&found| found).count();
+    }
+    hits
 }

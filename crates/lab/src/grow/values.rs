@@ -4,8 +4,8 @@
 use anyhow::{Result, ensure};
 use malkoha::{CuckooMap, GrowableCuckooMap, Key};
 
-use super::BATCH;
 use super::doublings::each_batch;
+use super::{BATCH, with_growth};
 use crate::args::GrowArgs;
 use crate::keys::{Keys, Present};
 
@@ -43,8 +43,7 @@ fn fixed(args: &GrowArgs, bits: u32) -> Result<()> {
 
 fn grown(args: &GrowArgs, bits: u32) -> Result<()> {
     let builder = GrowableCuckooMap::builder().capacity(args.start).fpr(args.fpr);
-    let growth = (args.keys as f64 / args.start as f64).max(1.0);
-    let mut map = builder.growth(growth).value_bits(32).build()?;
+    let mut map = with_growth(builder, args.growth).value_bits(32).build()?;
     let (mut done, mut sum, mut samples, mut refused) = (0_u64, 0.0, 0.0, Ok(()));
     each_batch(Keys::new(args.seed), args.keys, |batch| {
         if let Err(error) = map.insert_hashes(&pairs(batch, bits, map.hasher())) {

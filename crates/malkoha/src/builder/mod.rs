@@ -34,7 +34,7 @@ const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 /// | [`fpr`](Self::fpr) | required, or `fingerprint_bits` | 0.001 | as fixed | 0.001 |
 /// | [`fingerprint_bits`](Self::fingerprint_bits) | instead of `fpr` | | instead of `fpr` | |
 /// | [`layout`](Self::layout) | the smallest; in a map buckets of 4 | | words | |
-/// | [`growth`](Self::growth) | | 1024; to 5 * 10^8 keys without a capacity | | 1024 |
+/// | [`growth`](Self::growth) | | without end | | 1024 |
 /// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
 /// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
 /// | [`seed`](Self::seed) | 0 | 0 | 0 | 0 |
@@ -112,17 +112,16 @@ impl<F> Builder<F> {
     /// The number of distinct keys that the filter must hold, 1 to 2^36; of one that grows, to
     /// begin with. It need not be a power of two.
     ///
-    /// A growable filter that is given none is ready for 5 * 10^8 keys, at a price: a million keys
-    /// at 0.001 take 19.7 bits each, 18.4 if it was built for a thousand, and 14.8 if it was built
-    /// for a million that will not grow.
+    /// A growable filter needs none.
     pub fn capacity(mut self, keys: u64) -> Self {
         self.options.capacity = Some(keys);
         self
     }
 
     /// The highest false-positive rate with `capacity` keys in, above 0 and below 1. In a map it is
-    /// the number of candidates of a key that is not in. In one that grows, the rate holds until it
-    /// has grown to [`growth`](Self::growth) times its capacity.
+    /// the number of candidates of a key that is not in. In one that grows, the rate holds at any
+    /// size, or until it has grown to the [`growth`](Self::growth) that was named; one too small
+    /// for that at the longest fingerprints, of 30 bits, holds as long as they let it.
     pub fn fpr(mut self, rate: f64) -> Self {
         self.options.fpr = Some(rate);
         self
@@ -147,10 +146,11 @@ impl<F> Builder<F> {
         self
     }
 
-    /// How many times its capacity the filter may grow to at its rate: 1 to 10^9, and less
+    /// How many times its capacity the filter will grow to, if that is known: 1 to 10^9, and less
     /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map; 65,536 if
-    /// threads share it, and less where it would lead to more than about 10^11 keys. Costs a bit
-    /// per key for the first doubling, and less for each later one.
+    /// threads share it, and less where it would lead to more than about 10^11 keys. Its rate
+    /// holds up to there, and rises slowly beyond. Saves up to the four bits a key that a rate costs
+    /// which holds at any size.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self

@@ -13,8 +13,8 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`], or [`InsertError::GrownOut`] of one that grows, if no place was
-    /// found; the filter then holds what it held.
+    /// [`InsertError::Full`], of one that does not grow, if no place was found; the filter then
+    /// holds what it held.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
         self.insert_hash(key.hash_with(self.hasher))

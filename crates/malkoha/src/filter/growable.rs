@@ -7,8 +7,8 @@ use crate::growable::Growing;
 use crate::layout::Copies;
 
 impl GrowableCuckooFilter {
-    /// A filter for `capacity` keys at first, that keeps to this false-positive rate until it has
-    /// grown to 1024 times as many.
+    /// A filter for `capacity` keys at first, that keeps to this false-positive rate whatever it
+    /// grows to.
     ///
     /// # Errors
     ///
@@ -41,8 +41,8 @@ impl GrowableCuckooFilter {
 
 impl GrowableCuckooMap {
     /// A map for `capacity` keys at first with values of at most `value_bits` bits (0 to 64), in
-    /// which a key that was not inserted has on average at most `fpr` candidates until there are
-    /// 1024 times as many keys.
+    /// which a key that was not inserted has on average at most `fpr` candidates, whatever it grows
+    /// to.
     ///
     /// # Errors
     ///
@@ -105,8 +105,8 @@ impl<C: Content> Filter<Growing, C> {
     ///
     /// # Errors
     ///
-    /// If the seeds differ, if one of them was built by an earlier release, if fingerprints have no
-    /// bit left for another split, or if there are more copies than 2^63; nothing has changed then.
+    /// If the seeds differ, if one of them was built by an earlier release, or if there are more
+    /// copies than 2^63; nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         self.unite(other, Copies::Most)
     }

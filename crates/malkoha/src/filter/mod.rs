@@ -183,12 +183,23 @@ pub type MappedMap = CuckooMap<MappedFile>;
 /// # What growth costs
 ///
 /// A key knows a fixed number of bits when it arrives, and spends one with each split. So the
-/// false-positive rate rises slowly: after `n` doublings it is at most `1 + n` times the first. The
-/// builder pays for that in advance: the rate that was asked for holds until the filter has grown
-/// to [`growth`](crate::Builder::growth) times its capacity. Beyond that it rises by the same
-/// amount with each doubling, which [`expected_fpr`](Self::expected_fpr) reports; segments split
-/// earlier as bits run out; and when the oldest keys have one left, inserts fail with
-/// [`InsertError::GrownOut`].
+/// false-positive rate rises slowly: after `n` doublings it is at most `1 + n / 2` times the first.
+/// The builder pays for that in advance, with four bits a key: the rate that was asked for holds
+/// for good, whatever the size. Who knows how far a filter will grow can say so
+/// ([`growth`](crate::Builder::growth)), which saves up to all of them; beyond that the rate goes
+/// on rising by the same amount with each doubling, and [`expected_fpr`](Self::expected_fpr)
+/// reports it.
+///
+/// # Inserts never fail
+///
+/// No number of keys and no choice of them makes an insert fail as long as there is memory. A
+/// fingerprint without a bit left for a split goes into both halves. Keys that fit nowhere, since
+/// somebody chose them to have the same few places, are kept in an ordered list beside the table
+/// (*stashed*) at about 45 bytes each; [`spilled`](Self::spilled) counts them.
+///
+/// An insert looks at up to 500 places, and rebuilds at most three times one segment of at most 2^15
+/// slots together with its part of the list. A removal touches two places, and the list where keys
+/// of the segment are in it: O(log n).
 ///
 /// ```
 /// use malkoha::GrowableCuckooFilter;
@@ -210,6 +221,11 @@ pub type GrowableCuckooFilter = Filter<Growing>;
 /// bits that are all below 2^28 takes 28 for each. A larger one widens its segment.
 ///
 /// The longest insert rebuilds one segment of at most 2^15 slots, and moves the values beside them.
+///
+/// Inserts never fail for lack of room, as in [`GrowableCuckooFilter`]. A map that was built for no
+/// stated [`growth`](crate::Builder::growth) grows to 65,536 times its capacity, and to 10^9 keys at
+/// least, before the bits of its oldest keys are spent. A segment that holds such keys is not split
+/// any more; what it has no room for is stashed, at about 45 bytes a value.
 ///
 /// # Several values per key
 ///

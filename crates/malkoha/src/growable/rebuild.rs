@@ -130,12 +130,16 @@ impl Growing {
 
     fn can_split(&self, number: usize) -> bool {
         let Record { home, form, stashed, .. } = self.records[number];
-        // In files of before, at least one bit stays in each slot.
-        let has_bits = self.shape.doubles() || home.depth + 2 <= self.shape.bits;
+        let shape = &self.shape;
+        // At least one bit stays in each slot, or what chooses the alternate place.
+        let has_bits = || match shape.mix_bits {
+            0 => home.depth + 2 <= shape.bits,
+            mix_bits => shape.doubles() || home.depth + mix_bits < self.least_known(),
+        };
         form.grid.narrowing() == 0
             && Directory::admits(self.shape.trees(), home.depth + 1, self.segments.len() + 1)
-            && has_bits
             && stashed <= MOST_MOVED
+            && has_bits()
     }
 
     /// Builds a segment with other buckets; `false` and no change if its keys do not fit.

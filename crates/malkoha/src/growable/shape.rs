@@ -41,10 +41,15 @@ pub(crate) const MAX_BITS: u32 = 30;
 /// last tenth of the inserts takes half as many instructions again: there are fewer chains of
 /// moves.
 pub(crate) const MIX_BITS: u32 = 8;
-/// Bits of a path that a fingerprint has when it arrives, at least and enough. Fingerprints without
-/// any go into both halves of a split: with 6, that is one slot in sixteen after 10 splits, and one
-/// in five after 20.
+/// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints
+/// without any go into both halves of a split: with 6, that is one slot in sixteen after 10 splits,
+/// and one in five after 20.
 const PATH_BITS: (u32, u32) = (2, 6);
+/// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
+const SPARE_BITS: u32 = 2;
+/// Bits of a path that a map's fingerprint has if no growth was asked for: enough for 10^9 keys, or
+/// 65,536 times what it was built for. What comes then to segments that cannot be split is stashed.
+const MAP_PATH_BITS: u32 = 16;
 /// The greatest depth.
 pub(crate) const MAX_DEPTH: u32 = 31;
 
@@ -133,12 +138,21 @@ impl Shape {
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
         let shape = Self { bits: MAX_BITS, roots, value_bits, mix_bits: MIX_BITS };
-        let most = shape.most_growth(capacity);
+        let deepest = MAX_DEPTH - shape.root_depth();
+        let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
+        let most =
+            shape.growth_to(if shape.doubles() { deepest } else { without_doubles }, capacity);
         if let Some(asked) = growth.filter(|&growth| growth > most) {
             return Err(BuildError::Growth { asked, most });
         }
-        let grown = float(capacity) * growth.unwrap_or(most);
-        let least = shape.splits(grown).clamp(PATH_BITS.0, PATH_BITS.1) + MIX_BITS;
+        let grown = float(capacity) * growth.unwrap_or(shape.growth_to(deepest, capacity));
+        let splits = shape.splits(grown);
+        let path_bits = if shape.doubles() {
+            splits.clamp(PATH_BITS.0, PATH_BITS.1)
+        } else {
+            growth.map_or(MAP_PATH_BITS.min(splits + SPARE_BITS), |_| splits + SPARE_BITS)
+        };
+        let least = path_bits + MIX_BITS;
         let enough = (least..=MAX_BITS)
             .map(|bits| Self { bits, ..shape })
             .find(|shape| shape.highest_fpr(buckets, grown) <= fpr);
@@ -163,10 +177,8 @@ impl Shape {
         splits
     }
 
-    /// The greatest growth, in whole numbers, for which segments can split often enough: to some
-    /// 5 * 10^13 keys.
-    fn most_growth(&self, capacity: u64) -> f64 {
-        let splits = MAX_DEPTH - self.root_depth();
+    /// The growth, in whole numbers, for which segments have split so often.
+    fn growth_to(&self, splits: u32, capacity: u64) -> f64 {
         let segments = f64::from(splits).exp2() * 100.0 / float(ROOM);
         (segments / self.segments_a_root(float(capacity))).floor()
     }
@@ -202,10 +214,10 @@ impl Shape {
         if self.mix_bits == 0 { 0 } else { self.roots.trailing_zeros() }
     }
 
-    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. The
-    /// copy in the other half matches by chance, and stays when its key is removed.
+    /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
+    /// in maps: the copy in the other half would be a candidate that nobody can remove.
     pub(crate) fn doubles(&self) -> bool {
-        self.mix_bits > 0
+        self.mix_bits > 0 && self.value_bits == 0
     }
 
     /// The fewest bits of a string that a slot at this depth can have.
@@ -291,7 +303,7 @@ mod tests {
     /// with the greatest that there is.
     #[test]
     fn growth_beyond_all_splits_is_refused_as_growth() {
-        for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1 << 36, 8)] {
+        for (capacity, value_bits) in [(1 << 34, 0), (1 << 36, 0), (1_000_000, 8), (1 << 36, 8)] {
             for fpr in [0.5, 1e-5] {
                 let new = |growth| Shape::new(capacity, fpr, Some(growth), value_bits);
                 let Err(BuildError::Growth { asked: 1e9, most }) = new(1e9) else {
@@ -300,7 +312,8 @@ mod tests {
                 assert!(most > 100.0 && new(most).is_ok() && new(most * 1.01).is_err(), "{most}");
             }
         }
-        assert!(Shape::new(100, 0.5, Some(1e9), 8).is_ok(), "small ones may grow as far as any");
+        assert!(Shape::new(100, 0.5, Some(1e9), 0).is_ok(), "small sets may grow as far as any");
+        assert!(Shape::new(100, 0.5, Some(1e8), 8).is_ok(), "and small maps nearly as far");
     }
 
     /// What it costs that no growth need be foreseen: five bits for less than a segment, four from there on, and less where

@@ -222,6 +222,11 @@ impl Growing {
         self.occupied.saturating_add(self.spill.copies())
     }
 
+    /// The fewest bits of its string that a slot knows.
+    pub(super) fn least_known(&self) -> u32 {
+        (0..).zip(self.known).find(|&(_, count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
+    }
+
     /// Counts a slot at this depth that is filled.
     #[inline(always)]
     pub(super) fn count_in(&mut self, depth: u32, fingerprint: u64) {

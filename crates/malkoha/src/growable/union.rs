@@ -32,6 +32,10 @@ impl Growing {
         let (into, from) = if takes(self, other, &shape) { (self, other) } else { (other, self) };
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
+        if !shape.doubles() {
+            // Of a map whose values had no bits: doubles are pairs from now on.
+            union.len = union.filled();
+        }
         let mut adopt = |partial: &Partial, value, n| {
             union.len += match copies {
                 Copies::Sum => {
