@@ -30,17 +30,27 @@ fn honest(keys: u64) -> Vec<u64> {
     (0..keys).map(|key| key.hash_with(malkoha::KeyHasher::new(7))).collect()
 }
 
-/// Forty keys for two buckets, before and after honest ones.
+/// Some for two buckets, that differ at this bit and others that agree up to the last ones: the
+/// latter are copies to a filter that keeps fewer bits.
+fn jam(each: usize) -> Vec<u64> {
+    let mut all: Vec<u64> =
+        [8, 12, 16, 20, 26].into_iter().flat_map(|zeros| in_one_place(zeros).take(each)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A hundred keys for two buckets, before and after honest ones.
 #[test]
 fn a_jammed_place_harms_nobody() {
     let honest = honest(300_000);
     for (capacity, fpr) in [(1, 0.03), (1_000, 0.001), (100_000, 1e-6)] {
-        let jam: Vec<u64> = in_one_place(26).take(40).collect();
+        let jam = jam(20);
         let new = || GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
         let (mut filter, mut alone) = (new(), new());
-        filter.insert_hashes(&jam[..20]).unwrap();
+        filter.insert_hashes(&jam[..30]).unwrap();
         filter.insert_hashes(&honest).unwrap();
-        filter.insert_hashes(&jam[20..]).unwrap();
+        filter.insert_hashes(&jam[30..]).unwrap();
         alone.insert_hashes(&honest).unwrap();
         let all: Vec<u64> = honest.iter().chain(&jam).copied().collect();
         let mut found = vec![false; all.len()];
@@ -99,10 +109,41 @@ fn a_lopsided_filter_goes_on() {
     }
 }
 
+/// Keys without a slot are united and intersected like others, from either side.
+#[test]
+fn jammed_filters_unite_and_intersect() {
+    // Bits enough that all differ.
+    let (jam, honest) = (in_one_place(10).take(60).collect::<Vec<_>>(), honest(60_000));
+    let filter = |jam: &[u64], honest: &[u64], capacity| {
+        let mut filter = GrowableCuckooFilter::with_capacity(capacity, 1e-5).unwrap();
+        filter.insert_hashes(jam).unwrap();
+        filter.insert_hashes(honest).unwrap();
+        filter
+    };
+    for capacities in [(1, 1), (1, 100_000), (100_000, 1)] {
+        let ours = filter(&jam[..40], &honest[..40_000], capacities.0);
+        let theirs = filter(&jam[20..], &honest[20_000..], capacities.1);
+        let mut union = ours.clone();
+        union.union_with(&theirs).unwrap();
+        assert!(jam.iter().chain(&honest).all(|&hash| union.contains_hash(hash)));
+        assert_eq!(union.len(), 60_060);
+        let mut sum = ours.clone();
+        sum.unite(&theirs, Copies::Sum).unwrap();
+        assert_eq!(sum.len(), 80_080);
+        assert!(jam[20..40].iter().all(|&hash| sum.count_hash(hash) == 2));
+        let mut both = ours.clone();
+        both.intersect_with(&theirs).unwrap();
+        assert!(jam[20..40].iter().all(|&hash| both.contains_hash(hash)));
+        assert!(!jam[..20].iter().any(|&hash| both.contains_hash(hash)));
+        assert!((20_020..20_040).contains(&both.len()), "{}", both.len());
+        assert!(both == GrowableCuckooFilter::from_bytes(&both.to_bytes()).unwrap());
+    }
+}
+
 /// Values of keys in one place: each is a candidate of its key, can be replaced, and goes.
 #[test]
 fn a_jammed_map_keeps_all_values() {
-    let jam: Vec<u64> = in_one_place(26).take(60).collect();
+    let jam = jam(30);
     let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 40).unwrap();
     let pairs: Vec<(u64, u64)> = jam.iter().copied().zip(1..).collect();
     map.insert_hashes(&pairs).unwrap();

@@ -80,9 +80,8 @@ impl Growing {
                 return halves.iter().for_each(|half| self.adopt(half, value, copies));
             }
             let target = self.aim_at(partial);
-            // In a map nothing is cut: keys that continue this one may have another value.
             let is_set = self.shape.value_bits == 0;
-            let like = if is_set { self.settle(&target) } else { self.likeness(&target) };
+            let like = if is_set { self.settle(&target) } else { self.pairs_like(&target) };
             if copies == 0 {
                 return;
             }
@@ -102,6 +101,20 @@ impl Growing {
                 rebuilds += 1;
             }
         }
+    }
+
+    /// What is there of a map's key, of which the target's fingerprint is all that is known: not
+    /// what continues that, since keys that are not it may have the value.
+    fn pairs_like(&self, target: &Target) -> Likeness {
+        let own = target.fingerprint;
+        let mut related = self.related(target);
+        let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < own.trailing_zeros();
+        let related = related.longest_first();
+        let begins = &related[related.partition_point(is_longer)..];
+        let copies = begins.iter().map(|found| u32::from(found.has_slot())).sum();
+        let is_stashed = begins.iter().any(|found| !found.has_slot());
+        let longest = begins.first().map_or(own, |found| found.fingerprint);
+        Likeness { longest, copies, is_stashed, own }
     }
 
     /// Sees to it that what is known of a key of `from` matches here, and that there are as many
@@ -149,20 +162,19 @@ impl Growing {
         let own = target.fingerprint;
         let mut related = self.related(target);
         let is_stashed = related.is_stashed();
-        let zeros = own.trailing_zeros();
-        let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < zeros;
+        let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < own.trailing_zeros();
         let related = related.longest_first();
         let (longer, others) = related.split_at(related.partition_point(is_longer));
-        let own = others.first().map_or(own, |found| found.fingerprint);
+        let longest = others.first().map_or(own, |found| found.fingerprint);
         let is_like = |found: &&Match| found.has_slot();
-        let alike = others.iter().filter(|found| found.fingerprint == own);
+        let alike = others.iter().filter(|found| found.fingerprint == longest);
         let copies = alike.chain(longer).filter(is_like).count();
         for found in longer {
-            self.cut(target, found, own);
+            self.cut(target, found, longest);
         }
         // At most 8.
         let copies = u32::try_from(copies).unwrap_or(MAX_COPIES);
-        Likeness { longest: own, copies, is_stashed, own }
+        Likeness { longest, copies, is_stashed, own: longest }
     }
 
     /// Gives a slot and the copies beside it a fingerprint that begins its own.
