@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::filter::{
-    CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter, GrowableCuckooFilter,
-    GrowableCuckooMap, whole,
+    ConcurrentCuckooMap, CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
 use crate::key::{Key, KeyHasher};
@@ -36,6 +36,10 @@ pub enum AnyFilter {
     GrowableMap(GrowableCuckooMap),
     /// A set that threads share and that grows.
     SharedGrowableSet(GrowableConcurrentCuckooFilter),
+    /// A map that threads share.
+    SharedMap(ConcurrentCuckooMap),
+    /// A growable map that threads share.
+    SharedGrowableMap(GrowableConcurrentCuckooMap),
 }
 
 /// Runs one expression on the filter, whatever its kind.
@@ -47,6 +51,8 @@ macro_rules! each {
             AnyFilter::GrowableSet($filter) => $body,
             AnyFilter::GrowableMap($filter) => $body,
             AnyFilter::SharedGrowableSet($filter) => $body,
+            AnyFilter::SharedMap($filter) => $body,
+            AnyFilter::SharedGrowableMap($filter) => $body,
         }
     };
 }
@@ -89,6 +95,10 @@ impl AnyFilter {
             FileKind::SharedGrowableSet => {
                 Self::SharedGrowableSet(GrowableConcurrentCuckooFilter::read_from(all)?)
             }
+            FileKind::SharedMap => Self::SharedMap(ConcurrentCuckooMap::read_from(all)?),
+            FileKind::SharedGrowableMap => {
+                Self::SharedGrowableMap(GrowableConcurrentCuckooMap::read_from(all)?)
+            }
         })
     }
 
@@ -119,6 +129,8 @@ impl AnyFilter {
             Self::GrowableSet(_) => FileKind::GrowableSet,
             Self::GrowableMap(_) => FileKind::GrowableMap,
             Self::SharedGrowableSet(_) => FileKind::SharedGrowableSet,
+            Self::SharedMap(_) => FileKind::SharedMap,
+            Self::SharedGrowableMap(_) => FileKind::SharedGrowableMap,
         }
     }
 

@@ -25,9 +25,9 @@
 //! ```
 //!
 //! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and
-//! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`] and a
-//! [`GrowableCuckooMap`] keep a small value beside each fingerprint: where the key's record lies,
-//! say. The folder `examples` of the repository has a program of a page for each common job.
+//! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`], a [`GrowableCuckooMap`],
+//! a [`ConcurrentCuckooMap`] and a [`GrowableConcurrentCuckooMap`] keep a small value beside each
+//! fingerprint: where the key's record lies, say. The folder `examples` of the repository has a program of a page for each common job.
 //!
 //! # One face
 //!
@@ -36,29 +36,31 @@
 //!
 //! | | fixed | growable | shared | growable and shared | [`view`], mapped |
 //! | --- | --- | --- | --- | --- | --- |
-//! | `contains`, `count`, and many at once | set, map | set, map | set | set | set, map |
-//! | `get`, `values`, and many at once | map | map | | | map |
-//! | `insert`, `remove`, and many at once | set, map | set, map | set | set | (1) |
+//! | `contains`, `count`, and many at once | set, map | set, map | set, map | set, map | set, map |
+//! | `get`, `values`, and many at once | map | map | map | map | map |
+//! | `insert`, `remove`, and many at once | set, map | set, map | set, map | set, map | (1) |
 //! | `insert_unique`, and many at once | set | set | set | set | (1) |
-//! | `update` | map | map | | | (1) |
-//! | `clear`, `clone`, `==` | set, map | set, map | set | set | `==`, `to_owned` |
-//! | `entries`, `lookups`, `par_contains_many` | set, map | set, map | set | set | set, map |
-//! | `save`, `open`, `to_bytes`, `from_bytes`, serde | set, map | set, map | set | set | `save`, `to_bytes` |
+//! | `update` | map | map | map | map | (1) |
+//! | `clear`, `clone`, `==` | set, map | set, map | set, map | set, map | `==`, `to_owned` |
+//! | `entries`, `lookups`, `par_contains_many` | set, map | set, map | set, map | set, map | set, map |
+//! | `save`, `open`, `to_bytes`, `from_bytes`, serde | set, map | set, map | set, map | set, map | `save`, `to_bytes` |
 //! | `map` | set, map | set, map | (2) | (3) | |
 //! | `union_with`, `unite` | set, map | set, map | (4) | (4) | as the other side |
 //! | `intersect_with` | set (5) | set (5) | (4) | (4) | as the other side |
 //! | `build_from`, on several threads | set | set | (4) | | |
-//! | `reserve`, `shrink_to_fit` | | map; set, map | | (3) | |
+//! | `reserve`, `shrink_to_fit` | | map; set, map | | map | |
 //!
 //! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes stay
 //!    in memory: they can be changed as ever.
-//! 2. Its files are those of a [`CuckooFilter`], which [`MappedFilter`] maps.
-//! 3. Not yet. Copy it into memory with `open`; threads that read what they mapped need no locks.
-//! 4. Both sides have to hold still: [`to_filter`](ConcurrentCuckooFilter::to_filter) before,
-//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Those that grow have neither yet.
+//! 2. A set's files are those of a [`CuckooFilter`], which [`MappedFilter`] maps. Threads that read
+//!    what they mapped need no locks.
+//! 3. Not yet. Copy it into memory with `open`.
+//! 4. Both sides have to hold still: [`to_filter`](ConcurrentCuckooFilter::to_filter) or
+//!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before,
+//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Sets that grow have neither yet.
 //! 5. Of a map it would not be known which value is meant.
 //!
-//! There is no shared map yet. An empty field says that the kind has no use for it.
+//! An empty field says that the kind has no use for it.
 //!
 //! [`view`]: FilterView::view
 //!
@@ -130,6 +132,8 @@ mod layout;
 #[cfg(feature = "std")]
 pub mod locks;
 pub mod params;
+#[cfg(feature = "std")]
+mod sharded;
 mod spill;
 mod table;
 mod threads;
@@ -141,8 +145,9 @@ pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
 #[cfg(feature = "std")]
 pub use filter::{
-    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentCuckooFilterWith, GrowableCuckooFilter, GrowableCuckooMap,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, ConcurrentCuckooMap,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith,
+    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
 };
 pub use filter::{
     Content, CuckooFilter, CuckooMap, Filter, FilterView, Keys, Lookups, MapView, Values,
@@ -184,6 +189,8 @@ pub mod tables {
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
     #[cfg(feature = "std")]
     pub use crate::growable::Growing;
+    #[cfg(feature = "std")]
+    pub use crate::sharded::Sharded;
     pub use crate::table::Fixed;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};
 }

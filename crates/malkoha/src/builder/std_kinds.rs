@@ -5,11 +5,15 @@ use super::kinds::Missing;
 use super::{Build, Options, Plan, Planned};
 use crate::concurrent::{InParts, OnePiece, Shared, plan_growing};
 use crate::error::BuildError;
-use crate::filter::{Content, Filter, Sealed};
+use crate::filter::{
+    ConcurrentCuckooMap, Content, CuckooMap, Filter, GrowableConcurrentCuckooMap,
+    GrowableCuckooMap, Sealed,
+};
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
 use crate::key::KeyHasher;
 use crate::locks::Locking;
+use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards};
 
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
@@ -55,6 +59,34 @@ impl<C: Content> Build for Filter<Growing, C> {
         let table = Growing::new(shape, buckets, capacity)?;
         Ok(Self::new(table, KeyHasher::new(options.seed)))
     }
+}
+
+impl Build for ConcurrentCuckooMap {
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let capacity = options.capacity.unwrap_or(0);
+        let (shards, share) = fixed_shards(capacity)?;
+        let tables = shards_of::<CuckooMap>(options, shards, share)?;
+        let tables = tables.into_iter().map(|map| map.table).collect();
+        Ok(Self::new(Sharded::of(tables, capacity), KeyHasher::new(options.seed)))
+    }
+}
+
+impl Build for GrowableConcurrentCuckooMap {
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let capacity = options.capacity.unwrap_or(1);
+        let share = capacity / MAX_SHARDS as u64;
+        // Not 0, but where that was asked for.
+        let share = share.max(capacity.min(1));
+        let tables = shards_of::<GrowableCuckooMap>(options, MAX_SHARDS, share)?;
+        let tables = tables.into_iter().map(|map| map.table).collect();
+        Ok(Self::new(Sharded::of(tables, capacity), KeyHasher::new(options.seed)))
+    }
+}
+
+/// The shards of a map, each for `share` keys.
+fn shards_of<F: Build>(options: &Options, shards: usize, share: u64) -> Result<Vec<F>, BuildError> {
+    let options = Options { capacity: Some(share), ..*options };
+    (0..shards).map(|_| F::build(&options)).collect()
 }
 
 impl<P: Locking> Build for Filter<Shared<P, InParts>> {

@@ -17,6 +17,8 @@ mod parallel;
 mod serde;
 #[cfg(feature = "std")]
 mod shared;
+#[cfg(feature = "std")]
+mod shared_map;
 
 #[cfg(feature = "std")]
 pub(crate) use files::whole;
@@ -36,6 +38,8 @@ use crate::growable::Growing;
 use crate::key::{Key, KeyHasher};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
+#[cfg(feature = "std")]
+use crate::sharded::Sharded;
 use crate::table::{Fixed, Memory};
 
 /// A set of keys in a few bits each, or a map from keys to small values: the methods of all of
@@ -45,8 +49,8 @@ use crate::table::{Fixed, Memory};
 /// | --- | --- | --- |
 /// | of fixed size | [`CuckooFilter`] | [`CuckooMap`] |
 /// | that grows | [`GrowableCuckooFilter`] | [`GrowableCuckooMap`] |
-/// | shared by threads | [`ConcurrentCuckooFilter`] | |
-/// | shared, and grows | [`GrowableConcurrentCuckooFilter`] | |
+/// | shared by threads | [`ConcurrentCuckooFilter`] | [`ConcurrentCuckooMap`] |
+/// | shared, and grows | [`GrowableConcurrentCuckooFilter`] | [`GrowableConcurrentCuckooMap`] |
 ///
 /// * **No** is always right, **yes** is wrong with a small probability: the false-positive rate.
 /// * Keys can be removed again, exactly those that were inserted.
@@ -320,6 +324,50 @@ pub type GrowableConcurrentCuckooFilter = GrowableConcurrentCuckooFilterWith<Str
 /// [`GrowableConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
 #[cfg(feature = "std")]
 pub type GrowableConcurrentCuckooFilterWith<P> = Filter<Shared<P, InParts>>;
+
+/// A map of fixed size that any number of threads read and change at the same time, through shared
+/// references: [`CuckooMap`] in up to 64 shards, each behind a lock of its own that lets readers in
+/// together.
+///
+/// A key belongs to one shard, so what a thread knows to be in, all that know of it find.
+///
+/// ```
+/// use malkoha::ConcurrentCuckooMap;
+///
+/// let ages = ConcurrentCuckooMap::with_capacity(100_000, 0.001, 7)?;
+/// std::thread::scope(|scope| {
+///     for worker in 0..4_u64 {
+///         let ages = &ages;
+///         scope.spawn(move || (0..25_000).try_for_each(|i| ages.insert(worker * 25_000 + i, i % 100)));
+///     }
+/// });
+/// assert!(ages.len() == 100_000 && ages.get(99_999_u64).any(|age| age == 99));
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+#[cfg(feature = "std")]
+pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
+
+/// A map that any number of threads share, and that grows: [`GrowableCuckooMap`] in 64 shards, each
+/// behind a lock of its own that lets readers in together.
+///
+/// An insert that makes a shard grow rebuilds one segment of it, of at most 2^15 slots; threads that
+/// want the same shard wait for that. An empty map takes some 60 KiB.
+///
+/// ```
+/// use malkoha::GrowableConcurrentCuckooMap;
+///
+/// let ages = GrowableConcurrentCuckooMap::with_capacity(10, 0.001, 7)?;
+/// std::thread::scope(|scope| {
+///     for worker in 0..4_u64 {
+///         let ages = &ages;
+///         scope.spawn(move || (0..25_000).try_for_each(|i| ages.insert(worker * 25_000 + i, i % 100)));
+///     }
+/// });
+/// assert!(ages.len() == 100_000 && ages.update(99_999_u64, 99, 7)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "std")]
+pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 
 impl<T, C> Filter<T, C> {
     pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {

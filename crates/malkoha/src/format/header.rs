@@ -55,9 +55,23 @@ pub enum FileKind {
     GrowableMap = 4,
     /// A [`GrowableConcurrentCuckooFilter`](crate::GrowableConcurrentCuckooFilter).
     SharedGrowableSet = 5,
+    /// A [`ConcurrentCuckooMap`](crate::ConcurrentCuckooMap).
+    SharedMap = 6,
+    /// A [`GrowableConcurrentCuckooMap`](crate::GrowableConcurrentCuckooMap).
+    SharedGrowableMap = 7,
 }
 
 impl FileKind {
+    const ALL: [Self; 7] = [
+        Self::Set,
+        Self::Map,
+        Self::GrowableSet,
+        Self::GrowableMap,
+        Self::SharedGrowableSet,
+        Self::SharedMap,
+        Self::SharedGrowableMap,
+    ];
+
     /// The kind of the file that begins with these bytes: at least 128, or all of it.
     ///
     /// # Errors
@@ -87,6 +101,19 @@ impl FileKind {
             Self::SharedGrowableSet => {
                 "growable set that threads share (GrowableConcurrentCuckooFilter)"
             }
+            Self::SharedMap => "map that threads share (ConcurrentCuckooMap)",
+            Self::SharedGrowableMap => {
+                "growable map that threads share (GrowableConcurrentCuckooMap)"
+            }
+        }
+    }
+
+    /// The kind of a map whose shards are files of this kind.
+    #[cfg(feature = "std")]
+    pub(crate) const fn of_shards(shard: Self) -> Self {
+        match shard {
+            Self::GrowableMap => Self::SharedGrowableMap,
+            _ => Self::SharedMap,
         }
     }
 
@@ -130,9 +157,7 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
         return Err(ReadError::HeaderChecksum);
     }
     let found = u16::from_le_bytes(field(bytes, offset::KIND));
-    let kinds = [FileKind::Set, FileKind::Map, FileKind::GrowableSet, FileKind::GrowableMap];
-    let kind = kinds.into_iter().chain([FileKind::SharedGrowableSet]);
-    let kind = kind.into_iter().find(|&kind| kind as u16 == found);
+    let kind = FileKind::ALL.into_iter().find(|&kind| kind as u16 == found);
     let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
     check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
     Ok(kind)

@@ -14,6 +14,8 @@ mod parts;
 mod read;
 #[cfg(feature = "std")]
 mod replace;
+#[cfg(feature = "std")]
+mod shards;
 mod spilled;
 mod view;
 mod write;
@@ -34,6 +36,8 @@ pub(crate) use parts::PartsFile;
 pub(crate) use read::read;
 #[cfg(feature = "std")]
 pub(crate) use replace::replace_file;
+#[cfg(feature = "std")]
+pub(crate) use shards::{no_shard, read as read_shards, write as write_shards};
 pub(crate) use view::view;
 pub(crate) use write::write;
 

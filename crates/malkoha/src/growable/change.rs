@@ -158,7 +158,16 @@ impl Growing {
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         let target = self.target(hash);
-        for found in self.find(&target).longest_first() {
+        if target.entry.has_stash() {
+            self.remove_one_of(&target, self.find(&target).longest_first(), value)
+        } else {
+            self.remove_one_of(&target, self.slots_of(&target).longest_first(), value)
+        }
+    }
+
+    #[inline(always)]
+    fn remove_one_of(&mut self, target: &Target, found: &[Match], value: u64) -> bool {
+        for found in found {
             let key = target.spill_key(found.fingerprint, value);
             let is_spilled =
                 if found.has_slot() { self.spill.take(&key) } else { self.unstash(key) };
@@ -166,7 +175,7 @@ impl Growing {
                 return true;
             }
             if found.value == value && found.has_slot() {
-                self.remove_at(&target, found);
+                self.remove_at(target, found);
                 return true;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::batch::{self, Halves};
 use super::directory::Home;
-use super::matches::{MOST_SLOTS, Match, Matches};
+use super::matches::{MOST_SLOTS, Match, Matches, Slots};
 use super::segment::Segment;
 use super::table::{Growing, Kernel, Target, with_codec};
 use crate::arch::prefetch;
@@ -14,7 +14,9 @@ impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
         if self.strings.is_one_tree() {
-            self.has_match(&self.target_as::<true>(hash))
+            let target = self.target_as::<true>(hash);
+            // Not the target: it would be written to memory for a call that is rare.
+            self.has_slot_match(&target) || (target.entry.has_stash() && self.has_stashed(hash))
         } else {
             self.contains_in_trees(hash)
         }
@@ -42,12 +44,12 @@ impl Growing {
         })
     }
 
-    /// What matches.
+    /// The slots that match.
     #[inline]
-    pub(super) fn find(&self, target: &Target) -> Matches {
+    pub(super) fn slots_of(&self, target: &Target) -> Slots {
         let number = target.number();
         let bytes = self.bytes(number);
-        let mut found = Matches::default();
+        let mut found = Slots::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
@@ -55,6 +57,12 @@ impl Growing {
                 found.push(Match { fingerprint, value, at });
             });
         });
+        found
+    }
+
+    /// All that matches.
+    pub(super) fn find(&self, target: &Target) -> Matches {
+        let mut found = self.slots_of(target).into();
         if target.entry.has_stash() {
             self.find_stashed(target, &mut found);
         }
@@ -105,14 +113,31 @@ impl Growing {
                 len += 1;
             });
         });
-        let is_first = move |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
-        let stashed = target.entry.has_stash().then(|| self.find(&target).stashed());
-        let kept = if self.spill.is_empty() { 0 } else { len };
-        let in_slots = (0..kept).filter(is_first).map(move |i| fingerprints[i]);
-        let spilled = in_slots
-            .chain(stashed.into_iter().flatten())
-            .flat_map(move |fingerprint| self.spill.values(target.spill_key(fingerprint, 0)));
+        let is_first = |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
+        let mut spilled = Vec::new();
+        if !self.spill.is_empty() {
+            let fingerprints = (0..len).filter(is_first).map(|i| fingerprints[i]);
+            self.spilled_values(&target, fingerprints, &mut spilled);
+        }
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
+    }
+
+    /// The values beside the slots that have these fingerprints, and of stashed ones.
+    #[cold]
+    fn spilled_values(
+        &self,
+        target: &Target,
+        in_slots: impl Iterator<Item = u64>,
+        values: &mut Vec<(u64, u64)>,
+    ) {
+        let of = |fingerprint| self.spill.values(target.spill_key(fingerprint, 0));
+        values.extend(in_slots.flat_map(of));
+        if target.entry.has_stash() {
+            let found = self.find(target);
+            let stashed =
+                found.fingerprints().filter(|&fingerprint| found.copies(fingerprint) == 0);
+            values.extend(stashed.flat_map(of));
+        }
     }
 
     #[inline(never)]

@@ -16,11 +16,17 @@ pub(super) struct Match {
 /// Slots of two buckets.
 pub(super) const MOST_SLOTS: usize = 2 * LANES as usize;
 
-/// The slots of two buckets that match a key, and what the stash has of it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Matches {
+/// The slots of two buckets that match a key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slots {
     slots: [Match; MOST_SLOTS],
     len: usize,
+}
+
+/// All that matches a key: slots, and what the stash has of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Matches {
+    slots: Slots,
     stashed: Vec<Match>,
 }
 
@@ -36,13 +42,34 @@ impl Match {
     }
 }
 
-impl Matches {
+impl Slots {
     #[inline]
     pub(super) fn push(&mut self, found: Match) {
         self.slots[self.len] = found;
         self.len += 1;
     }
 
+    #[inline]
+    fn as_slice(&self) -> &[Match] {
+        &self.slots[..self.len]
+    }
+
+    /// Removing in this order takes the key's own copy, or one whose key still matches it.
+    #[inline]
+    pub(super) fn longest_first(&mut self) -> &mut [Match] {
+        let found = &mut self.slots[..self.len];
+        found.sort_by_key(|found| found.fingerprint.trailing_zeros());
+        found
+    }
+}
+
+impl From<Slots> for Matches {
+    fn from(slots: Slots) -> Self {
+        Self { slots, stashed: Vec::new() }
+    }
+}
+
+impl Matches {
     /// Adds a fingerprint that the spill list has, unless a slot has it.
     pub(super) fn push_spilled(&mut self, fingerprint: u64) {
         if self.copies(fingerprint) == 0 {
@@ -50,76 +77,57 @@ impl Matches {
         }
     }
 
-    #[inline]
-    fn all(&self) -> impl Iterator<Item = &Match> {
-        self.slots[..self.len].iter().chain(&self.stashed)
-    }
-
     /// Slots.
-    #[inline]
     pub(super) fn len(&self) -> u32 {
         // At most 8.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let len = self.len as u32;
+        let len = self.slots.len as u32;
         len
     }
 
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0 && self.stashed.is_empty()
+        self.slots.len == 0 && self.stashed.is_empty()
     }
 
     /// Whether some of it has no slot.
-    #[inline]
     pub(super) fn is_stashed(&self) -> bool {
         !self.stashed.is_empty()
     }
 
     /// The fingerprint that knows most of its key. All that match begin each other.
-    #[inline]
     pub(super) fn longest(&self) -> Option<u64> {
-        let fingerprints = self.all().map(|found| found.fingerprint);
+        let all = self.slots.as_slice().iter().chain(&self.stashed);
+        let fingerprints = all.map(|found| found.fingerprint);
         fingerprints.min_by_key(|fingerprint| fingerprint.trailing_zeros())
     }
 
     /// Slots with this fingerprint.
-    #[inline]
     pub(super) fn copies(&self, fingerprint: u64) -> u32 {
         let is_it = |found: &Match| u32::from(found.fingerprint == fingerprint);
-        self.slots[..self.len].iter().map(is_it).sum()
+        self.slots.as_slice().iter().map(is_it).sum()
     }
 
-    /// Removing in this order takes the key's own copy, or one whose key still matches it.
-    #[inline]
+    /// As [`Slots::longest_first`].
     pub(super) fn longest_first(&mut self) -> &mut [Match] {
-        let slots = &mut self.slots[..self.len];
-        let found = if self.stashed.is_empty() {
-            slots
-        } else {
-            self.stashed.extend_from_slice(slots);
-            &mut self.stashed
-        };
-        found.sort_by_key(|found| found.fingerprint.trailing_zeros());
-        found
-    }
-
-    /// The fingerprints that have no slot.
-    pub(super) fn stashed(self) -> impl Iterator<Item = u64> {
-        self.stashed.into_iter().map(|found| found.fingerprint)
+        if self.stashed.is_empty() {
+            return self.slots.longest_first();
+        }
+        self.stashed.extend_from_slice(self.slots.as_slice());
+        self.stashed.sort_by_key(|found| found.fingerprint.trailing_zeros());
+        &mut self.stashed
     }
 
     /// The values of the slots.
-    #[inline]
     pub(super) fn values(&self) -> impl Iterator<Item = u64> {
-        self.slots[..self.len].iter().map(|found| found.value)
+        self.slots.as_slice().iter().map(|found| found.value)
     }
 
     /// The fingerprints, each once.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = u64> {
-        let slots = &self.slots[..self.len];
+        let slots = self.slots.as_slice();
         let fingerprint = |i: usize| slots[i].fingerprint;
         let is_first = move |&i: &usize| (0..i).all(|j| fingerprint(j) != fingerprint(i));
         let stashed = self.stashed.iter().map(|found| found.fingerprint);
-        (0..self.len).filter(is_first).map(fingerprint).chain(stashed)
+        (0..slots.len()).filter(is_first).map(fingerprint).chain(stashed)
     }
 }

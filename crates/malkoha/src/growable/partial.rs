@@ -1,7 +1,7 @@
 //! What a table knows of its keys, slot by slot: enough to find them in another table.
 
 use super::grid::Mix;
-use super::matches::{Match, Matches};
+use super::matches::{Match, Matches, Slots};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
 use super::table::{Growing, Target, with_codec};
@@ -126,7 +126,7 @@ impl Growing {
     pub(super) fn related(&self, target: &Target) -> Matches {
         let number = target.number();
         let bytes = self.bytes(number);
-        let mut found = Matches::default();
+        let mut found = Slots::default();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
             segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
@@ -134,6 +134,7 @@ impl Growing {
                 found.push(Match { fingerprint, value, at });
             });
         });
+        let mut found = found.into();
         if target.entry.has_stash() {
             self.find_related(target, &mut found);
         }

@@ -52,12 +52,20 @@ impl Growing {
         self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
     }
 
+    /// The same for a hash that was not found in a slot.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn has_stashed(&self, hash: u64) -> bool {
+        let target = self.target(hash);
+        target.entry.has_stash() && self.is_stashed(&target)
+    }
+
     /// [`is_stashed`](Self::is_stashed) for those of a group that were not found in a slot.
     #[cold]
     #[inline(never)]
     pub(super) fn contains_stashed(&self, hashes: &[u64], found: &mut [bool]) {
         for (found, &hash) in found.iter_mut().zip(hashes) {
-            *found = *found || self.has_match(&self.target(hash));
+            *found = *found || self.has_stashed(hash);
         }
     }
 

@@ -1,6 +1,9 @@
-//! Maps: of fixed size and growing.
+//! Maps: of fixed size, growing, shared, and growing and shared.
 
-use malkoha::{AnyFilter, Builder, CuckooMap, GrowableCuckooMap};
+use malkoha::{
+    AnyFilter, Builder, ConcurrentCuckooMap, CuckooMap, GrowableConcurrentCuckooMap,
+    GrowableCuckooMap,
+};
 
 use super::{KEYS, hashes, holds_all, present, tells_its_size};
 
@@ -13,6 +16,7 @@ macro_rules! maps {
         mod $kind {
             use super::*;
 
+            #[allow(unused_mut, reason = "shared maps change through shared references")]
             fn full() -> $type {
                 let mut map: $type = $builder.build().unwrap();
                 map.insert_many(&pairs()).unwrap();
@@ -39,6 +43,7 @@ macro_rules! maps {
             }
 
             #[test]
+            #[allow(unused_mut, reason = "as above")]
             fn inserts_updates_and_removals() {
                 let mut map: $type = $builder.build().unwrap();
                 for (key, value) in pairs() {
@@ -63,6 +68,7 @@ macro_rules! maps {
             }
 
             #[test]
+            #[allow(unused_mut, reason = "as above")]
             fn copies_and_values() {
                 let mut map = full();
                 for i in 0..1_000 {
@@ -78,6 +84,7 @@ macro_rules! maps {
             }
 
             #[test]
+            #[allow(unused_mut, reason = "as above")]
             fn clear_clone_and_equality() {
                 let mut map = full();
                 let copy = map.clone();
@@ -93,6 +100,7 @@ macro_rules! maps {
 
             #[test]
             #[cfg_attr(target_family = "wasm", ignore = "needs a file system")]
+            #[allow(unused_mut, reason = "as above")]
             fn files() {
                 let mut map = full();
                 (0..50).for_each(|_| map.insert(7_u64, 9).unwrap());
@@ -118,4 +126,7 @@ macro_rules! maps {
 maps! {
     fixed: CuckooMap = Builder::new().capacity(KEYS).fpr(0.001).value_bits(10);
     growing: GrowableCuckooMap = Builder::new().capacity(100).fpr(0.001).value_bits(10);
+    shared: ConcurrentCuckooMap = Builder::new().capacity(KEYS).fpr(0.001).value_bits(10);
+    growing_shared: GrowableConcurrentCuckooMap =
+        Builder::new().capacity(100).fpr(0.001).value_bits(10);
 }

@@ -1,0 +1,184 @@
+//! Changing a map that threads share.
+
+use super::{
+    ConcurrentCuckooMap, Filter, GrowableConcurrentCuckooMap, GrowableCuckooMap, Values, all_but,
+    pair_chunks,
+};
+use crate::builder::Builder;
+use crate::error::{BatchError, BuildError, InsertError, UnionError};
+use crate::key::Key;
+use crate::sharded::Sharded;
+use crate::table::traits::{Change, Lookup};
+
+impl ConcurrentCuckooMap {
+    /// A map for `capacity` keys with values of at most `value_bits` bits (1 to 64), in which a key
+    /// that was not inserted has on average at most `fpr` candidates.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl GrowableConcurrentCuckooMap {
+    /// A map for `capacity` keys at first with values of at most `value_bits` bits (0 to 64), in
+    /// which a key that was not inserted has on average at most `fpr` candidates, whatever it grows
+    /// to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+
+    /// Makes room for this many keys in all, with values up to `value`, as
+    /// [`GrowableCuckooMap::reserve`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn reserve(&self, keys: u64, value: u64) -> Result<(), InsertError> {
+        self.check_shared(value)?;
+        let reserved = self.table.reserve(keys, u64::BITS - value.leading_zeros());
+        reserved.map_err(|bytes| InsertError::Memory { bytes })
+    }
+
+    /// Gives memory back after many removals, shard by shard.
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink();
+    }
+
+    /// A map for one owner with all that is in. What a thread changes meanwhile is in it or not.
+    /// Takes time in proportion to the map.
+    ///
+    /// # Errors
+    ///
+    /// If there are more copies than 2^63.
+    pub fn to_map(&self) -> Result<GrowableCuckooMap, UnionError> {
+        Ok(Filter::new(self.table.to_one()?, self.hasher))
+    }
+}
+
+impl<T: Change + Clone> Filter<Sharded<T>, Values> {
+    /// Inserts a pair, also if it is in already.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Value`] if the value has too many bits, and [`InsertError::Full`], of a map
+    /// that does not grow, if the key's shard has no place for it.
+    pub fn insert<K: Key>(&self, key: K, value: u64) -> Result<(), InsertError> {
+        self.insert_hash(key.hash_with(self.hasher), value)
+    }
+
+    /// [`insert`](Self::insert) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn insert_hash(&self, hash: u64, value: u64) -> Result<(), InsertError> {
+        self.check_shared(value)?;
+        self.table.insert(hash, value)
+    }
+
+    /// Inserts many pairs, all that can be. Takes each lock once for every 16,384 pairs.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert), with the positions of what was refused.
+    pub fn insert_many<K: Key>(&self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
+        let hasher = self.hasher;
+        let hashed: Vec<(u64, u64)> =
+            pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect();
+        self.insert_hashes(&hashed)
+    }
+
+    /// [`insert_many`](Self::insert_many) for hashes.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes(&self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
+        let (mut refused, mut why) = (Vec::new(), None);
+        let mut fitting = Vec::with_capacity(pairs.len());
+        for (i, &(hash, value)) in pairs.iter().enumerate() {
+            match self.check_shared(value) {
+                Ok(()) => fitting.push((i, hash)),
+                Err(error) => {
+                    why = why.or(Some(error));
+                    refused.push(i);
+                }
+            }
+        }
+        let hashes: Vec<u64> = fitting.iter().map(|&(_, hash)| hash).collect();
+        let value = |i: usize| pairs[fitting[i].0].1;
+        self.table.insert_batch(&hashes, value, |i| refused.push(fitting[i].0));
+        all_but(refused, || why.unwrap_or_else(|| self.table.refusal()))
+    }
+
+    /// Replaces one value of a key by another; returns whether it was found.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Value`] if the new value has too many bits.
+    pub fn update<K: Key>(&self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
+        self.update_hash(key.hash_with(self.hasher), old, new)
+    }
+
+    /// [`update`](Self::update) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update).
+    pub fn update_hash(&self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
+        self.check_shared(new)?;
+        Ok(self.table.update(hash, old, new))
+    }
+
+    /// Removes one copy of a pair; returns whether it was found. Remove only what was inserted: see
+    /// [`CuckooFilter`](super::CuckooFilter#removing-keys-that-were-never-inserted).
+    pub fn remove<K: Key>(&self, key: K, value: u64) -> bool {
+        self.remove_hash(key.hash_with(self.hasher), value)
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    pub fn remove_hash(&self, hash: u64, value: u64) -> bool {
+        self.table.remove(hash, value)
+    }
+
+    /// Removes many pairs; returns for each whether it was found.
+    pub fn remove_many<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<bool> {
+        let hasher = self.hasher;
+        let hashed: Vec<(u64, u64)> =
+            pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect();
+        let mut removed = vec![false; pairs.len()];
+        pair_chunks(&hashed, |start, hashes, pairs| {
+            let done = |i, found| removed[start + i] = found;
+            self.table.remove_batch(hashes, |i| pairs[i].1, done);
+        });
+        removed
+    }
+
+    /// Removes all pairs, one shard after another.
+    pub fn clear(&self) {
+        self.table.clear();
+    }
+
+    fn check_shared(&self, value: u64) -> Result<(), InsertError> {
+        let bits = self.table.value_bits();
+        let fits = u64::BITS - value.leading_zeros() <= bits;
+        if fits { Ok(()) } else { Err(InsertError::Value { value, bits }) }
+    }
+}

@@ -1,0 +1,147 @@
+//! What the faces ask of a table in shards.
+
+use std::io::{self, Read, Write};
+
+use super::Sharded;
+use super::found::Found;
+use crate::entries::Entry;
+use crate::filter::whole;
+use crate::format::{self, FileKind, ReadError};
+use crate::key::KeyHasher;
+use crate::params::float;
+use crate::table::traits::{Candidates, Lookup, Stored};
+
+impl<T: Lookup + Clone> Lookup for Sharded<T> {
+    #[inline]
+    fn contains(&self, hash: u64) -> bool {
+        self.shard(self.number(hash)).contains(hash)
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        self.by_shard(hashes, |number, positions, hashes| {
+            let mut parted = vec![false; hashes.len()];
+            self.shard(number).contains_batch(hashes, &mut parted);
+            for (&position, is_in) in positions.iter().zip(parted) {
+                found[position] = is_in;
+            }
+        });
+    }
+
+    fn has_copy(&self, hash: u64) -> bool {
+        self.shard(self.number(hash)).has_copy(hash)
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        self.shard(self.number(hash)).count(hash)
+    }
+
+    /// Shard by shard. Segments are numbered in each shard.
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.copies().flat_map(|shard| shard.entries().collect::<Vec<_>>())
+    }
+
+    fn prefetch(&self, hash: u64) {
+        // Nobody waits for what only saves time.
+        if let Ok(shard) = self.shards[self.number(hash)].0.try_read() {
+            shard.prefetch(hash);
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.sum(T::len)
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.sum(T::slots)
+    }
+
+    fn spilled(&self) -> u64 {
+        self.sum(T::spilled)
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.sum(T::size_in_bytes) + size_of_val(&*self.shards) as u64
+    }
+
+    fn fingerprint_bits(&self) -> u32 {
+        self.shard(0).fingerprint_bits()
+    }
+
+    fn value_bits(&self) -> u32 {
+        self.value_bits
+    }
+
+    /// A key meets each shard as often as any other.
+    fn expected_fpr(&self) -> f64 {
+        let rates = self.numbers().map(|number| self.shard(number).expected_fpr());
+        rates.sum::<f64>() / float(self.shards.len() as u64)
+    }
+
+    fn kind(_is_map: bool) -> FileKind {
+        FileKind::of_shards(T::kind(true))
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        // In memory first, so that threads wait for a copy and not for the device.
+        let mut shards = Vec::new();
+        for shard in self.copies() {
+            let mut bytes = Vec::new();
+            shard.write(T::kind(true), hasher, &mut bytes)?;
+            shards.push(bytes);
+        }
+        format::write_shards(kind, self.capacity, &shards, writer)
+    }
+}
+
+impl<T: Stored + Clone> Stored for Sharded<T> {
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        let (capacity, shards) = format::read_shards(kind, reader, |shard| {
+            whole(shard, |reader| T::read(T::kind(true), reader))
+        })?;
+        let hasher = shards[0].1;
+        let is_like = |(table, with): &(T, KeyHasher)| {
+            *with == hasher && table.value_bits() == shards[0].0.value_bits()
+        };
+        if let Some(other) = shards.iter().position(|shard| !is_like(shard)) {
+            return Err(format::no_shard(other));
+        }
+        Ok((Self::of(shards.into_iter().map(|(table, _)| table).collect(), capacity), hasher))
+    }
+
+    fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        whole(&mut bytes, |reader| Self::read(kind, reader))
+    }
+}
+
+impl<T: Candidates + Clone> Candidates for Sharded<T> {
+    #[inline]
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut found = Found::default();
+        let shard = self.shard(self.number(hash));
+        shard.for_each_candidate(hash, |value, copies| found.push((value, copies)));
+        drop(shard);
+        found.into_iter()
+    }
+
+    fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
+        self.candidates(hash).for_each(|(value, copies)| each(value, copies));
+    }
+
+    fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
+        self.by_shard(hashes, |number, positions, hashes| {
+            let mut found = Vec::with_capacity(hashes.len());
+            self.shard(number).candidates_batch(hashes, |i, value, copies| {
+                found.push((positions[i], value, copies));
+            });
+            found.into_iter().for_each(|(i, value, copies)| each(i, value, copies));
+        });
+    }
+
+    fn count_value(&self, hash: u64, value: u64) -> u64 {
+        self.shard(self.number(hash)).count_value(hash, value)
+    }
+}

@@ -1,0 +1,223 @@
+//! A table that threads share as shards, each a table of one owner behind a lock of its own: for
+//! maps, whose slots do not fit one word that could be changed at once.
+//!
+//! A key belongs to one shard for ever, so whatever is true of a key of one table is true here.
+//! Batches are parted by shard, and take each lock once. Nothing that was handed in is called under
+//! a lock, so it may use the map.
+
+mod found;
+mod lookup;
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::error::{BuildError, InsertError, UnionError};
+use crate::growable::Growing;
+use crate::layout::Copies;
+use crate::table::traits::{Change, Lookup, Sealed};
+
+/// Shards at most: two threads rarely meet in one.
+pub(crate) const MAX_SHARDS: usize = 64;
+/// Spreads hashes over shards by other bits than those that tables look at.
+const SPREAD: u64 = 0x9fb2_1c65_1e98_df25;
+/// Hashes that are parted at a time.
+const ROUND: usize = 1 << 14;
+
+/// Its own line, or threads of neighbouring shards would wait for each other.
+#[repr(align(128))]
+#[derive(Debug)]
+struct Shard<T>(RwLock<T>);
+
+/// Tables of one kind and shape, 1 to 64 and a power of two.
+#[derive(Debug)]
+pub struct Sharded<T> {
+    shards: Box<[Shard<T>]>,
+    /// Keys that it was built for.
+    capacity: u64,
+    value_bits: u32,
+}
+
+impl<T> Sealed for Sharded<T> {}
+
+impl<T: Lookup> Sharded<T> {
+    /// A table of these shards, which are a power of two.
+    pub(crate) fn of(shards: Vec<T>, capacity: u64) -> Self {
+        debug_assert!(shards.len().is_power_of_two() && shards.len() <= MAX_SHARDS);
+        let value_bits = shards[0].value_bits();
+        let shards = shards.into_iter().map(|table| Shard(RwLock::new(table)));
+        Self { shards: shards.collect(), capacity, value_bits }
+    }
+
+    /// The number of the shard of a hash.
+    #[inline]
+    fn number(&self, hash: u64) -> usize {
+        let mixed = (hash ^ hash >> 32).wrapping_mul(SPREAD);
+        // At most 64; in two steps, because it may be one.
+        (mixed >> 1 >> (63 - self.shards.len().trailing_zeros())) as usize
+    }
+
+    #[inline]
+    fn shard(&self, number: usize) -> RwLockReadGuard<'_, T> {
+        self.shards[number].0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn shard_mut(&self, number: usize) -> RwLockWriteGuard<'_, T> {
+        self.shards[number].0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn numbers(&self) -> Range<usize> {
+        0..self.shards.len()
+    }
+
+    /// Copies of the shards in order, each as it is when it is asked for.
+    pub(crate) fn copies(&self) -> impl ExactSizeIterator<Item = T>
+    where
+        T: Clone,
+    {
+        self.numbers().map(|number| self.shard(number).clone())
+    }
+
+    fn sum(&self, of: impl Fn(&T) -> u64) -> u64 {
+        self.numbers().fold(0, |sum, number| sum.saturating_add(of(&*self.shard(number))))
+    }
+
+    /// Calls `each` for every shard that some of the hashes belong to: its number, their positions
+    /// in order, and themselves.
+    fn by_shard(&self, hashes: &[u64], mut each: impl FnMut(usize, &[usize], &[u64])) {
+        for (round, hashes) in hashes.chunks(ROUND).enumerate() {
+            let mut ends = [0; MAX_SHARDS];
+            for &hash in hashes {
+                ends[self.number(hash)] += 1;
+            }
+            let mut start = 0;
+            for end in &mut ends {
+                start += std::mem::replace(end, start);
+            }
+            let (mut positions, mut parted) = (vec![0; hashes.len()], vec![0; hashes.len()]);
+            for (i, &hash) in hashes.iter().enumerate() {
+                let at = &mut ends[self.number(hash)];
+                (positions[*at], parted[*at]) = (round * ROUND + i, hash);
+                *at += 1;
+            }
+            let mut start = 0;
+            for number in self.numbers() {
+                let part = start..ends[number];
+                if !part.is_empty() {
+                    each(number, &positions[part.clone()], &parted[part]);
+                }
+                start = ends[number];
+            }
+        }
+    }
+}
+
+impl<T: Change + Clone> Sharded<T> {
+    pub(crate) fn insert(&self, hash: u64, value: u64) -> Result<(), InsertError> {
+        self.shard_mut(self.number(hash)).insert(hash, value)
+    }
+
+    pub(crate) fn insert_batch(
+        &self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        mut refused: impl FnMut(usize),
+    ) {
+        self.by_shard(hashes, |number, positions, hashes| {
+            let value = |i: usize| value(positions[i]);
+            self.shard_mut(number).insert_batch(hashes, value, 1, |i| refused(positions[i]));
+        });
+    }
+
+    /// Why a key was refused just now.
+    pub(crate) fn refusal(&self) -> InsertError {
+        InsertError::Full { len: self.len(), capacity: self.capacity }
+    }
+
+    pub(crate) fn remove(&self, hash: u64, value: u64) -> bool {
+        self.shard_mut(self.number(hash)).remove(hash, value)
+    }
+
+    pub(crate) fn remove_batch(
+        &self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        self.by_shard(hashes, |number, positions, hashes| {
+            let value = |i: usize| value(positions[i]);
+            self.shard_mut(number)
+                .remove_batch(hashes, value, |i, found| done(positions[i], found));
+        });
+    }
+
+    pub(crate) fn update(&self, hash: u64, old: u64, new: u64) -> bool {
+        self.shard_mut(self.number(hash)).update(hash, old, new)
+    }
+
+    /// Empties one shard after another.
+    pub(crate) fn clear(&self) {
+        self.numbers().for_each(|number| self.shard_mut(number).clear());
+    }
+}
+
+impl Sharded<Growing> {
+    pub(crate) fn shrink(&self) {
+        self.numbers().for_each(|number| self.shard_mut(number).shrink());
+    }
+
+    pub(crate) fn reserve(&self, keys: u64, value_bits: u32) -> Result<(), u64> {
+        let shards = self.shards.len() as u64;
+        // A shard's share, and five times what it differs by.
+        let share = keys / shards + 5 * keys.div_ceil(shards).isqrt();
+        self.numbers().try_for_each(|number| self.shard_mut(number).reserve(share, value_bits))
+    }
+
+    /// All shards in one table for one owner.
+    pub(crate) fn to_one(&self) -> Result<Growing, UnionError> {
+        let mut tables: Vec<Growing> = self.copies().collect();
+        // Halves first, so that each key is copied six times and not up to 64 times.
+        while let [_, _, ..] = tables[..] {
+            let mut halves = tables.into_iter();
+            tables = Vec::new();
+            while let (Some(low), Some(high)) = (halves.next(), halves.next()) {
+                tables.push(low.united(&high, Copies::Sum)?);
+            }
+        }
+        Ok(tables.swap_remove(0))
+    }
+}
+
+impl<T: Clone + Lookup> Clone for Sharded<T> {
+    fn clone(&self) -> Self {
+        Self::of(self.copies().collect(), self.capacity)
+    }
+}
+
+impl<T: Clone + Lookup + PartialEq> PartialEq for Sharded<T> {
+    /// Whether the files of both would be the same, while no thread changes them.
+    fn eq(&self, other: &Self) -> bool {
+        // Never two locks at a time: who else compares these the other way round would wait for us.
+        self.capacity == other.capacity
+            && self.shards.len() == other.shards.len()
+            && self.copies().zip(other.numbers()).all(|(ours, number)| ours == *other.shard(number))
+    }
+}
+
+/// The shards of a table of fixed size for so many keys, and the keys that each has room for: its
+/// share, and five standard deviations more.
+pub(crate) fn fixed_shards(capacity: u64) -> Result<(usize, u64), BuildError> {
+    /// Keys of a shard, at least: with fewer, room for their deviation would be most of it.
+    const LEAST: u64 = 1 << 14;
+    if capacity == 0 {
+        return Err(BuildError::Capacity(capacity));
+    }
+    let most = (capacity / LEAST).clamp(1, MAX_SHARDS as u64);
+    let shards = 1_u64 << most.ilog2();
+    let share = capacity.div_ceil(shards);
+    let spare = if shards == 1 { 0 } else { 5 * (share.isqrt() + 1) };
+    // At most 64.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let number = shards as usize;
+    Ok((number, share + spare))
+}
