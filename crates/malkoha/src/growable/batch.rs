@@ -83,17 +83,11 @@ struct Aims {
     segments: [*const u8; GROUP],
     bits: [[u64; GROUP]; 2],
     wanted: [u64; GROUP],
-    /// Whether any of the segments has a stash.
-    stashed: bool,
 }
 
 impl Aims {
-    const EMPTY: Self = Self {
-        segments: [std::ptr::null(); GROUP],
-        bits: [[0; GROUP]; 2],
-        wanted: [0; GROUP],
-        stashed: false,
-    };
+    const EMPTY: Self =
+        Self { segments: [std::ptr::null(); GROUP], bits: [[0; GROUP]; 2], wanted: [0; GROUP] };
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
@@ -109,7 +103,6 @@ impl Aims {
             words[i] = entry.word();
             self.segments[i] = table.segments.from(entry.address()).as_ptr();
         }
-        self.stashed = words.iter().fold(false, |any, word| any | word.has_stash());
         for (i, &hash) in hashes.iter().enumerate() {
             let (key, form) = (table.strings.key::<ONE>(hash), words[i].form());
             self.wanted[i] = table.strings.fingerprint::<ONE>(key.string, words[i].depth());
@@ -158,16 +151,13 @@ vectorized! {
                 }
             }
             if let Some(group) = group.checked_sub(AHEAD) {
-                let Aims { segments, bits, wanted, stashed } = &ring[group % (AHEAD + 1)];
+                let Aims { segments, bits, wanted } = &ring[group % (AHEAD + 1)];
                 let mut answers = [false; GROUP];
                 for i in 0..GROUP {
                     let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
                     // SAFETY: `take` computed a bucket of the segment's form, which the directory
                     // keeps with the segment; the table is not changed meanwhile.
                     answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
-                }
-                if *stashed {
-                    table.contains_stashed(&hashes[group * GROUP..], &mut answers);
                 }
                 let rest = &mut found[group * GROUP..];
                 let len = rest.len().min(GROUP);

@@ -157,17 +157,28 @@ impl Growing {
     }
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
-        let target = self.target(hash);
-        if target.entry.has_stash() {
-            self.remove_one_of(&target, self.find(&target).longest_first(), value)
-        } else {
-            self.remove_one_of(&target, self.slots_of(&target).longest_first(), value)
+        if self.stashing > 0 {
+            return self.remove_beside_stash(hash, value);
         }
+        let target = self.target(hash);
+        for found in self.slots_of(&target).longest_first() {
+            if self.spill.take(&target.spill_key(found.fingerprint, value)) {
+                return true;
+            }
+            if found.value == value {
+                self.remove_at(&target, found);
+                return true;
+            }
+        }
+        false
     }
 
-    #[inline(always)]
-    fn remove_one_of(&mut self, target: &Target, found: &[Match], value: u64) -> bool {
-        for found in found {
+    /// [`try_remove`](Self::try_remove) where not all keys have a slot.
+    #[cold]
+    #[inline(never)]
+    fn remove_beside_stash(&mut self, hash: u64, value: u64) -> bool {
+        let target = self.target(hash);
+        for found in self.find(&target).longest_first() {
             let key = target.spill_key(found.fingerprint, value);
             let is_spilled =
                 if found.has_slot() { self.spill.take(&key) } else { self.unstash(key) };
@@ -175,7 +186,7 @@ impl Growing {
                 return true;
             }
             if found.value == value && found.has_slot() {
-                self.remove_at(target, found);
+                self.remove_at(&target, found);
                 return true;
             }
         }

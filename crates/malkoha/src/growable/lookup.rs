@@ -14,9 +14,8 @@ impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
         if self.strings.is_one_tree() {
-            let target = self.target_as::<true>(hash);
-            // Not the target: it would be written to memory for a call that is rare.
-            self.has_slot_match(&target) || (target.entry.has_stash() && self.has_stashed(hash))
+            self.has_slot_match(&self.target_as::<true>(hash))
+                || (self.stashing > 0 && self.has_stashed(hash))
         } else {
             self.contains_in_trees(hash)
         }
@@ -31,7 +30,7 @@ impl Growing {
     /// Whether a fingerprint matches; in a narrowed table its place may be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
-        self.has_slot_match(target) || (target.entry.has_stash() && self.is_stashed(target))
+        self.has_slot_match(target) || (self.stashing > 0 && self.is_stashed(target))
     }
 
     #[inline(always)]
@@ -175,6 +174,16 @@ impl Growing {
     /// Whether each hash's fingerprint is in, with the lines of the next keys on their way.
     pub(super) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.find_slots(hashes, found);
+        if self.stashing > 0 {
+            for (found, &hash) in found.iter_mut().zip(hashes) {
+                *found = *found || self.has_stashed(hash);
+            }
+        }
+    }
+
+    /// Whether a slot has each hash's fingerprint.
+    fn find_slots(&self, hashes: &[u64], found: &mut [bool]) {
         match &self.kernel {
             // SAFETY: the comparison is the table's own.
             Kernel::Narrow(codec) => unsafe { batch::contains(codec, self, hashes, found) },

@@ -169,16 +169,19 @@ impl Growing {
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return false };
+        let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
-        self.set_aside([number], &aside);
+        self.set_aside([number], &aside, has_stash);
         true
     }
 
-    /// Spills what a rebuild left no slot, in these segments, and places what is stashed there.
+    /// Spills what a rebuild left no slot, in these segments, and places what is stashed there, or
+    /// counts it.
     pub(super) fn set_aside<const N: usize>(
         &mut self,
         numbers: [usize; N],
         aside: &[(usize, Slot)],
+        has_stash: bool,
     ) {
         for &(child, Slot { fingerprint, place, value }) in aside {
             let number = numbers[child];
@@ -192,10 +195,8 @@ impl Growing {
             self.occupied -= 1;
             self.count_out(home.depth, fingerprint);
         }
-        for number in numbers {
-            if !aside.is_empty() || self.records[number].stashed > 0 {
-                self.place_stashed(number);
-            }
+        if has_stash || !aside.is_empty() {
+            numbers.into_iter().for_each(|number| self.place_stashed(number));
         }
     }
 
@@ -204,7 +205,7 @@ impl Growing {
         if !self.can_split(number) {
             return false;
         }
-        let Record { home, form, len, stashed } = self.records[number];
+        let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + self.shape.mix_bits;
         let mut aside = Vec::new();
@@ -243,14 +244,13 @@ impl Growing {
             self.known[least as usize + 1] += 2 * spent;
         }
         let numbers = [number, self.segments.len()];
+        let has_stash = self.forget_stash(number);
         for (child, bytes) in into.into_iter().enumerate() {
             let (home, form, len) = (homes[child], forms[child], lens[child]);
-            // Whatever has no slot is counted below.
-            let record = Record { home, form, len, stashed };
-            self.install(numbers[child], record, bytes);
+            self.install(numbers[child], Record { home, form, len, stashed: 0 }, bytes);
         }
         self.split_spill(numbers);
-        self.set_aside(numbers, &aside);
+        self.set_aside(numbers, &aside, has_stash);
         true
     }
 

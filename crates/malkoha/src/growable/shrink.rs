@@ -63,7 +63,6 @@ impl Growing {
     fn merge(&mut self, lower: usize, upper: usize) {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;
-        let stashed = records[0].stashed.saturating_add(records[1].stashed);
         let wanted = buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
         if wanted > MOST_TOGETHER {
             return;
@@ -86,7 +85,8 @@ impl Growing {
             fitted.then_some(into)
         });
         let Some([bytes]) = built else { return };
-        self.install(lower, Record { home, form, len, stashed }, bytes);
+        let has_stash = [lower, upper].map(|number| self.forget_stash(number));
+        self.install(lower, Record { home, form, len, stashed: 0 }, bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = with_codec!(&self.kernel, codec => {
@@ -96,7 +96,7 @@ impl Growing {
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
             }
         }
-        self.set_aside([lower], &aside);
+        self.set_aside([lower], &aside, has_stash != [false; 2]);
         self.forget(upper);
     }
 

@@ -40,33 +40,35 @@ impl Growing {
     /// Says how many keys of a segment have no slot.
     pub(super) fn set_stashed(&mut self, number: usize, stashed: u32) {
         let before = std::mem::replace(&mut self.records[number].stashed, stashed);
-        if (before == 0) != (stashed == 0) {
-            self.point(number);
+        match (before > 0, stashed > 0) {
+            (false, true) => self.stashing += 1,
+            (true, false) => self.stashing -= 1,
+            _ => return,
         }
+        self.point(number);
+    }
+
+    /// Takes a segment that is rebuilt for one without a stash, until what it has is placed or
+    /// counted anew; answers whether it has one.
+    pub(super) fn forget_stash(&mut self, number: usize) -> bool {
+        let has_stash = self.records[number].stashed > 0;
+        self.set_stashed(number, 0);
+        has_stash
     }
 
     /// Whether the spill list has a fingerprint that begins the target's.
     #[cold]
     #[inline(never)]
     pub(super) fn is_stashed(&self, target: &Target) -> bool {
-        self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
+        target.entry.has_stash()
+            && self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
     }
 
-    /// The same for a hash that was not found in a slot.
+    /// The same for a hash: a target would be written to memory for a call that is rare.
     #[cold]
     #[inline(never)]
     pub(super) fn has_stashed(&self, hash: u64) -> bool {
-        let target = self.target(hash);
-        target.entry.has_stash() && self.is_stashed(&target)
-    }
-
-    /// [`is_stashed`](Self::is_stashed) for those of a group that were not found in a slot.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn contains_stashed(&self, hashes: &[u64], found: &mut [bool]) {
-        for (found, &hash) in found.iter_mut().zip(hashes) {
-            *found = *found || self.has_stashed(hash);
-        }
+        self.is_stashed(&self.target(hash))
     }
 
     /// Adds the stashed fingerprints that begin the target's.

@@ -96,6 +96,8 @@ pub struct Growing {
     /// fingerprint matches by chance depends on that alone.
     pub(super) known: [u64; MAX_KNOWN],
     pub(super) spill: Spill,
+    /// Segments with keys that have no slot: as a rule, none.
+    pub(super) stashing: usize,
     pub(super) search: Search,
 }
 
@@ -158,6 +160,7 @@ impl Growing {
             capacity,
             known: [0; MAX_KNOWN],
             spill: Spill::default(),
+            stashing: 0,
             search: Search::default(),
         })
     }
@@ -167,6 +170,8 @@ impl Growing {
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(mut parts: GrowParts) -> Option<Self> {
         let kernel = Kernel::new(&parts.shape);
+        // Counted when the table is whole.
+        parts.records.iter_mut().for_each(|record| record.stashed = 0);
         let directory = Directory::of(&parts.records, &parts.segments, parts.shape.trees())?;
         let (mut known, mut occupied) = ([0; MAX_KNOWN], 0);
         for (number, record) in parts.records.iter_mut().enumerate() {
@@ -195,6 +200,7 @@ impl Growing {
             capacity,
             known,
             spill,
+            stashing: 0,
             search: Search::default(),
         };
         table.count_stashed();
