@@ -206,6 +206,23 @@ pub struct EndlessArgs {
     pub date: Option<String>,
 }
 
+/// Options of very many operations.
+#[derive(Args, Clone, Debug)]
+pub struct SoakArgs {
+    /// Operations on a set of one owner, nearly
+    #[arg(long, value_parser = parse_count, default_value = "100M")]
+    pub operations: u64,
+    /// How many times fewer on each of the other kinds
+    #[arg(long, default_value_t = 1)]
+    pub less: u64,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
 /// Options of the stream with many copies.
 #[derive(Args, Clone, Debug)]
 pub struct CopiesArgs {

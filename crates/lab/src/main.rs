@@ -3,7 +3,8 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{
-    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, SpaceArgs, ThreadsArgs,
+    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, SoakArgs, SpaceArgs,
+    ThreadsArgs,
 };
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
@@ -31,6 +32,8 @@ enum Command {
     Grow(GrowArgs),
     /// Grow filters from many sizes at many rates, none of it foreseen
     Endless(EndlessArgs),
+    /// Very many operations on every kind that grows, beside a model
+    Soak(SoakArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
@@ -52,6 +55,7 @@ fn main() -> Result<()> {
         Command::Copies(args) => copies::report(&args),
         Command::Grow(args) => grow::report(&args),
         Command::Endless(args) => grow::report_endless(&args),
+        Command::Soak(args) => grow::report_soak(&args),
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());

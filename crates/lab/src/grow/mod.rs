@@ -4,6 +4,7 @@
 mod copies;
 mod doublings;
 mod endless;
+mod soak;
 mod speed;
 mod values;
 
@@ -12,6 +13,7 @@ use malkoha::tables::Lookup;
 use malkoha::{Builder, Filter};
 
 pub use endless::report as report_endless;
+pub use soak::report as report_soak;
 
 use crate::args::GrowArgs;
 use crate::keys::{Keys, Present};
