@@ -165,7 +165,8 @@ pub struct BatchError {
 #[non_exhaustive]
 pub enum UnionError {
     /// They hash keys differently.
-    #[error("the filters have different seeds: build both with the same one")]
+    #[error("the filters hash keys in different ways: build both with the same seed, or one with the hasher \
+         of the other")]
     Seed,
     /// They place keys differently.
     #[error(

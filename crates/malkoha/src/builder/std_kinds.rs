@@ -8,7 +8,6 @@ use crate::error::BuildError;
 use crate::filter::{Content, Filter, Sealed};
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
-use crate::key::KeyHasher;
 use crate::locks::Locking;
 use crate::params::float;
 
@@ -39,7 +38,7 @@ impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
         let table = Shared::fixed(geometry, max_kicks, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 
@@ -57,7 +56,7 @@ impl<C: Content> Build for Filter<Growing, C> {
         let (capacity, fpr, growth) = options.growing();
         let (shape, buckets) = Shape::new(capacity, fpr, growth, value_bits)?;
         let table = Growing::new(shape, buckets, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 
@@ -72,7 +71,7 @@ impl<P: Locking> Build for Filter<Shared<P, InParts>> {
         let growth = options.growth.unwrap_or(DEFAULT_GROWTH);
         let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
         let table = Shared::growing(geometry, doublings, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 
