@@ -165,8 +165,9 @@ pub struct BatchError {
 #[non_exhaustive]
 pub enum UnionError {
     /// They hash keys differently.
-    #[error("the filters hash keys in different ways: build both with the same seed, or one with the hasher \
-         of the other")]
+    #[error(
+        "the filters hash keys in different ways: build one like the other, with its seed or key"
+    )]
     Seed,
     /// They place keys differently.
     #[error(

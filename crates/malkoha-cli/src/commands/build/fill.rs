@@ -34,7 +34,12 @@ impl Built<u64> for CuckooFilter {
         arguments.builder::<Self>(hasher).capacity(capacity).plan().map(drop)
     }
 
-    fn of(arguments: &Arguments, hasher: KeyHasher, hashes: &[u64], threads: usize) -> Result<Self> {
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        hashes: &[u64],
+        threads: usize,
+    ) -> Result<Self> {
         let builder = arguments.builder::<Self>(hasher);
         fill::<Keys, _>(arguments.capacity, distinct(hashes), |capacity| {
             let mut filter = builder.clone().capacity(capacity).build()?;
@@ -66,7 +71,12 @@ impl Built<(u64, u64)> for CuckooMap {
         builder.value_bits(value_bits).plan().map(drop)
     }
 
-    fn of(arguments: &Arguments, hasher: KeyHasher, pairs: &[(u64, u64)], _: usize) -> Result<Self> {
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        pairs: &[(u64, u64)],
+        _: usize,
+    ) -> Result<Self> {
         let largest = pairs.iter().map(|&(_, value)| value).max().unwrap_or(0);
         let value_bits = arguments.value_bits.unwrap_or(bits_of(largest).max(1));
         let builder = arguments.builder::<Self>(hasher).value_bits(value_bits);
@@ -84,7 +94,12 @@ impl Built<(u64, u64)> for GrowableCuckooMap {
         arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
-    fn of(arguments: &Arguments, hasher: KeyHasher, pairs: &[(u64, u64)], _: usize) -> Result<Self> {
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        pairs: &[(u64, u64)],
+        _: usize,
+    ) -> Result<Self> {
         let capacity = arguments.capacity.unwrap_or(slots(pairs, GROWABLE_SLOTS)).max(1);
         let mut map = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
         insert(&mut map, pairs)?;
