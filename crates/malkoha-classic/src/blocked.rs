@@ -238,7 +238,7 @@ impl Filter for BlockedBloomFilter {
             .map_err(|_| ReadError::Memory(header.table_bytes))?;
         table.extend(words.as_chunks::<8>().0.iter().copied().map(Block));
         let Header { capacity, len, .. } = header;
-        Ok(Self { blocks: table, hashes, hasher: header.hasher(), capacity, len })
+        Ok(Self { blocks: table, hashes, hasher: header.hasher, capacity, len })
     }
 }
 

@@ -216,7 +216,7 @@ impl Filter for BloomFilter {
             return Err(ReadError::Table("bits after the last are set"));
         }
         let Header { capacity, len, .. } = header;
-        Ok(Self { words, bits, hashes, hasher: header.hasher(), capacity, len })
+        Ok(Self { words, bits, hashes, hasher: header.hasher, capacity, len })
     }
 }
 

@@ -267,6 +267,6 @@ impl Filter for CountingBloomFilter {
             return Err(ReadError::Table("counters after the last are set"));
         }
         let Header { capacity, len, .. } = header;
-        Ok(Self { words, counters, hashes, hasher: header.hasher(), capacity, len })
+        Ok(Self { words, counters, hashes, hasher: header.hasher, capacity, len })
     }
 }

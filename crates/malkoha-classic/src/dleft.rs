@@ -359,7 +359,7 @@ impl Filter for DLeftCountingFilter {
             .map_err(|_| Header::impossible("buckets", buckets))?;
         header.expect_words(words_for(buckets, fingerprint_bits + counter_bits))?;
         let words = read_words(&mut reader, &header)?;
-        let (hasher, occupied) = (header.hasher(), 0);
+        let (hasher, occupied) = (header.hasher, 0);
         let Header { capacity, len, .. } = header;
         let mut filter = Self {
             words,

@@ -31,8 +31,10 @@ mod offset {
     pub(super) const LEN: usize = 32;
     pub(super) const TABLE_BYTES: usize = 40;
     pub(super) const SHAPE: usize = 48;
+    /// The high half of a key of 128 bits, whose low half is the seed.
+    pub(super) const KEY_HIGH: usize = 80;
     /// From here to the checksum, and bytes 13 to 15: zero.
-    pub(super) const RESERVED: usize = 80;
+    pub(super) const RESERVED: usize = 88;
     pub(super) const CHECKSUM: usize = 120;
 }
 
@@ -65,7 +67,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    pub(crate) seed: u64,
+    pub(crate) hasher: KeyHasher,
     pub(crate) capacity: u64,
     pub(crate) len: u64,
     pub(crate) table_bytes: u64,
@@ -77,16 +79,12 @@ impl Header {
     pub(crate) fn of(filter: &impl Filter, kind: Kind, shape: [u64; 4]) -> Self {
         Self {
             kind,
-            seed: filter.hasher().seed(),
+            hasher: filter.hasher(),
             capacity: filter.capacity(),
             len: filter.len(),
             table_bytes: filter.size_in_bytes(),
             shape,
         }
-    }
-
-    pub(crate) fn hasher(&self) -> KeyHasher {
-        KeyHasher::new(self.seed)
     }
 
     /// A number of the shape that must fit 32 bits.
@@ -115,8 +113,10 @@ impl Header {
         put(0, &SIGNATURE);
         put(offset::VERSION, &VERSION.to_le_bytes());
         put(offset::KIND, &(self.kind as u16).to_le_bytes());
-        put(offset::HASH, &[KeyHasher::ID]);
-        put(offset::SEED, &self.seed.to_le_bytes());
+        put(offset::HASH, &[self.hasher.function() as u8]);
+        let key = self.hasher.key().to_le_bytes();
+        put(offset::SEED, &key[..8]);
+        put(offset::KEY_HIGH, &key[8..]);
         put(offset::CAPACITY, &self.capacity.to_le_bytes());
         put(offset::LEN, &self.len.to_le_bytes());
         put(offset::TABLE_BYTES, &self.table_bytes.to_le_bytes());
@@ -145,9 +145,13 @@ impl Header {
         if found != kind as u16 {
             return Err(ReadError::Kind { expected: kind.name(), found });
         }
-        if bytes[offset::HASH] != KeyHasher::ID {
-            return Err(Self::impossible("hash", bytes[offset::HASH].into()));
+        let function = bytes[offset::HASH];
+        if KeyHasher::from_parts(function, 0).is_none() {
+            return Err(Self::impossible("hash", function.into()));
         }
+        let (low, high) = (long(offset::SEED), long(offset::KEY_HIGH));
+        let hasher = KeyHasher::from_parts(function, u128::from(high) << 64 | u128::from(low))
+            .ok_or_else(|| Self::impossible("key", high))?;
         let mut reserved = bytes[13..16].iter().chain(&bytes[offset::RESERVED..offset::CHECKSUM]);
         if let Some(&value) = reserved.find(|&&byte| byte != 0) {
             return Err(Self::impossible("reserved", value.into()));
@@ -157,8 +161,8 @@ impl Header {
             return Err(Self::impossible("table bytes", table_bytes));
         }
         let shape = [0, 1, 2, 3].map(|i| long(offset::SHAPE + 8 * i));
-        let (seed, capacity) = (long(offset::SEED), long(offset::CAPACITY));
-        Ok(Self { kind, seed, capacity, len: long(offset::LEN), table_bytes, shape })
+        let capacity = long(offset::CAPACITY);
+        Ok(Self { kind, hasher, capacity, len: long(offset::LEN), table_bytes, shape })
     }
 }
 

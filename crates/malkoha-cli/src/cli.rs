@@ -124,21 +124,19 @@ pub(crate) struct SelectArgs {
     pub(crate) print: PrintArgs,
 }
 
-/// The seed of the hash.
+/// The hash of a filter that ends with the process.
 #[derive(Args, Debug)]
 pub(crate) struct SeedArgs {
-    /// Seed of the hash [default: 0, so that equal inputs give equal results]
+    /// Hash by XXH3-64 with this seed, which is faster: equal inputs then give equal results, and
+    /// who chooses lines can choose which are taken for each other [default: SipHash-1-3 with a
+    /// random key]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-
-    /// Take a seed that nobody can guess: for lines that an attacker may choose
-    #[arg(long, conflicts_with = "seed")]
-    random_seed: bool,
 }
 
 impl SeedArgs {
-    pub(crate) fn seed(&self) -> u64 {
-        if self.random_seed { KeyHasher::random().seed() } else { self.seed.unwrap_or(0) }
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        self.seed.map_or_else(KeyHasher::random, KeyHasher::new)
     }
 }
 

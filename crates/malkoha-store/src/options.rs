@@ -102,7 +102,7 @@ impl Options {
         self
     }
 
-    /// The seed of the hash of a new store; random unless given.
+    /// The seed of the hash of a new store, which is XXH3-64; random unless given.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

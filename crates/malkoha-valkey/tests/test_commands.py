@@ -115,8 +115,11 @@ class Commands(unittest.TestCase):
     def test_filters_are_merged(self):
         for client, _ in self.each():
             run = client.execute_command
+            like = []
             for key, first in [("a", 0), ("b", 3000), ("c", 5000)]:
+                run("CF.RESERVE", key, 1024, *like)
                 run("CF.MADD", key, *range(first, first + 5000), *["often"] * 5)
+                like = ["LIKE", "a"]
             self.assertIn(run("CF.MERGE", "all", "a", "b", "c"), (b"OK", True))
             self.assertTrue(all(run("CF.MEXISTS", "all", *range(10_000))))
             self.assertEqual(run("CF.COUNT", "all", "often"), 15)
@@ -124,13 +127,13 @@ class Commands(unittest.TestCase):
             self.assertGreaterEqual(run("CF.COUNT", "a", 4000), 2)
             for key in "b", "c":
                 self.assertEqual(run("CF.COUNT", key, "often"), 5)
-            run("CF.RESERVE", "fine", 1000, "ERROR", "0.00001")
+            run("CF.RESERVE", "fine", 1000, "ERROR", "0.00001", "like", "c")
             run("CF.MADD", "fine", *range(20_000, 22_000))
             self.assertIn(run("CF.MERGE", "all", "fine"), (b"OK", True))
             self.assertTrue(all(run("CF.MEXISTS", "all", *range(10_000), *range(20_000, 22_000))))
-            run("CF.RESERVE", "fixed", 12, "EXPANSION", 0)
+            run("CF.RESERVE", "fixed", 12, "EXPANSION", 0, "SEED", 7)
             run("CF.MADD", "fixed", *range(10))
-            run("CF.RESERVE", "other", 12, "EXPANSION", 0)
+            run("CF.RESERVE", "other", 12, "SEED", 7, "EXPANSION", 0)
             run("CF.MADD", "other", *range(10, 20))
             run("SET", "text", "x")
             for words, message in [
@@ -146,10 +149,53 @@ class Commands(unittest.TestCase):
             self.assertEqual(run("EXISTS", "new"), 0)
             self.assertEqual(run("CF.MEXISTS", "fixed", 11, 12), [0, 0])
 
+    def test_a_filter_has_a_hash_of_its_own(self):
+        # Eight bytes that XXH3-64 with seed 0 cannot tell from the other item.
+        victim, twin = b"victim", bytes.fromhex("c184eefdabe4ae18")
+        for client, protocol in self.each():
+            run = client.execute_command
+
+            def function(key):
+                info = run("CF.INFO", key)
+                info = info if protocol == 3 else dict(zip(info[::2], info[1::2]))
+                return info.get(b"Hash", info.get("Hash"))
+
+            run("CF.RESERVE", "seed", 1000, "ERROR", "0.000001", "SEED", 0)
+            run("CF.RESERVE", "mine", 1000, "ERROR", "0.000001")
+            run("CF.RESERVE", "given", 1000, "HASHKEY", "000102030405060708090a0b0c0d0e0f")
+            run("CF.RESERVE", "like", 1000, "LIKE", "mine", "ERROR", "0.000001")
+            run("CF.ADD", "added", twin)
+            for key in "seed", "mine":
+                run("CF.ADD", key, twin)
+            self.assertEqual(run("CF.EXISTS", "seed", victim), 1)
+            self.assertEqual(run("CF.EXISTS", "mine", victim), 0)
+            self.assertEqual(function("seed"), b"XXH3-64")
+            for key in "mine", "given", "like", "added":
+                self.assertEqual(function(key), b"SipHash-1-3", key)
+            run("CF.MERGE", "like", "mine")
+            self.assertEqual(run("CF.EXISTS", "like", twin), 1)
+            for other in "seed", "given", "added":
+                self.refused("in different ways", lambda: run("CF.MERGE", "like", other))
+            # Emptied, it keeps its hash.
+            run("CF.DEL", "like", twin)
+            run("CF.COMPACT", "like")
+            self.assertIn(run("CF.MERGE", "like", "mine"), (b"OK", True))
+            for words, message in [
+                ("SEED 1 LIKE mine", "a filter has one hash"),
+                ("SEED -1", "Couldn't parse SEED"),
+                ("HASHKEY 00", "32 hexadecimal digits"),
+                ("LIKE none", "not found"),
+                ("LIKE text", "WRONGTYPE"),
+            ]:
+                run("SET", "text", "x")
+                self.refused(message, lambda: run("CF.RESERVE", "f", 100, *words.split()))
+            self.assertEqual(run("EXISTS", "f"), 0)
+
     def test_a_key_that_expires_goes_on_to(self):
         for client, _ in self.each():
             run = client.execute_command
             run("CF.MADD", "f", "a", "b")
+            run("CF.RESERVE", "g", 100, "LIKE", "f")
             run("CF.MADD", "g", "c")
             client.expire("f", 1000)
             run("CF.MERGE", "f", "g")
@@ -213,7 +259,7 @@ class Commands(unittest.TestCase):
     def test_a_fixed_filter_refuses_what_is_too_much(self):
         for client, protocol in self.each():
             run = client.execute_command
-            run("CF.RESERVE", "f", 100, "EXPANSION", 0)
+            run("CF.RESERVE", "f", 100, "EXPANSION", 0, "SEED", 0)
             self.assertEqual(run("CF.MADD", "f", *range(100)), [1] * 100)
             self.refused("Filter is full", lambda: run("CF.ADD", "f", "more"))
             self.assertEqual(run("CF.MADD", "f", "more"), [0 if protocol == 3 else -1])
@@ -274,6 +320,9 @@ class Commands(unittest.TestCase):
                     self.assertEqual(info[3:6], [1, 1, 1], name)
             connection.send_command("COMMAND", "GETKEYS", "CF.MERGE", "all", "a", "b")
             self.assertEqual(connection.read_response(), [b"all", b"a", b"b"])
+            for words, keys in [("ERROR 0.1", [b"f"]), ("GROWTH 9 like LIKE", [b"f", b"LIKE"])]:
+                connection.send_command("COMMAND", "GETKEYS", "CF.RESERVE", "f", 9, *words.split())
+                self.assertEqual(connection.read_response(), keys)
             connection.send_command("COMMAND", "DOCS", "CF.INSERT")
             docs = repr(connection.read_response())
             for word in ["Adds items", "CAPACITY", "pure-token", "NOCREATE", "multiple", "ITEMS"]:

@@ -98,6 +98,12 @@ class Durability(unittest.TestCase):
                 client.copy("f0", "again")
                 client.execute_command("CF.MERGE", "merged", "f0", "again")
                 client.wait(1, 30_000)
+                for number, words in enumerate(["SEED 5", "LIKE f1", "HASHKEY " + 4 * "0123abcd"]):
+                    client.execute_command("CF.RESERVE", f"hash{number}", 64, *words.split())
+                    client.execute_command("CF.MADD", f"hash{number}", *range(100))
+                    keys.append(f"hash{number}")
+                client.delete("f1")
+                client.execute_command("CF.ADD", "f1", "anew")
                 keys += ["part", "loaded", "merged"]
                 self.assertEqual(digests(client, keys), digests(other, keys))
                 self.assertGreater(client.info("malkoha_filters")["malkoha_refused"], 0)

@@ -156,7 +156,9 @@ pub struct BatchError {
 #[non_exhaustive]
 pub enum UnionError {
     /// They hash keys differently.
-    #[error("the filters have different seeds: build both with the same one")]
+    #[error(
+        "the filters hash keys in different ways: build one like the other, with its seed or key"
+    )]
     Seed,
     /// They place keys differently.
     #[error(

@@ -77,8 +77,8 @@
 //!
 //! * It is not exact: keep the keys elsewhere if a wrong "yes" costs you more than a look-up there.
 //! * It cannot list its keys, and must not be told to [remove] keys that were never inserted.
-//! * With the default seed, somebody who chooses keys can choose bad ones: use
-//!   [`Builder::random_seed`] against adversaries.
+//! * With the default hash and seed, somebody who chooses keys can choose bad ones: build with
+//!   [`Builder::random_seed`] where strangers do, and see [`KeyHasher`] for what that promises.
 //!
 //! [remove]: CuckooFilter#removing-keys-that-were-never-inserted
 //!
@@ -90,7 +90,7 @@
 //! # Features
 //!
 //! * `std` (default): filters that grow, filters that threads share, building on several threads,
-//!   files, streams and random seeds. Without it the library needs `core` and `alloc` alone.
+//!   files, streams and random keys. Without it the library needs `core` and `alloc` alone.
 //!   [`CuckooFilter`], [`CuckooMap`] and views of bytes are the same then, to the byte; batches use
 //!   the instruction set that the program is compiled for.
 //! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and gives large tables
@@ -160,7 +160,7 @@ pub use format::GrowableLoader;
 pub use format::MappedFile;
 pub use format::{FileKind, ReadError};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
-pub use key::{Hashed, Key, KeyHasher};
+pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
 

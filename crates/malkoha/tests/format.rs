@@ -1,10 +1,12 @@
 //! The file format: yesterday's files open tomorrow, and damaged or hostile ones never do harm.
 #![expect(clippy::cast_possible_truncation, reason = "random bytes and small offsets")]
 
-use malkoha::{CuckooFilter, CuckooMap, FilterView, Layout, ReadError};
+use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const HEADER: usize = 128;
+/// Bytes 0 to 15, in their order.
+const KEYED: KeyHasher = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 
 fn bytes_of(filter: &CuckooFilter) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -39,6 +41,7 @@ fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
         ("set-v1-gap-windows-f11.mlk", filled(gap_windows, 100)),
         ("set-v1-words-f12.mlk", filled(words, 100)),
         ("set-v1-empty.mlk", filled(builder().fpr(0.001), 0)),
+        ("set-v1-sip13-f12.mlk", filled(builder().fingerprint_bits(12).with_hasher(KEYED), 100)),
     ]
 }
 

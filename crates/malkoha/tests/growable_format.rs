@@ -4,7 +4,7 @@
 
 use malkoha::{
     Copies, CuckooFilter, FileKind, GrowableCuckooFilter, GrowableCuckooMap, GrowableLoader,
-    ReadError,
+    KeyHasher, ReadError,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -28,11 +28,18 @@ fn map(keys: u64) -> GrowableCuckooMap {
     map
 }
 
+/// One with a key of 128 bits: bytes 0 to 15, in their order.
+fn keyed() -> GrowableCuckooFilter {
+    let key = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
+    GrowableCuckooFilter::builder().capacity(10).fpr(0.01).with_hasher(key).build().unwrap()
+}
+
 fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
     vec![
         ("growable-set-v1-m8-empty.mlk", filter(10, 0.001, 0)),
         ("growable-set-v1-m8-small.mlk", filter(10, 0.01, 300)),
         ("growable-set-v1-m8-split.mlk", filter(16_000, 0.2, 33_000)),
+        ("growable-set-v1-m8-sip13.mlk", keyed()),
     ]
 }
 

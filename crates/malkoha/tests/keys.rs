@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use malkoha::{Hashed, Key, KeyHasher};
+use malkoha::{HashFunction, Hashed, Key, KeyHasher};
 use proptest::prelude::*;
 
 const HASHER: KeyHasher = KeyHasher::new(42);
@@ -247,4 +247,75 @@ fn composite() -> impl Strategy<Value = Composite> {
         vec(0..2_u16, 0..3),
         proptest::option::of(proptest::option::of(any::<bool>())),
     )
+}
+
+/// From the tests of the standard library, of whose hash maps this is the hash: the key is bytes 0
+/// to 15, the messages are the first bytes of 0, 1, 2 and so on.
+#[test]
+fn known_answers_of_siphash_1_3() {
+    const HASHER: KeyHasher = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
+    let expected: [u64; 17] = [
+        0xabac_0158_050f_c4dc,
+        0xc9f4_9bf3_7d57_ca93,
+        0x82cb_9b02_4dc7_d44d,
+        0x8bf8_0ab8_e7dd_f7fb,
+        0xcf75_5760_88d3_8328,
+        0xdef9_d52f_4953_3b67,
+        0xc50d_2b50_c59f_22a7,
+        0xd392_7d98_9bb1_1140,
+        0x3690_9511_8d29_9a8e,
+        0x25a4_8eb3_6c06_3de4,
+        0x79de_85ee_92ff_097f,
+        0x70c1_18c1_f94d_c352,
+        0x78a3_84b1_57b4_d9a2,
+        0x306f_760c_1229_ffa7,
+        0x605a_a111_c0f9_5d34,
+        0xd320_d86d_2a51_9956,
+        0xcc4f_dd1a_7d90_8b66,
+    ];
+    let bytes: Vec<u8> = (0..64).collect();
+    for (len, expected) in (0..).zip(expected) {
+        assert_eq!(HASHER.hash_bytes(&bytes[..len]), expected, "{len} bytes");
+    }
+    assert_eq!(0x00_u8.hash_with(HASHER), expected[1]);
+    assert_eq!(0x0100_u16.hash_with(HASHER), expected[2]);
+    assert_eq!(0x0302_0100_u32.hash_with(HASHER), expected[4]);
+    assert_eq!(0x0706_0504_0302_0100_u64.hash_with(HASHER), expected[8]);
+    let long = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100_u128;
+    assert_eq!(long.hash_with(HASHER), expected[16]);
+    assert_eq!((HASHER.function(), HASHER.key(), HASHER.seed()), (HashFunction::Sip13, long, None));
+    assert_eq!(format!("{HASHER:?}"), "Sip13 { .. }", "a key is secret");
+}
+
+#[test]
+fn hashers_have_parts() {
+    let key = u128::MAX - 7;
+    assert_eq!(KeyHasher::from_parts(1, 7), Some(KeyHasher::new(7)));
+    assert_eq!(KeyHasher::from_parts(2, key), Some(KeyHasher::sip13(key)));
+    assert_eq!(KeyHasher::sip13(key).key(), key);
+    for (function, key) in [(0, 0), (3, 0), (1, 1 << 64)] {
+        assert_eq!(KeyHasher::from_parts(function, key), None);
+    }
+    assert_ne!(KeyHasher::new(7), KeyHasher::sip13(7));
+    assert_ne!(KeyHasher::random(), KeyHasher::random());
+}
+
+proptest! {
+    /// Integers have a way of their own, and so have batches of keys.
+    #[test]
+    fn integers_and_byte_strings_are_one_key_under_any_hash(key: u128, seed: u64, n: u128) {
+        for hasher in [KeyHasher::new(seed), KeyHasher::sip13(key)] {
+            let bytes = n.to_le_bytes();
+            #[expect(clippy::cast_possible_truncation, reason = "the low bytes")]
+            let (half, quarter, byte) = (n as u64, n as u32, n as u8);
+            prop_assert_eq!(n.hash_with(hasher), hasher.hash_bytes(&bytes));
+            prop_assert_eq!(half.hash_with(hasher), hasher.hash_bytes(&bytes[..8]));
+            prop_assert_eq!(quarter.hash_with(hasher), hasher.hash_bytes(&bytes[..4]));
+            prop_assert_eq!(byte.hash_with(hasher), hasher.hash_bytes(&bytes[..1]));
+            let builder = || malkoha::CuckooFilter::builder().capacity(99).fpr(1e-8);
+            let mut filter = builder().with_hasher(hasher).build().unwrap();
+            filter.insert_many(&(0..99).map(|i| half ^ i).collect::<Vec<_>>()).unwrap();
+            prop_assert!((0..99).all(|i| filter.contains((half ^ i).to_le_bytes())));
+        }
+    }
 }

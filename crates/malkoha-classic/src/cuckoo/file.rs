@@ -108,7 +108,7 @@ where
         let grows = if self.growth == Growth::Rehash { GROWS } else { 0 };
         let header = Header {
             kind: Kind::CuckooTable,
-            seed: self.hasher.seed(),
+            hasher: self.hasher,
             capacity: self.capacity(),
             len: self.len,
             table_bytes: bytes.len() as u64,
@@ -148,12 +148,12 @@ where
         let slots = Self::read_slots(&bytes, &header)?;
         let growth = if policy & GROWS != 0 { Growth::Rehash } else { Growth::Fixed };
         let max_kicks = u32::try_from(kicks).expect("at most 2^16");
-        Ok(Self { slots, hasher: header.hasher(), growth, max_kicks, len: header.len })
+        Ok(Self { slots, hasher: header.hasher, growth, max_kicks, len: header.len })
     }
 
     fn read_slots(bytes: &[u8], header: &Header) -> Result<Slots<(K, V), D, B>, ReadError> {
         let buckets = header.shape[2];
-        let hasher = header.hasher();
+        let hasher = header.hasher;
         let mut slots = Slots::<(K, V), D, B>::new(buckets)
             .map_err(|_| ReadError::Memory(buckets.saturating_mul((D * B) as u64)))?;
         let count = slots.cells().len();

@@ -342,7 +342,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         let mut buckets = self.buckets();
         for growth in 1..=MAX_GROWTHS {
             buckets += buckets / 2 + 1;
-            let hasher = KeyHasher::new(self.hasher.seed().wrapping_add(growth));
+            let hasher = another(self.hasher, growth);
             let entries = self.slots.cells().iter().flatten().chain(std::iter::once(&entry));
             let hashes: Vec<u64> = entries.map(|(key, _)| key.hash_with(hasher)).collect();
             let Ok(mut plan) = Slots::<usize, D, B>::new(buckets) else { break };
@@ -361,6 +361,17 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
             return Ok(());
         }
         Err(entry)
+    }
+}
+
+/// A hasher that puts keys elsewhere, for each number another one.
+fn another(hasher: KeyHasher, number: u64) -> KeyHasher {
+    match hasher.seed() {
+        Some(seed) => KeyHasher::new(seed.wrapping_add(number)),
+        None => {
+            let half = |of: u64| hasher.hash_bytes(&[number, of].map(u64::to_le_bytes).concat());
+            KeyHasher::sip13(u128::from(half(1)) << 64 | u128::from(half(0)))
+        }
     }
 }
 

@@ -233,7 +233,7 @@ impl Filter for QuotientFilter {
             return Err(Header::impossible("len", len));
         }
         check::check(&blocks, len).map_err(ReadError::Table)?;
-        Ok(Self { table: Table::new(blocks), hasher: header.hasher(), capacity, len })
+        Ok(Self { table: Table::new(blocks), hasher: header.hasher, capacity, len })
     }
 }
 

@@ -55,7 +55,8 @@ fn record(facts: &Facts) -> Value {
         "value_bits": facts.value_bits,
         "slots": shape.slots,
         "segments": shape.segments,
-        "seed": facts.seed,
+        "hash": facts.hasher.function().name(),
+        "seed": facts.hasher.seed(),
     })
 }
 
@@ -74,6 +75,12 @@ fn text(facts: &Facts) -> String {
         let most = if shape.grows { "up to " } else { "" };
         fingerprints += &format!(", and values of {most}{} bits", facts.value_bits);
     }
+    // Not the key: what is printed is shown around.
+    let hash = facts.hasher.function().name();
+    let hash = match facts.hasher.seed() {
+        Some(seed) => format!("{hash}, seed {seed}"),
+        None => format!("{hash}, a key of 128 bits"),
+    };
     let mut rows = vec![
         ("holds", facts.kind().to_owned()),
         (items, format!("{} of {}", HumanCount(facts.keys), HumanCount(facts.capacity))),
@@ -83,7 +90,7 @@ fn text(facts: &Facts) -> String {
         ("layout", shape.description.clone()),
         ("fingerprints", fingerprints),
         ("segments", HumanCount(shape.segments).to_string()),
-        ("seed", facts.seed.to_string()),
+        ("hash", hash),
     ];
     if facts.spilled > 0 {
         rows.insert(2, ("beside table", format!("{} {further}", HumanCount(facts.spilled))));

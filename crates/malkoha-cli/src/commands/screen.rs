@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
+use crate::cli::{InputArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::input::{List, is_stdin};
 use crate::progress::Progress;
@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     select: SelectArgs,
 
     #[command(flatten)]
+    seed: SeedArgs,
+
+    #[command(flatten)]
     threads: ThreadArgs,
 
     /// Do not confirm hits against the list
@@ -51,7 +54,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { list, input, select, threads, approximate, fpr } = arguments;
+    let Arguments { list, input, select, seed, threads, approximate, fpr } = arguments;
     let (inputs, threads) = (input.inputs(), threads.threads());
     if is_stdin(list) && inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");
@@ -66,12 +69,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let separator = input.separator();
     let list = List::open(list)?;
     if *approximate {
-        let filter = filter_of(&list, separator, *fpr)?;
+        let filter = filter_of(&list, separator, *fpr, seed.hasher())?;
         drop(list);
         print_selected(&inputs, Approximate(Box::new(filter)), select, threads, &screening())
     } else {
         let indexing = Progress::new("Indexing", Some(list.len() as u64), input.quiet);
-        let exact = Exact::build(list, separator, threads, &indexing)?;
+        let exact = Exact::build(list, separator, seed.hasher(), threads, &indexing)?;
         drop(indexing);
         print_selected(&inputs, exact, select, threads, &screening())
     }

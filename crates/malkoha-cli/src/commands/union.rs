@@ -20,9 +20,9 @@ use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
 The lines themselves are not needed. Filters of fixed size can be united if they were built with the
-same capacity, rate and seed, and if one of them has room for the lines of all; growable ones if
-they were built with the same seed, whatever else they were built with and whatever they have grown
-to.
+same capacity, rate and hash, and if one of them has room for the lines of all; growable ones if
+they were built with the same hash, whatever else they were built with and whatever they have grown
+to. See 'malkoha build --like' for files with a random key.
 
 A line that is in two of them counts as often as in the one in which it counts more: what was added
 once to each is removed once. With --sum it counts as often as in both together.

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         .capacity(arguments.capacity)
         .fpr(arguments.fpr)
         .growth(arguments.growth)
-        .seed(arguments.seed.seed())
+        .with_hasher(arguments.seed.hasher())
         .build()?;
     let (hasher, separator) = (seen.hasher(), inputs.separator());
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);

@@ -1,7 +1,7 @@
 //! What a filter or map of any kind tells of itself.
 
 use malkoha::tables::Lookup;
-use malkoha::{Filter, Geometry};
+use malkoha::{Filter, Geometry, KeyHasher};
 
 use super::Lines;
 
@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) fingerprint_bits: u32,
     /// 0 in a set.
     pub(crate) value_bits: u32,
-    pub(crate) seed: u64,
+    pub(crate) hasher: KeyHasher,
     pub(crate) shape: Shape,
 }
 
@@ -45,7 +45,7 @@ impl Facts {
             bits_per_key: filter.bits_per_key(),
             fingerprint_bits: filter.fingerprint_bits(),
             value_bits: filter.value_bits(),
-            seed: filter.hasher().seed(),
+            hasher: filter.hasher(),
             shape,
         }
     }

@@ -1,7 +1,7 @@
 //! Lines that are in a filter, with its rate of false positives.
 
 use anyhow::Result;
-use malkoha::CuckooFilter;
+use malkoha::{CuckooFilter, KeyHasher};
 
 use super::Matcher;
 use crate::filter::Lookup;
@@ -14,9 +14,15 @@ pub(crate) struct Approximate(pub(crate) Box<dyn Lookup>);
 ///
 /// A line that the filter takes for one that is in already is left out: it will be found
 /// all the same, and nothing is ever removed from this filter.
-pub(crate) fn filter_of(list: &List, separator: u8, fpr: f64) -> Result<CuckooFilter> {
+pub(crate) fn filter_of(
+    list: &List,
+    separator: u8,
+    fpr: f64,
+    hasher: KeyHasher,
+) -> Result<CuckooFilter> {
     let capacity = list.count_lines(separator).max(1);
-    let mut filter = CuckooFilter::builder().capacity(capacity).fpr(fpr).random_seed().build()?;
+    let mut filter =
+        CuckooFilter::builder().capacity(capacity).fpr(fpr).with_hasher(hasher).build()?;
     split(list, separator, |lines| {
         filter.insert_unique_many(lines).map_err(|refusal| refusal.error)?;
         Ok(())

@@ -35,11 +35,10 @@ impl Exact {
     pub(crate) fn build(
         list: List,
         separator: u8,
+        hasher: KeyHasher,
         threads: usize,
         progress: &Progress,
     ) -> Result<Self> {
-        // A seed of its own for each run: nobody can prepare a list whose lines collide.
-        let hasher = KeyHasher::random();
         let mut index = Index::new(list.count_lines(separator), list.len() as u64)?;
         let round = index.lines_a_round();
         let is_same =

@@ -74,6 +74,7 @@ fn options_that_do_not_exist_or_do_not_fit() {
         "screen --fpr 0.1 --list a a",
         "build -o f --fpr 0.1 --fingerprint-bits 8 a",
         "build -o f --seed 1 --random-seed a",
+        "build -o f --like g --random-seed a",
         "build -o f --growable --layout bucketed a",
         "build -o f --growth 10 a",
         "build -o f --fpr x a",

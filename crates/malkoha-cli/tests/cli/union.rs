@@ -87,7 +87,8 @@ fn what_cannot_be_united_is_told_and_nothing_is_written() {
              size and capacity can be united; build one from the keys of both, or growable ones"
         )
     };
-    let seeds = "the filters have different seeds: build both with the same one";
+    let seeds = "the filters hash keys in different ways: build one like the other, with its \
+                 seed or key";
     let mixed = "one grows and the other does not: build both with --growable, or neither";
     for (a, b, why) in [
         ("a", "seed", seeds),

@@ -24,6 +24,11 @@ pub(crate) struct FileHeader {
     pub(crate) durable_before: u64,
 }
 
+/// A seed for a new store.
+pub(crate) fn random_seed() -> u64 {
+    malkoha::KeyHasher::random().hash_bytes(b"seed of a store")
+}
+
 impl FileHeader {
     /// The header of a new file. Its salt can be told without it: records whose header is lost are
     /// known again.
@@ -59,7 +64,7 @@ impl FileHeader {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&SIGNATURE);
         bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[10] = malkoha::KeyHasher::ID;
+        bytes[10] = malkoha::HashFunction::Xxh3 as u8;
         let Self { id, first_sequence, seed, salt, durable_before } = self;
         let numbers = [id, first_sequence, seed, salt, durable_before];
         for (i, number) in numbers.into_iter().enumerate() {
@@ -97,7 +102,7 @@ impl FileHeader {
         }
         let number =
             |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
-        if bytes[10] != malkoha::KeyHasher::ID {
+        if bytes[10] != malkoha::HashFunction::Xxh3 as u8 {
             return Err(damaged(10, "it names a hash that this release does not know"));
         }
         Ok(Self {

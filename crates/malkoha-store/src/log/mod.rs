@@ -18,7 +18,7 @@ mod writer;
 
 pub(crate) use commit::Commit;
 pub(crate) use file::{LogFile, file_name, parse_name};
-pub(crate) use header::{FileHeader, HEADER_BYTES};
+pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use record::{Content, Kind, Record};
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use table::FileTable;

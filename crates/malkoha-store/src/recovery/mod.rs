@@ -9,12 +9,11 @@ use std::mem;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
-use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
-use crate::log::{FileHeader, FileTable, LogFile, file_name, parse_name};
+use crate::log::{FileHeader, FileTable, LogFile, file_name, parse_name, random_seed};
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
 pub use found::{Cut, Recovery};
@@ -124,7 +123,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
     let next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
-    let seed = seed.unwrap_or_else(|| KeyHasher::random().seed());
+    let seed = seed.unwrap_or_else(random_seed);
     Ok(Some(Recovered {
         index,
         table,

@@ -129,7 +129,7 @@ impl Inner {
             files: self.file_entries(excluded),
             sequence: writer.sequence(),
             next_id: writer.next_id(),
-            seed: self.hasher.seed(),
+            seed: self.hasher.seed().expect("a store hashes with XXH3-64"),
             open_tail: writer.tail().is_some(),
         };
         let (index, position) = (self.index.snapshot(), writer.position());

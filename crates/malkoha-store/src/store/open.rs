@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::{Background, Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{Commit, FileTable, Writer, parse_name};
+use crate::log::{Commit, FileTable, Writer, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing};
@@ -177,7 +177,7 @@ fn recover_while_written(storage: &OsStorage) -> Result<Option<Recovered>> {
 }
 
 fn empty(options: &Options) -> Result<Recovered> {
-    let seed = options.seed.unwrap_or_else(|| KeyHasher::random().seed());
+    let seed = options.seed.unwrap_or_else(random_seed);
     Ok(Recovered {
         index: Index::new()?,
         table: FileTable::default(),

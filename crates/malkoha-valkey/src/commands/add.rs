@@ -1,7 +1,9 @@
 //! CF.RESERVE, and everything that adds items.
 
+use malkoha::KeyHasher;
+
 use super::options::{self, create, properties, spelled_out};
-use super::{CommandError, filter_mut};
+use super::{CommandError, filter_mut, hash};
 use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
 use crate::value::{Properties, Refused, StoredFilter, Value};
 
@@ -12,9 +14,10 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         return Err(CommandError::EXISTS);
     }
     let capacity = options::capacity(args.get(2))?;
-    let properties = properties(defaults(Some(capacity)), args.iter(3))?;
-    key.set(Value::Filter(create(properties, context.must_obey())?));
-    created(context, args, &properties);
+    let (properties, option) = properties(defaults(Some(capacity)), args.iter(3))?;
+    let hasher = hash::hasher(context, args, option)?;
+    key.set(Value::Filter(create(properties, hasher, context.must_obey())?));
+    created(context, args, &properties, hasher);
     context.reply_ok();
     Ok(())
 }
@@ -172,17 +175,17 @@ fn filter_or_new<'k>(
     capacity: Option<u64>,
 ) -> Result<&'k mut StoredFilter, CommandError> {
     if key.get()?.is_none() {
-        let properties = defaults(capacity);
-        key.set(Value::Filter(create(properties, context.must_obey())?));
-        created(context, args, &properties);
+        let (properties, hasher) = (defaults(capacity), hash::hasher(context, args, None)?);
+        key.set(Value::Filter(create(properties, hasher, context.must_obey())?));
+        created(context, args, &properties, hasher);
     }
     filter_mut(key)?.ok_or(CommandError::NOT_FOUND)
 }
 
-fn created(context: &Context, args: &Args<'_>, properties: &Properties) {
-    let words = spelled_out(properties);
-    let words: Vec<&[u8]> =
-        [args.get(1)].into_iter().chain(words.iter().map(Vec::as_slice)).collect();
+fn created(context: &Context, args: &Args<'_>, properties: &Properties, hasher: KeyHasher) {
+    let (words, of_hash) = (spelled_out(properties), hash::spelled_out(hasher));
+    let words = words.iter().chain(&of_hash).map(Vec::as_slice);
+    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).collect();
     context.replicate(c"CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
 }

@@ -32,6 +32,12 @@ impl CommandError {
     pub(crate) const MERGE_INTO_ITSELF: Self = fixed(
         "ERR a filter cannot be merged into itself: leave the destination out of the sources",
     );
+    pub(crate) const ONE_HASH: Self =
+        fixed("ERR a filter has one hash: give SEED, HASHKEY or LIKE");
+    pub(crate) const OTHER_HASH: Self = fixed(
+        "ERR the filters hash items in different ways: reserve them LIKE one of them, \
+         or with the same SEED",
+    );
     pub(crate) const FULL: Self = fixed("Filter is full");
     pub(crate) const TOO_LARGE: Self =
         fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");

@@ -36,6 +36,9 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
 
 impl From<UnionError> for CommandError {
     fn from(error: UnionError) -> Self {
-        Self::message(format!("ERR {error}"))
+        match error {
+            UnionError::Seed => Self::OTHER_HASH,
+            error => Self::message(format!("ERR {error}")),
+        }
     }
 }

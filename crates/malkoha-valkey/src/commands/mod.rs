@@ -3,6 +3,7 @@
 mod add;
 mod delete;
 mod error;
+mod hash;
 mod merge;
 mod options;
 mod query;

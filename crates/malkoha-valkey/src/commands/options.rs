@@ -1,6 +1,9 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
+use malkoha::KeyHasher;
+
 use super::CommandError;
+use super::hash::HashOption;
 use crate::server::max_filter_bytes;
 use crate::value::{Properties, StoredFilter, parse_rate};
 
@@ -16,11 +19,13 @@ pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
     number(text).filter(|&capacity| capacity > 0).ok_or(CommandError::BAD_CAPACITY)
 }
 
-/// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`.
+/// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`, and what
+/// there is of the hash.
 pub(crate) fn properties<'a>(
     mut properties: Properties,
     mut options: impl Iterator<Item = &'a [u8]>,
-) -> Result<Properties, CommandError> {
+) -> Result<(Properties, Option<HashOption>), CommandError> {
+    let mut hash = None;
     while let Some(name) = options.next() {
         let value = options.next().ok_or(CommandError::Arity)?;
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
@@ -36,10 +41,13 @@ pub(crate) fn properties<'a>(
         } else if is("EXPANSION") {
             properties.expansion = ranged("EXPANSION", value, 0, 32768)?;
         } else {
-            return Err(CommandError::UNKNOWN_ARGUMENT);
+            let option = HashOption::parse(name, value)?.ok_or(CommandError::UNKNOWN_ARGUMENT)?;
+            if hash.replace(option).is_some() {
+                return Err(CommandError::ONE_HASH);
+            }
         }
     }
-    Ok(properties)
+    Ok((properties, hash))
 }
 
 fn growth(value: &[u8]) -> Result<f64, CommandError> {
@@ -67,7 +75,11 @@ fn out_of_range(option: &str, range: &str) -> CommandError {
 }
 
 /// An empty filter; `obey` one that the primary or a file orders, whatever its size.
-pub(crate) fn create(properties: Properties, obey: bool) -> Result<StoredFilter, CommandError> {
+pub(crate) fn create(
+    properties: Properties,
+    hasher: KeyHasher,
+    obey: bool,
+) -> Result<StoredFilter, CommandError> {
     let least = 2 * u64::from(properties.bucket_size);
     if !(least..=MAX_CAPACITY).contains(&properties.capacity) {
         let text = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
@@ -77,7 +89,7 @@ pub(crate) fn create(properties: Properties, obey: bool) -> Result<StoredFilter,
     if !obey && properties.estimated_bytes() > max_filter_bytes() as f64 {
         return Err(CommandError::TOO_LARGE);
     }
-    Ok(StoredFilter::create(properties)?)
+    Ok(StoredFilter::create(properties, hasher)?)
 }
 
 /// Whether a filter may be so large.
@@ -116,7 +128,8 @@ mod tests {
     };
 
     fn read(options: &[&str]) -> Result<Properties, CommandError> {
-        properties(DEFAULTS, options.iter().map(|option| option.as_bytes()))
+        let options = options.iter().map(|option| option.as_bytes());
+        properties(DEFAULTS, options).map(|(properties, _)| properties)
     }
 
     #[test]
@@ -140,6 +153,7 @@ mod tests {
         assert_eq!(message(&["MAXITERATIONS", "65536"]), range);
         assert_eq!(message(&["ERROR", "nan"]), "ERROR: value must be in the range (0, 1)");
         assert_eq!(message(&["SIZE", "1"]), "Unknown argument received");
+        assert_eq!(read(&["SEED", "1", "LIKE", "f"]), Err(CommandError::ONE_HASH));
         assert_eq!(read(&["ERROR"]), Err(CommandError::Arity));
         assert_eq!(capacity(b"-5"), Err(CommandError::BAD_CAPACITY));
     }
@@ -157,7 +171,7 @@ mod tests {
                 Properties { capacity: number(&words[0]).unwrap(), ..DEFAULTS },
                 words[1..].iter().map(Vec::as_slice),
             );
-            prop_assert_eq!(read, Ok(wanted));
+            prop_assert_eq!(read, Ok((wanted, None)));
         }
     }
 }

@@ -53,6 +53,7 @@ fn filter_if_any<'k>(
 enum Field {
     Count(u64),
     Rate(f64),
+    Text(&'static str),
 }
 
 /// CF.INFO key
@@ -78,6 +79,7 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
         ("Load", Field::Rate(filter.load_factor())),
         ("Segments", Field::Count(filter.segments() as u64)),
         ("Fingerprint bits", Field::Count(filter.fingerprint_bits().into())),
+        ("Hash", Field::Text(filter.hasher().function().name())),
     ];
     context.reply_map(fields.len());
     for (name, field) in fields {
@@ -85,6 +87,7 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
         match field {
             Field::Count(count) => context.reply_count(count),
             Field::Rate(rate) => context.reply_double(rate),
+            Field::Text(text) => context.reply_bytes(text.as_bytes()),
         }
     }
     Ok(())

@@ -40,8 +40,10 @@ struct Command {
 #[derive(Deserialize)]
 struct KeySpec {
     flags: Vec<String>,
-    /// The argument's number.
+    /// The argument's number; of one behind a word, from where on the word is looked for.
     first: c_int,
+    /// The word that it comes behind.
+    keyword: Option<CString>,
     /// Keys after the first; -1: up to the last argument.
     last: c_int,
 }
@@ -74,7 +76,9 @@ fn create(
 ) -> Option<()> {
     let name = CString::new(command.name.as_str()).ok()?;
     let flags = CString::new(command.flags.join(" ")).ok()?;
-    let (first, last) = match command.keys.as_slice() {
+    // What servers knew of keys before there were words.
+    let keys: Vec<_> = command.keys.iter().filter(|key| key.keyword.is_none()).collect();
+    let (first, last) = match keys.as_slice() {
         [one] => (one.first, if one.last < 0 { -1 } else { one.first + one.last }),
         [first, ..] => (first.first, -1),
         [] => (0, 0),
@@ -142,8 +146,16 @@ fn key_spec(spec: &KeySpec) -> RedisModuleCommandKeySpec {
     // SAFETY: plain numbers and pointers, for which zero is a value: an absent note.
     let mut filled: RedisModuleCommandKeySpec = unsafe { std::mem::zeroed() };
     filled.flags = spec.flags.iter().map(flag).fold(0, |all, flag| all | u64::from(flag));
-    filled.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-    filled.bs.index.pos = spec.first;
+    if let Some(keyword) = &spec.keyword {
+        filled.begin_search_type =
+            raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_KEYWORD;
+        filled.bs.keyword.keyword = keyword.as_ptr();
+        filled.bs.keyword.startfrom = spec.first;
+    } else {
+        filled.begin_search_type =
+            raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
+        filled.bs.index.pos = spec.first;
+    }
     filled.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
     filled.fk.range.lastkey = spec.last;
     filled.fk.range.keystep = 1;

@@ -1,6 +1,6 @@
 //! What a filter was asked to be.
 
-use malkoha::{BuildError, GrowableCuckooFilter};
+use malkoha::{BuildError, GrowableCuckooFilter, KeyHasher};
 
 /// All that CF.RESERVE can say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,12 +41,13 @@ impl Properties {
     }
 
     /// An empty filter of these properties.
-    pub(crate) fn build(&self) -> Result<GrowableCuckooFilter, BuildError> {
+    pub(crate) fn build(&self, hasher: KeyHasher) -> Result<GrowableCuckooFilter, BuildError> {
         let growth = if self.grows() { self.growth } else { 1.0 };
         GrowableCuckooFilter::builder()
             .capacity(self.capacity)
             .fpr(self.error_rate)
             .growth(growth)
+            .with_hasher(hasher)
             .build()
     }
 
@@ -123,7 +124,7 @@ mod tests {
             let properties = Properties {
                 capacity, error_rate: rate, growth, bucket_size: 2, max_iterations: 20, expansion,
             };
-            if let Ok(filter) = properties.build() {
+            if let Ok(filter) = properties.build(KeyHasher::new(0)) {
                 #[expect(clippy::cast_precision_loss, reason = "small")]
                 let bytes = filter.size_in_bytes() as f64;
                 prop_assert!(bytes <= properties.estimated_bytes(), "{bytes}");

@@ -1,6 +1,6 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, Copies, GrowableCuckooFilter, UnionError};
+use malkoha::{BuildError, Copies, GrowableCuckooFilter, KeyHasher, UnionError};
 
 use super::limits::{interval, is_full, is_overfull};
 use super::properties::Properties;
@@ -37,8 +37,8 @@ impl StoredFilter {
     }
 
     /// An empty one.
-    pub(crate) fn create(properties: Properties) -> Result<Self, BuildError> {
-        properties.build().map(|filter| Self::new(filter, properties, 0))
+    pub(crate) fn create(properties: Properties, hasher: KeyHasher) -> Result<Self, BuildError> {
+        properties.build(hasher).map(|filter| Self::new(filter, properties, 0))
     }
 
     pub(crate) const fn filter(&self) -> &GrowableCuckooFilter {
@@ -172,7 +172,7 @@ impl StoredFilter {
             return;
         }
         // Not for one from a file, of which nobody knows what was asked.
-        if let Ok(fresh) = self.properties.build() {
+        if let Ok(fresh) = self.properties.build(self.filter.hasher()) {
             self.filter = fresh;
             self.look();
         }
@@ -214,7 +214,7 @@ mod tests {
             max_iterations: 20,
             expansion: 1,
         };
-        let mut stored = StoredFilter::create(properties).unwrap();
+        let mut stored = StoredFilter::create(properties, KeyHasher::new(0)).unwrap();
         let hashes: Vec<u64> = (0..20_000_u32).map(|n| stored.hash(&n.to_le_bytes())).collect();
         for &hash in &hashes {
             stored.insert_unique(hash, u64::MAX).unwrap();

@@ -4,7 +4,6 @@ use super::plan::PAPER;
 use super::{Build, Options, Plan, Planned};
 use crate::error::BuildError;
 use crate::filter::{Content, CuckooFilter, CuckooMap, Filter};
-use crate::key::KeyHasher;
 use crate::table::Fixed;
 
 impl Planned for CuckooFilter {
@@ -32,7 +31,7 @@ where
     fn build(options: &Options) -> Result<Self, BuildError> {
         let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
         let table = Fixed::new(geometry, max_kicks, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 

@@ -14,14 +14,13 @@ use core::marker::PhantomData;
 use crate::error::BuildError;
 use crate::filter::{CuckooFilter, Filter};
 use crate::geometry::Layout;
-#[cfg(feature = "std")]
-use crate::key::random_seed;
-use crate::key::{Key, KeyHasher};
+use crate::key::{Key, KeyHasher, hash_all};
 use crate::table::traits::Change;
 use crate::threads::side_by_side;
 
-/// The seed of a filter that was given none: equal inputs then give equal bytes.
-const DEFAULT_SEED: u64 = 0;
+/// The hash of a filter that was given none. It is one that everybody knows, so that equal inputs
+/// give equal bytes, and filters that were built apart can be united.
+const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 /// Fewer keys are hashed before a thread has started.
 const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 
@@ -37,7 +36,7 @@ const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 /// | [`growth`](Self::growth) | | without end | | 1024 |
 /// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
 /// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
-/// | [`seed`](Self::seed) | 0 | 0 | 0 | 0 |
+/// | [`seed`](Self::seed), [`random_seed`](Self::random_seed) or [`with_hasher`](Self::with_hasher) | seed 0 | seed 0 | seed 0 | seed 0 |
 ///
 /// An option that a kind does not have is an error.
 ///
@@ -70,7 +69,7 @@ pub struct Options {
     growth: Option<f64>,
     value_bits: Option<u32>,
     max_kicks: Option<u32>,
-    seed: u64,
+    hasher: KeyHasher,
     threads: usize,
 }
 
@@ -96,7 +95,7 @@ impl<F> Default for Builder<F> {
             growth: None,
             value_bits: None,
             max_kicks: None,
-            seed: DEFAULT_SEED,
+            hasher: DEFAULT_HASHER,
             threads: 1,
         };
         Self { options, builds: PhantomData }
@@ -169,16 +168,38 @@ impl<F> Builder<F> {
         self
     }
 
-    /// The seed of the hash; 0 unless told, so that equal inputs give equal filters.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.options.seed = seed;
-        self
+    /// XXH3-64 with this seed; seed 0 unless told, so that equal inputs give equal filters, and
+    /// filters that were built apart can be united.
+    pub fn seed(self, seed: u64) -> Self {
+        self.with_hasher(KeyHasher::new(seed))
     }
 
-    /// A seed that nobody can guess: for keys that an attacker may choose.
-    #[cfg(feature = "std")]
+    /// SipHash-1-3 with a key that nobody can guess: for keys that a stranger may choose. What it
+    /// promises, and what it costs, is said of [`KeyHasher`]. Equal inputs give different filters
+    /// then, and only those of the same [`hasher`](Self::with_hasher) can be united.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     pub fn random_seed(self) -> Self {
-        self.seed(random_seed())
+        self.with_hasher(KeyHasher::random())
+    }
+
+    /// This hash: another filter's, for filters that will be united, or one with a key that is kept
+    /// somewhere.
+    ///
+    /// ```
+    /// use malkoha::{CuckooFilter, KeyHasher};
+    ///
+    /// let monday = CuckooFilter::builder().capacity(100).fpr(0.01).random_seed().build()?;
+    /// let tuesday = monday.hasher();
+    /// let tuesday = CuckooFilter::builder().capacity(100).fpr(0.01).with_hasher(tuesday).build()?;
+    /// assert!(monday.union(&tuesday).is_ok());
+    ///
+    /// let key = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100; // from a source of randomness
+    /// let builder = CuckooFilter::builder().with_hasher(KeyHasher::sip13(key));
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    pub fn with_hasher(mut self, hasher: KeyHasher) -> Self {
+        self.options.hasher = hasher;
+        self
     }
 
     /// The most threads that [`build_from`](Self::build_from) may use; 1 unless told. The filter
@@ -191,7 +212,7 @@ impl<F> Builder<F> {
     /// The hash that the filter will use.
     #[must_use]
     pub fn hasher(&self) -> KeyHasher {
-        KeyHasher::new(self.options.seed)
+        self.options.hasher
     }
 }
 
@@ -278,11 +299,5 @@ where
         let inserted = filter.insert_hashes_with_threads(hashes, self.options.threads);
         inserted?;
         Ok(filter)
-    }
-}
-
-fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
-    for (hash, key) in hashes.iter_mut().zip(keys) {
-        *hash = key.hash_with(hasher);
     }
 }

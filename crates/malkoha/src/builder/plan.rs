@@ -5,6 +5,7 @@ use core::fmt;
 use super::Options;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout, MAX_KICKS_LIMIT};
+use crate::key::KeyHasher;
 use crate::params;
 
 /// The paper's 500 (section 2.2) are steps of a random walk, each of which waits for memory. The
@@ -25,8 +26,8 @@ pub struct Plan {
     pub geometry: Geometry,
     /// Evictions that an insert considers before it gives up.
     pub max_kicks: u32,
-    /// Seed of the hash.
-    pub seed: u64,
+    /// The hash of its keys.
+    pub hasher: KeyHasher,
     /// False-positive rate with `capacity` keys in (paper, eq. 5).
     pub fpr: f64,
     /// Share of the slots that `capacity` keys occupy.
@@ -42,7 +43,7 @@ pub struct Plan {
 
 impl Options {
     pub(super) fn plan(&self, value_bits: u32, layout: Option<Layout>) -> Result<Plan, BuildError> {
-        let (capacity, seed) = (self.capacity.unwrap_or(0), self.seed);
+        let (capacity, hasher) = (self.capacity.unwrap_or(0), self.hasher);
         let max_kicks = self.max_kicks.unwrap_or(DEFAULT_MAX_KICKS);
         if max_kicks > MAX_KICKS_LIMIT {
             return Err(BuildError::MaxKicks(max_kicks));
@@ -64,7 +65,7 @@ impl Options {
             capacity,
             geometry,
             max_kicks,
-            seed,
+            hasher,
             fpr: geometry.fpr_at(load),
             load,
             bytes,

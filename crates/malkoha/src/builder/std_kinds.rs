@@ -11,7 +11,6 @@ use crate::filter::{
 };
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
-use crate::key::KeyHasher;
 use crate::locks::Locking;
 use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards};
 
@@ -38,7 +37,7 @@ impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
         let table = Shared::fixed(geometry, max_kicks, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 
@@ -57,7 +56,7 @@ impl<C: Content> Build for Filter<Growing, C> {
         let (capacity, fpr) = (options.capacity.unwrap_or(1), options.fpr.unwrap_or(DEFAULT_FPR));
         let (shape, buckets) = Shape::new(capacity, fpr, options.growth, value_bits)?;
         let table = Growing::new(shape, buckets, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 
@@ -67,7 +66,7 @@ impl Build for ConcurrentCuckooMap {
         let (shards, share) = fixed_shards(capacity)?;
         let tables = shards_of::<CuckooMap>(options, shards, share)?;
         let tables = tables.into_iter().map(|map| map.table).collect();
-        Ok(Self::new(Sharded::of(tables, capacity), KeyHasher::new(options.seed)))
+        Ok(Self::new(Sharded::of(tables, capacity), options.hasher))
     }
 }
 
@@ -79,7 +78,7 @@ impl Build for GrowableConcurrentCuckooMap {
         let share = share.max(capacity.min(1));
         let tables = shards_of::<GrowableCuckooMap>(options, MAX_SHARDS, share)?;
         let tables = tables.into_iter().map(|map| map.table).collect();
-        Ok(Self::new(Sharded::of(tables, capacity), KeyHasher::new(options.seed)))
+        Ok(Self::new(Sharded::of(tables, capacity), options.hasher))
     }
 }
 
@@ -100,7 +99,7 @@ impl<P: Locking> Build for Filter<Shared<P, InParts>> {
         let growth = options.growth.unwrap_or(DEFAULT_GROWTH);
         let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
         let table = Shared::growing(geometry, doublings, capacity)?;
-        Ok(Self::new(table, KeyHasher::new(options.seed)))
+        Ok(Self::new(table, options.hasher))
     }
 }
 

@@ -35,7 +35,7 @@ use crate::error::{BatchError, InsertError, UnionError};
 use crate::format::MappedFile;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, KeyHasher};
+use crate::key::{Key, KeyHasher, hash_all};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
@@ -402,9 +402,7 @@ pub(crate) const CHUNK: usize = 1024;
 fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
     let mut hashes = [0; CHUNK];
     for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
-        for (hash, key) in hashes.iter_mut().zip(keys) {
-            *hash = key.hash_with(hasher);
-        }
+        hash_all(hasher, keys, &mut hashes);
         each(chunk * CHUNK, &hashes[..keys.len()]);
     }
 }

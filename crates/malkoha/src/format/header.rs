@@ -35,8 +35,10 @@ pub(super) mod offset {
     pub(in crate::format) const TABLE_BYTES: usize = 56;
     /// Entries of the list of spilled copies.
     pub(in crate::format) const SPILLED: usize = 64;
+    /// The high half of a key of 128 bits, whose low half is the seed.
+    pub(in crate::format) const KEY_HIGH: usize = 72;
     /// From here to the checksum, and bytes 17 to 19: zero.
-    pub(in crate::format) const RESERVED: usize = 72;
+    pub(in crate::format) const RESERVED: usize = 80;
     pub(in crate::format) const CHECKSUM: usize = 120;
 }
 
@@ -130,6 +132,7 @@ impl FileKind {
 /// A header of this kind, with the fields that `fields` puts at their offsets.
 pub(super) fn sealed(
     kind: FileKind,
+    hasher: KeyHasher,
     fields: impl FnOnce(&mut dyn FnMut(usize, &[u8])),
 ) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
@@ -137,7 +140,10 @@ pub(super) fn sealed(
     put(0, &SIGNATURE);
     put(offset::VERSION, &VERSION.to_le_bytes());
     put(offset::KIND, &(kind as u16).to_le_bytes());
-    put(offset::HASH, &[KeyHasher::ID]);
+    put(offset::HASH, &[hasher.function() as u8]);
+    let key = hasher.key().to_le_bytes();
+    put(offset::SEED, &key[..8]);
+    put(offset::KEY_HIGH, &key[8..]);
     fields(&mut put);
     let checksum = checksum(&bytes);
     bytes[offset::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
@@ -159,8 +165,19 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
     let found = u16::from_le_bytes(field(bytes, offset::KIND));
     let kind = FileKind::ALL.into_iter().find(|&kind| kind as u16 == found);
     let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
-    check(bytes[offset::HASH] == KeyHasher::ID, "hash", offset::HASH, bytes[offset::HASH])?;
+    hasher(bytes)?;
     Ok(kind)
+}
+
+/// The hash of the filter.
+pub(super) fn hasher(bytes: &[u8; HEADER_BYTES]) -> Result<KeyHasher, ReadError> {
+    let [low, high] =
+        [offset::SEED, offset::KEY_HIGH].map(|at| u64::from_le_bytes(field(bytes, at)));
+    let function = bytes[offset::HASH];
+    let is_known = KeyHasher::from_parts(function, 0).is_some();
+    check(is_known, "hash", offset::HASH, function)?;
+    KeyHasher::from_parts(function, u128::from(high) << 64 | u128::from(low))
+        .map_or_else(|| impossible("key", offset::KEY_HIGH, high), Ok)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,13 +200,12 @@ impl Header {
         };
         let byte = |n: u32| [u8::try_from(n).expect("checked by the geometry")];
         let table_bytes = geometry.table_bytes().expect("checked by the geometry");
-        sealed(self.kind, |put| {
+        sealed(self.kind, self.hasher, |put| {
             put(offset::LAYOUT, &[layout]);
             put(offset::BUCKET_SIZE, &byte(bucket_size));
             put(offset::FINGERPRINT_BITS, &byte(geometry.fingerprint_bits));
             put(offset::VALUE_BITS, &byte(geometry.value_bits));
             put(offset::MAX_KICKS, &max_kicks.to_le_bytes());
-            put(offset::SEED, &self.hasher.seed().to_le_bytes());
             put(offset::CAPACITY, &capacity.to_le_bytes());
             put(offset::LEN, &len.to_le_bytes());
             put(offset::SEGMENTS, &geometry.segments.to_le_bytes());
@@ -226,8 +242,7 @@ impl Header {
         check(spilled <= most, "spilled", offset::SPILLED, spilled)?;
         let most = if spilled == 0 { slots } else { MAX_LEN };
         check(parts.len <= most, "len", offset::LEN, parts.len)?;
-        let hasher = KeyHasher::new(u64::from_le_bytes(field(bytes, offset::SEED)));
-        Ok(Self { kind, parts, hasher, spilled })
+        Ok(Self { kind, parts, hasher: hasher(bytes)?, spilled })
     }
 
     /// Bytes of the table in the file.

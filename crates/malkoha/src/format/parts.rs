@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use crate::concurrent::{Extent, Piece};
 use crate::format::header::{
-    HEADER_BYTES, MAX_SPILLED, check, field, impossible, offset, preamble, sealed,
+    HEADER_BYTES, MAX_SPILLED, check, field, hasher, impossible, offset, preamble, sealed,
 };
 use crate::format::{CHECKSUM_BYTES, FileKind, ReadError, segment_checksum, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY};
@@ -70,11 +70,10 @@ impl PartsFile {
     fn header(&self, parts: usize, len: u64, spilled: u64) -> [u8; HEADER_BYTES] {
         let byte = |n: u32| [u8::try_from(n).expect("at most 32")];
         let Geometry { fingerprint_bits, segments, places, .. } = self.geometry;
-        sealed(FileKind::SharedGrowableSet, |put| {
+        sealed(FileKind::SharedGrowableSet, self.hasher, |put| {
             put(offset::LAYOUT, &[LAYOUT]);
             put(offset::FINGERPRINT_BITS, &byte(fingerprint_bits));
             put(DOUBLINGS, &byte(self.doublings));
-            put(offset::SEED, &self.hasher.seed().to_le_bytes());
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
             put(offset::LEN, &len.to_le_bytes());
             put(offset::SEGMENTS, &segments.to_le_bytes());
@@ -145,7 +144,7 @@ impl PartsFile {
         check(len <= MAX_LEN, "len", offset::LEN, len)?;
         let spilled = word(offset::SPILLED);
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
-        let hasher = KeyHasher::new(word(offset::SEED));
+        let hasher = hasher(bytes)?;
         let file = Self { geometry, doublings: doublings.into(), hasher, capacity };
         let table_bytes = word(offset::TABLE_BYTES);
         let parts = table_bytes / file.part_bytes();

@@ -1,14 +1,16 @@
 //! From a key to a 64-bit hash that is the same on every machine and in every release.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 mod composite;
 mod hashed;
+mod hasher;
 #[cfg(all(feature = "std", any(unix, windows)))]
 mod os;
+mod sip;
 mod types;
 
 pub use hashed::Hashed;
+pub(crate) use hasher::hash_all;
+pub use hasher::{HashFunction, KeyHasher};
 
 /// Something that can be hashed stably, that is, by its bytes alone.
 ///
@@ -95,7 +97,7 @@ pub use hashed::Hashed;
 ///
 /// For a type of another crate that implements `Hash` there is [`Hashed`].
 pub trait Key {
-    /// The 64-bit hash of this key under `hasher`'s seed. All 64 bits must be well mixed.
+    /// The 64-bit hash of this key under `hasher`'s seed or key. All 64 bits must be well mixed.
     fn hash_with(&self, hasher: KeyHasher) -> u64;
 
     /// The 64-bit hash of a slice of such keys, which is a key too.
@@ -109,50 +111,6 @@ pub trait Key {
     {
         composite::hash_items(keys, hasher)
     }
-}
-
-/// The keyed hash of a filter: XXH3-64 over bytes, with the filter's seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyHasher {
-    seed: u64,
-}
-
-impl KeyHasher {
-    /// The hash's number in file headers. Another hash function would get another number.
-    pub const ID: u8 = 1;
-
-    /// A hasher with this seed. Two filters agree on a key's hash when their seeds agree.
-    #[must_use]
-    pub const fn new(seed: u64) -> Self {
-        Self { seed }
-    }
-
-    /// A hasher with a seed that an attacker cannot know, from the operating system's randomness.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn random() -> Self {
-        Self::new(random_seed())
-    }
-
-    /// The seed.
-    #[must_use]
-    pub const fn seed(self) -> u64 {
-        self.seed
-    }
-
-    /// XXH3-64 of `bytes` under this seed.
-    #[inline]
-    #[must_use]
-    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
-        xxh3_64_with_seed(bytes, self.seed)
-    }
-}
-
-/// A seed from the operating system's randomness, by way of the standard library's own keyed hash.
-#[cfg(feature = "std")]
-pub(crate) fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0x6d61_6c6b_6f68_6121_u64)
 }
 
 #[cfg(test)]

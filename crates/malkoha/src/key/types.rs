@@ -61,7 +61,7 @@ macro_rules! key_integers {
             #[inline]
             fn hash_with(&self, hasher: KeyHasher) -> u64 {
                 let $key = *self;
-                hasher.hash_bytes(&$bytes)
+                hasher.hash_array($bytes)
             }
 
             #[inline]

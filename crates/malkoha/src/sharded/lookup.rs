@@ -93,23 +93,21 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
             shard.write(T::kind(true), hasher, &mut bytes)?;
             shards.push(bytes);
         }
-        format::write_shards(kind, self.capacity, &shards, writer)
+        format::write_shards(kind, hasher, self.capacity, &shards, writer)
     }
 }
 
 impl<T: Stored + Clone> Stored for Sharded<T> {
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
-        let (capacity, shards) = format::read_shards(kind, reader, |shard| {
-            whole(shard, |reader| T::read(T::kind(true), reader))
-        })?;
-        let hasher = shards[0].1;
-        let is_like = |(table, with): &(T, KeyHasher)| {
-            *with == hasher && table.value_bits() == shards[0].0.value_bits()
-        };
-        if let Some(other) = shards.iter().position(|shard| !is_like(shard)) {
+        let (capacity, hasher, shards): (_, _, Vec<T>) =
+            format::read_shards(kind, reader, |shard| {
+                whole(shard, |reader| T::read(T::kind(true), reader))
+            })?;
+        let bits = shards[0].value_bits();
+        if let Some(other) = shards.iter().position(|shard| shard.value_bits() != bits) {
             return Err(format::no_shard(other));
         }
-        Ok((Self::of(shards.into_iter().map(|(table, _)| table).collect(), capacity), hasher))
+        Ok((Self::of(shards, capacity), hasher))
     }
 
     fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {

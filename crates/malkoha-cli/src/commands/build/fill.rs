@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use malkoha::{
-    BatchError, BuildError, CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap, Keys,
-    Values,
+    BatchError, BuildError, CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
+    KeyHasher, Keys, Values,
 };
 
 use super::Arguments;
@@ -22,20 +22,25 @@ const GROWABLE_SLOTS: u32 = 2;
 /// What `malkoha build` can make of items.
 pub(super) trait Built<I>: Sized {
     /// Whether such a filter can be, of whatever lines.
-    fn plan(arguments: &Arguments, seed: u64) -> Result<(), BuildError>;
+    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError>;
 
     /// Makes it of sorted items.
-    fn of(arguments: &Arguments, seed: u64, items: &[I], threads: usize) -> Result<Self>;
+    fn of(arguments: &Arguments, hasher: KeyHasher, items: &[I], threads: usize) -> Result<Self>;
 }
 
 impl Built<u64> for CuckooFilter {
-    fn plan(arguments: &Arguments, seed: u64) -> Result<(), BuildError> {
+    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
-        arguments.builder::<Self>(seed).capacity(capacity).plan().map(drop)
+        arguments.builder::<Self>(hasher).capacity(capacity).plan().map(drop)
     }
 
-    fn of(arguments: &Arguments, seed: u64, hashes: &[u64], threads: usize) -> Result<Self> {
-        let builder = arguments.builder::<Self>(seed);
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        hashes: &[u64],
+        threads: usize,
+    ) -> Result<Self> {
+        let builder = arguments.builder::<Self>(hasher);
         fill::<Keys, _>(arguments.capacity, distinct(hashes), |capacity| {
             let mut filter = builder.clone().capacity(capacity).build()?;
             let filled = filter.insert_hashes_with_threads(hashes, threads);
@@ -45,31 +50,36 @@ impl Built<u64> for CuckooFilter {
 }
 
 impl Built<u64> for GrowableCuckooFilter {
-    fn plan(arguments: &Arguments, seed: u64) -> Result<(), BuildError> {
+    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
-        arguments.builder::<Self>(seed).capacity(capacity).build().map(drop)
+        arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
-    fn of(arguments: &Arguments, seed: u64, hashes: &[u64], _: usize) -> Result<Self> {
+    fn of(arguments: &Arguments, hasher: KeyHasher, hashes: &[u64], _: usize) -> Result<Self> {
         let capacity = arguments.capacity.unwrap_or(distinct(hashes)).max(1);
-        let mut filter = arguments.builder::<Self>(seed).capacity(capacity).build()?;
+        let mut filter = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
         insert(&mut filter, hashes)?;
         Ok(filter)
     }
 }
 
 impl Built<(u64, u64)> for CuckooMap {
-    fn plan(arguments: &Arguments, seed: u64) -> Result<(), BuildError> {
+    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
         let value_bits = arguments.value_bits.unwrap_or(1);
-        let builder = arguments.builder::<Self>(seed).capacity(capacity);
+        let builder = arguments.builder::<Self>(hasher).capacity(capacity);
         builder.value_bits(value_bits).plan().map(drop)
     }
 
-    fn of(arguments: &Arguments, seed: u64, pairs: &[(u64, u64)], _: usize) -> Result<Self> {
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        pairs: &[(u64, u64)],
+        _: usize,
+    ) -> Result<Self> {
         let largest = pairs.iter().map(|&(_, value)| value).max().unwrap_or(0);
         let value_bits = arguments.value_bits.unwrap_or(bits_of(largest).max(1));
-        let builder = arguments.builder::<Self>(seed).value_bits(value_bits);
+        let builder = arguments.builder::<Self>(hasher).value_bits(value_bits);
         let most = 2 * arguments.bucket_size.unwrap_or(BUCKET_SIZE);
         fill::<Values, _>(arguments.capacity, slots(pairs, most), |capacity| {
             let mut map = builder.clone().capacity(capacity).build()?;
@@ -79,14 +89,19 @@ impl Built<(u64, u64)> for CuckooMap {
 }
 
 impl Built<(u64, u64)> for GrowableCuckooMap {
-    fn plan(arguments: &Arguments, seed: u64) -> Result<(), BuildError> {
+    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
-        arguments.builder::<Self>(seed).capacity(capacity).build().map(drop)
+        arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
-    fn of(arguments: &Arguments, seed: u64, pairs: &[(u64, u64)], _: usize) -> Result<Self> {
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        pairs: &[(u64, u64)],
+        _: usize,
+    ) -> Result<Self> {
         let capacity = arguments.capacity.unwrap_or(slots(pairs, GROWABLE_SLOTS)).max(1);
-        let mut map = arguments.builder::<Self>(seed).capacity(capacity).build()?;
+        let mut map = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
         insert(&mut map, pairs)?;
         Ok(map)
     }

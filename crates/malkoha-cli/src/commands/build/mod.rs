@@ -13,9 +13,9 @@ use serde_json::json;
 
 use self::fill::Built;
 use super::items::{Items, Reducing};
-use crate::cli::{self, InputArgs, SeedArgs, ThreadArgs};
+use crate::cli::{self, InputArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::filter::{Lines, Table};
+use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
@@ -34,6 +34,11 @@ ends its key. Several lines can give a key several values: eight of them lie in 
 with --growable, and further ones beside it, at some 45 bytes each. The rate is that of values found
 by mistake. Building takes up to 24 bytes of memory a line then.
 
+Files can be united only if they hash alike. So by default all of them do, with a seed that everybody
+knows, and whoever chooses lines can choose some that are taken for each other. Where that matters,
+build the first file with --random-seed and those to be united with it with --like, and show the
+files to nobody who chooses lines: the key is in each of them.
+
 FILE is replaced as a whole, at the end; a file that is not a filter is only with --force.
 
 Examples:
@@ -41,6 +46,7 @@ Examples:
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
   malkoha build -o seen.mlk --growable --growth 100 urls.txt
   malkoha build -o ages.mlk --values birds.tsv
+  malkoha build -o tue.mlk --like mon.mlk tuesday.txt
   zcat urls.gz | malkoha build -o seen.mlk";
 
 const DEFAULT_FPR: f64 = 0.001;
@@ -99,7 +105,7 @@ pub(crate) struct Arguments {
     value_bits: Option<u32>,
 
     #[command(flatten)]
-    seed: SeedArgs,
+    hash: HashArgs,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -111,6 +117,35 @@ pub(crate) struct Arguments {
     /// Print the summary as a JSON record on standard output
     #[arg(long)]
     json: bool,
+}
+
+/// The hash of a filter that stays.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+struct HashArgs {
+    /// Hash by XXH3-64 with this seed [default: 0, so that equal inputs give equal files, and files
+    /// that were built apart can be united]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Hash by SipHash-1-3 with a random key, which FILE keeps: for lines that somebody chooses
+    /// who cannot read FILE
+    #[arg(long)]
+    random_seed: bool,
+
+    /// Hash as this filter file does, to be united with it
+    #[arg(long, value_name = "FILTER")]
+    like: Option<PathBuf>,
+}
+
+impl HashArgs {
+    fn hasher(&self) -> Result<KeyHasher> {
+        match (&self.like, self.random_seed) {
+            (Some(path), _) => Ok(filter::open(path)?.hasher()),
+            (None, true) => Ok(KeyHasher::random()),
+            (None, false) => Ok(KeyHasher::new(self.seed.unwrap_or(0))),
+        }
+    }
 }
 
 /// The layouts by the names that `malkoha info` gives them.
@@ -148,13 +183,13 @@ where
 {
     let inputs = arguments.input.inputs();
     refuse_to_overwrite_input(arguments, &inputs)?;
-    let seed = arguments.seed.seed();
+    let hasher = arguments.hash.hasher()?;
     // What is impossible shall fail before the input is read.
-    Filter::<T, C>::plan(arguments, seed)?;
+    Filter::<T, C>::plan(arguments, hasher)?;
 
     let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
     let how = Reducing {
-        hasher: KeyHasher::new(seed),
+        hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
         copies: arguments.copies,
     };
@@ -162,7 +197,7 @@ where
     let Items { items, lines } = Items::read(&inputs, how, threads, &progress)?;
     drop(progress);
 
-    let filter = Filter::<T, C>::of(arguments, seed, &items, threads)?;
+    let filter = Filter::<T, C>::of(arguments, hasher, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
     summarise(arguments, lines, &filter)?;
@@ -171,8 +206,8 @@ where
 
 impl Arguments {
     /// Everything but the capacity.
-    fn builder<F>(&self, seed: u64) -> Builder<F> {
-        let builder = Builder::new().seed(seed);
+    fn builder<F>(&self, hasher: KeyHasher) -> Builder<F> {
+        let builder = Builder::new().with_hasher(hasher);
         let mut builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
             None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),

@@ -1,9 +1,10 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use crate::format::header::{MAX_SPILLED, check, field, offset, preamble, sealed};
+use crate::format::header::{MAX_SPILLED, check, field, hasher, offset, preamble, sealed};
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{self, MAX_BITS, Shape};
+use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
@@ -18,7 +19,7 @@ const MIX_BITS: usize = 17;
 pub(super) struct GrowableHeader {
     pub(super) kind: FileKind,
     pub(super) shape: Shape,
-    pub(super) seed: u64,
+    pub(super) hasher: KeyHasher,
     pub(super) capacity: u64,
     pub(super) len: u64,
     pub(super) segments: u32,
@@ -30,13 +31,12 @@ pub(super) struct GrowableHeader {
 impl GrowableHeader {
     pub(super) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let byte = |n: u32| [u8::try_from(n).expect("checked by the shape")];
-        sealed(self.kind, |put| {
+        sealed(self.kind, self.hasher, |put| {
             put(offset::LAYOUT, &[LAYOUT]);
             put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
             put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
             put(offset::VALUE_BITS, &byte(self.shape.value_bits));
             put(MIX_BITS, &byte(self.shape.mix_bits));
-            put(offset::SEED, &self.seed.to_le_bytes());
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
             put(offset::LEN, &self.len.to_le_bytes());
             put(offset::SEGMENTS, &self.segments.to_le_bytes());
@@ -71,7 +71,7 @@ impl GrowableHeader {
         let header = Self {
             kind,
             shape: Shape { bits, roots, value_bits, mix_bits },
-            seed: word(offset::SEED),
+            hasher: hasher(bytes)?,
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),
             segments: half(offset::SEGMENTS),

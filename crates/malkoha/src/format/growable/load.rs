@@ -206,7 +206,7 @@ impl GrowableLoader {
             let at = usize::try_from(at).unwrap_or(usize::MAX);
             return impossible("spilled copies", at, entry as u64);
         }
-        Ok((table, KeyHasher::new(header.seed)))
+        Ok((table, header.hasher))
     }
 
     /// Bytes of the next part; 0 at the end.

@@ -38,7 +38,7 @@ pub(super) fn pieces(
     let header = GrowableHeader {
         kind,
         shape: *table.shape(),
-        seed: hasher.seed(),
+        hasher,
         capacity: table.capacity(),
         len: table.len(),
         segments: u32::try_from(table.segments()).expect("numbered by 32 bits"),

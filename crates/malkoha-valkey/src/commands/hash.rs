@@ -1,0 +1,98 @@
+//! Which hash a new filter has: `[SEED n | HASHKEY hex | LIKE key]` of CF.RESERVE.
+
+use malkoha::KeyHasher;
+
+use super::{CommandError, filter, options};
+use crate::server::{Args, Context};
+
+/// Digits of a key of 128 bits.
+const DIGITS: usize = 32;
+
+/// What an option says of the hash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum HashOption {
+    /// XXH3-64 with this seed, or SipHash-1-3 with this key.
+    Given(KeyHasher),
+    /// As the filter has whose key comes next.
+    Like,
+}
+
+impl HashOption {
+    /// The option of this name with this value; `None` if it says nothing of the hash.
+    pub(super) fn parse(name: &[u8], value: &[u8]) -> Result<Option<Self>, CommandError> {
+        let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
+        let hasher = if is("SEED") {
+            options::number(value).map(KeyHasher::new).ok_or("SEED")
+        } else if is("HASHKEY") {
+            key(value).map(KeyHasher::sip13).ok_or("HASHKEY: 32 hexadecimal digits")
+        } else {
+            return Ok(is("LIKE").then_some(Self::Like));
+        };
+        hasher.map(|hasher| Some(Self::Given(hasher))).map_err(CommandError::unparsed)
+    }
+}
+
+fn key(digits: &[u8]) -> Option<u128> {
+    let is_key = digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| is_key)?;
+    u128::from_str_radix(text, 16).ok()
+}
+
+/// The hash that was asked for, or one with a random key: items come from strangers.
+pub(super) fn hasher(
+    context: &Context,
+    args: &Args<'_>,
+    option: Option<HashOption>,
+) -> Result<KeyHasher, CommandError> {
+    match option {
+        None => Ok(KeyHasher::random()),
+        Some(HashOption::Given(hasher)) => Ok(hasher),
+        Some(HashOption::Like) => {
+            // Options are pairs.
+            let mut names = (3..args.len()).step_by(2);
+            let name = names.find(|&at| args.get(at).eq_ignore_ascii_case(b"LIKE"));
+            let key = context.open(args, name.ok_or(CommandError::NOT_FOUND)? + 1);
+            let like = filter(&key)?.ok_or(CommandError::NOT_FOUND)?;
+            Ok(like.filter().hasher())
+        }
+    }
+}
+
+/// What CF.RESERVE must be told to give a filter this hash anywhere. LIKE would not do: the other
+/// filter may be gone by then.
+pub(super) fn spelled_out(hasher: KeyHasher) -> [Vec<u8>; 2] {
+    let (name, value) = match hasher.seed() {
+        Some(seed) => ("SEED", seed.to_string()),
+        None => ("HASHKEY", format!("{:032x}", hasher.key())),
+    };
+    [name, &value].map(|word| word.as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_have_32_digits() {
+        let parse = |value: &str| HashOption::parse(b"hashkey", value.as_bytes()).is_ok();
+        assert!(parse("000102030405060708090a0b0c0d0e0F"));
+        for bad in ["", "0", "+00102030405060708090a0b0c0d0e0f", "g00102030405060708090a0b0c0d0e0f"]
+        {
+            assert!(!parse(bad), "{bad}");
+        }
+        assert!(HashOption::parse(b"SEED", b"-1").is_err());
+        assert_eq!(HashOption::parse(b"GROWTH", b"1"), Ok(None));
+        assert_eq!(HashOption::parse(b"like", b"f"), Ok(Some(HashOption::Like)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_spelled_out_is_read_back(key: u128, seed: u64) {
+            for hasher in [KeyHasher::sip13(key), KeyHasher::new(seed)] {
+                let [name, value] = spelled_out(hasher);
+                prop_assert_eq!(HashOption::parse(&name, &value), Ok(Some(HashOption::Given(hasher))));
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The hash functions, and the seed or key of a filter.
+
+use core::fmt;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::{Key, sip};
+use crate::arch::vectorized;
+
+/// The hash of a filter: a function from bytes to 64 bits, and its seed or key.
+///
+/// | function | chosen by | bound for keys that a stranger chooses |
+/// | --- | --- | --- |
+/// | XXH3-64, a seed of 64 bits | [`Builder::seed`](crate::Builder::seed); seed 0 is the default | none |
+/// | SipHash-1-3, a key of 128 bits | [`Builder::random_seed`](crate::Builder::random_seed), [`Builder::with_hasher`](crate::Builder::with_hasher) | below |
+///
+/// XXH3-64 is the faster one, and enough where nobody gains by a wrong answer. It promises nothing
+/// to who does: for keys of 8 bytes it is a bijection, which anybody inverts who knows the seed, and
+/// there are pairs of 32 bytes that collide under one seed in 2^18, and in less.
+///
+/// # What SipHash-1-3 promises
+///
+/// To somebody who does not know the key, it is a pseudorandom function: no algorithm that is
+/// known and feasible tells it from a function drawn at random from all functions. Let `δ` be the
+/// advantage of the best one. Then
+///
+/// * any two different keys of a filter, chosen by anybody who does not know the 128 bits, agree in
+///   any `h` given bits of their hashes with a probability of at most `2^-h + δ`;
+/// * filters hold their rate, their load and their bounds on work as they do for random keys, up to
+///   `δ`, also where the stranger sees each answer before choosing the next key.
+///
+/// The first follows from the definition of a pseudorandom function: one who asks for both hashes
+/// and compares them is a distinguisher. The second is the same argument for the filter as a whole,
+/// and the construction of Naor and Yogev, "Bloom Filters in Adversarial Environments" (CRYPTO
+/// 2015). That `δ` is negligible is a conjecture, as it is for every practical function of this
+/// kind. Aumasson and Bernstein, "SipHash: a fast short-input PRF" (INDOCRYPT 2012), have the
+/// design; the variant with 1 and 3 rounds is what hash tables use, those of the standard library
+/// among them. The nearest that is published is a bias of single bits after four rounds, which takes
+/// 2^36 pairs to see (He and Yu, "Cryptanalysis of Reduced-Round SipHash", 2019), and gives no
+/// collisions.
+///
+/// The promise ends where the key is known. It is in the filter's file, and in what
+/// [`key`](Self::key) returns: who can read the file can choose keys against the filter that is in
+/// it, as easily as under a seed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KeyHasher(Keyed);
+
+/// The halves of a SipHash key are in the order of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keyed {
+    Xxh3(u64),
+    Sip13([u64; 2]),
+}
+
+/// The hash functions that a filter can have. The number of each is in file headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum HashFunction {
+    /// XXH3-64, with a seed of 64 bits.
+    Xxh3 = 1,
+    /// SipHash-1-3, with a key of 128 bits.
+    Sip13 = 2,
+}
+
+impl HashFunction {
+    /// Its usual name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xxh3 => "XXH3-64",
+            Self::Sip13 => "SipHash-1-3",
+        }
+    }
+}
+
+impl KeyHasher {
+    /// XXH3-64 with this seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(Keyed::Xxh3(seed))
+    }
+
+    /// SipHash-1-3 with this key, whose first byte is the lowest. It protects as long as it cannot
+    /// be guessed: take it from a source of randomness.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the halves")]
+    pub const fn sip13(key: u128) -> Self {
+        Self(Keyed::Sip13([key as u64, (key >> 64) as u64]))
+    }
+
+    /// SipHash-1-3 with a key from the operating system's randomness. `wasm32-unknown-unknown` has
+    /// no operating system, and not this function either: give [`sip13`](Self::sip13) a key there.
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no randomness, as the standard library's hash maps do.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[must_use]
+    pub fn random() -> Self {
+        let mut key = [0; 16];
+        getrandom::fill(&mut key).expect("the operating system gives randomness");
+        Self::sip13(u128::from_le_bytes(key))
+    }
+
+    /// Which function it is.
+    #[must_use]
+    pub const fn function(self) -> HashFunction {
+        match self.0 {
+            Keyed::Xxh3(_) => HashFunction::Xxh3,
+            Keyed::Sip13(_) => HashFunction::Sip13,
+        }
+    }
+
+    /// The seed of XXH3-64.
+    #[must_use]
+    pub const fn seed(self) -> Option<u64> {
+        match self.0 {
+            Keyed::Xxh3(seed) => Some(seed),
+            Keyed::Sip13(_) => None,
+        }
+    }
+
+    /// The key of SipHash-1-3, or the seed of XXH3-64.
+    #[must_use]
+    pub const fn key(self) -> u128 {
+        match self.0 {
+            Keyed::Xxh3(seed) => seed as u128,
+            Keyed::Sip13([low, high]) => (high as u128) << 64 | low as u128,
+        }
+    }
+
+    /// The hasher of a function's number and a key, as file headers have them: `None` if there is no
+    /// such function, or its seed has fewer bits.
+    #[must_use]
+    pub const fn from_parts(function: u8, key: u128) -> Option<Self> {
+        const XXH3: u8 = HashFunction::Xxh3 as u8;
+        const SIP13: u8 = HashFunction::Sip13 as u8;
+        match function {
+            #[expect(clippy::cast_possible_truncation, reason = "compared")]
+            XXH3 if key <= u64::MAX as u128 => Some(Self::new(key as u64)),
+            SIP13 => Some(Self::sip13(key)),
+            _ => None,
+        }
+    }
+
+    /// The hash of `bytes`.
+    #[inline]
+    #[must_use]
+    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
+        match self.0 {
+            Keyed::Xxh3(seed) => xxh3_64_with_seed(bytes, seed),
+            Keyed::Sip13(key) => sip::hash_bytes(key, bytes),
+        }
+    }
+
+    /// [`hash_bytes`](Self::hash_bytes) of as many bytes as the compiler knows.
+    #[inline]
+    pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
+        match self.0 {
+            Keyed::Xxh3(seed) => xxh3_64_with_seed(&bytes, seed),
+            Keyed::Sip13(key) => sip::hash_array(key, bytes),
+        }
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    /// A key is secret, and debug output ends up in logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Keyed::Xxh3(seed) => f.debug_tuple("Xxh3").field(&seed).finish(),
+            Keyed::Sip13(_) => f.debug_struct("Sip13").finish_non_exhaustive(),
+        }
+    }
+}
+
+/// The hashes of keys. Decides once which function it is.
+#[inline]
+pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+    match hasher.0 {
+        Keyed::Xxh3(seed) => {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = key.hash_with(KeyHasher::new(seed));
+            }
+        }
+        // SAFETY: the function asks nothing of its callers.
+        Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },
+    }
+}
+
+vectorized! {
+    /// # Safety
+    ///
+    /// None is needed: functions of several instruction sets are unsafe as a rule.
+    unsafe fn sip_all<K: Key>(key: [u64; 2], keys: &[K], hashes: &mut [u64]) {
+        for (hash, item) in hashes.iter_mut().zip(keys) {
+            *hash = item.hash_with(KeyHasher(Keyed::Sip13(key)));
+        }
+    }
+}
