@@ -157,10 +157,10 @@ impl Growing {
     }
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
-        if self.stashing > 0 {
-            return self.remove_beside_stash(hash, value);
+        if !self.is_plain {
+            return self.remove_from_any(hash, value);
         }
-        let target = self.target(hash);
+        let target = self.target_as::<true>(hash);
         for found in self.slots_of(&target).longest_first() {
             if self.spill.take(&target.spill_key(found.fingerprint, value)) {
                 return true;
@@ -173,10 +173,10 @@ impl Growing {
         false
     }
 
-    /// [`try_remove`](Self::try_remove) where not all keys have a slot.
+    /// [`try_remove`](Self::try_remove) where not all keys have a slot, or there are several trees.
     #[cold]
     #[inline(never)]
-    fn remove_beside_stash(&mut self, hash: u64, value: u64) -> bool {
+    fn remove_from_any(&mut self, hash: u64, value: u64) -> bool {
         let target = self.target(hash);
         for found in self.find(&target).longest_first() {
             let key = target.spill_key(found.fingerprint, value);

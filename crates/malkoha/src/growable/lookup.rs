@@ -13,18 +13,17 @@ const RING: usize = 64;
 impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
-        if self.strings.is_one_tree() {
+        if self.is_plain {
             self.has_slot_match(&self.target_as::<true>(hash))
-                || (self.stashing > 0 && self.has_stashed(hash))
         } else {
-            self.contains_in_trees(hash)
+            self.contains_in_any(hash)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn contains_in_trees(&self, hash: u64) -> bool {
-        self.has_match(&self.target_as::<false>(hash))
+    fn contains_in_any(&self, hash: u64) -> bool {
+        self.has_match(&self.target(hash))
     }
 
     /// Whether a fingerprint matches; in a narrowed table its place may be another.
@@ -177,7 +176,7 @@ impl Growing {
         self.find_slots(hashes, found);
         if self.stashing > 0 {
             for (found, &hash) in found.iter_mut().zip(hashes) {
-                *found = *found || self.has_stashed(hash);
+                *found = *found || self.is_stashed(&self.target(hash));
             }
         }
     }

@@ -45,6 +45,7 @@ impl Growing {
             (true, false) => self.stashing -= 1,
             _ => return,
         }
+        self.is_plain = self.stashing == 0 && self.strings.is_one_tree();
         self.point(number);
     }
 
@@ -62,13 +63,6 @@ impl Growing {
     pub(super) fn is_stashed(&self, target: &Target) -> bool {
         target.entry.has_stash()
             && self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
-    }
-
-    /// The same for a hash: a target would be written to memory for a call that is rare.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn has_stashed(&self, hash: u64) -> bool {
-        self.is_stashed(&self.target(hash))
     }
 
     /// Adds the stashed fingerprints that begin the target's.

@@ -98,6 +98,9 @@ pub struct Growing {
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: as a rule, none.
     pub(super) stashing: usize,
+    /// Whether hashes mean what they do in tables of one tree, and all keys have slots: what takes
+    /// long is compiled for that.
+    pub(super) is_plain: bool,
     pub(super) search: Search,
 }
 
@@ -161,6 +164,7 @@ impl Growing {
             known: [0; MAX_KNOWN],
             spill: Spill::default(),
             stashing: 0,
+            is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
         })
     }
@@ -201,6 +205,7 @@ impl Growing {
             known,
             spill,
             stashing: 0,
+            is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
         };
         table.count_stashed();
