@@ -1,10 +1,12 @@
 //! Inserting, removing and replacing.
 
 use super::directory::Home;
+use super::kernel::with_codec;
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
-use super::table::{Growing, MAX_KICKS, Record, Target, with_codec};
+use super::table::{Growing, MAX_KICKS, Record};
+use super::target::Target;
 use crate::addressing::Probe;
 use crate::layout;
 use crate::spill::MAX_COPIES;

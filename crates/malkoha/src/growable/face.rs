@@ -2,9 +2,10 @@
 
 use std::io::{self, Read, Write};
 
+use super::kernel::with_codec;
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
-use super::table::{Growing, narrow, with_codec};
+use super::table::{Growing, narrow};
 use crate::entries::Entry;
 use crate::error::InsertError;
 use crate::filter::{CHUNK, whole};

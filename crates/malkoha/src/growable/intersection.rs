@@ -1,8 +1,9 @@
 //! What is in both of two sets, without the keys.
 
+use super::kernel::with_codec;
 use super::partial::Partial;
 use super::segment::{Position, Segment};
-use super::table::{Growing, Record, narrow, with_codec};
+use super::table::{Growing, Record, narrow};
 use crate::error::UnionError;
 use crate::spill::SpillKey;
 

@@ -2,9 +2,11 @@
 
 use super::batch::{self, Halves};
 use super::directory::Home;
+use super::kernel::{Kernel, with_codec};
 use super::matches::{MOST_SLOTS, Match, Matches, Slots};
 use super::segment::Segment;
-use super::table::{Growing, Kernel, Target, with_codec};
+use super::table::Growing;
+use super::target::Target;
 use crate::arch::prefetch;
 
 /// Keys whose lines are on their way in a batch.

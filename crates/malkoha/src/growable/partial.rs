@@ -1,10 +1,12 @@
 //! What a table knows of its keys, slot by slot: enough to find them in another table.
 
 use super::grid::Mix;
+use super::kernel::with_codec;
 use super::matches::{Match, Matches, Slots};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
-use super::table::{Growing, Target, with_codec};
+use super::table::Growing;
+use super::target::Target;
 use crate::spill::SpillKey;
 
 /// What a slot tells of its key.

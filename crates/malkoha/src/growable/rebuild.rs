@@ -6,10 +6,11 @@ use std::iter;
 
 use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
+use super::kernel::with_codec;
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, ROOM, buckets_for};
 use super::stash::MOST_MOVED;
-use super::table::{Growing, MAX_KICKS, Record, narrow, with_codec};
+use super::table::{Growing, MAX_KICKS, Record, narrow};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
 use crate::layout::{self, Search};

@@ -14,8 +14,8 @@
 //! multiplied down, and the whole string is the path. Its alternate places depend on a_1..a_bits,
 //! which segment and slot together know at any depth.
 
-use super::grid::{MAX_BUCKETS, Mix, Mixer, PLACE_BITS, PLACES};
-use crate::addressing::{LOW_32, MIX, scale};
+use super::grid::{MAX_BUCKETS, PLACES};
+use super::strings::Strings;
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
 use crate::params::float;
@@ -65,28 +65,6 @@ pub(crate) struct Shape {
     /// First bits of a string, which choose the alternate place and stay in each slot:
     /// [`MIX_BITS`], or 0 in a table of several trees.
     pub(crate) mix_bits: u32,
-}
-
-/// What hashes mean under a shape.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Strings {
-    /// Bits of a string behind those that a slot has room for at depth 0.
-    unused: u32,
-    /// Of a table of several trees, how many; else 0.
-    trees: u32,
-}
-
-/// What a hash means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KeyBits {
-    /// The tree.
-    pub(crate) root: u64,
-    pub(crate) places: [u64; 2],
-    pub(crate) mix: Mix,
-    /// a_1 is the highest bit.
-    pub(crate) string: u64,
-    /// The string behind the bits that choose the alternate place.
-    pub(crate) path: u64,
 }
 
 /// Keys in a segment of this many buckets when it is full; `first` until the filter holds its
@@ -228,48 +206,7 @@ impl Shape {
 
     /// What hashes mean.
     pub(super) fn strings(&self) -> Strings {
-        let trees = if self.mix_bits == 0 { self.roots } else { 0 };
-        Strings { unused: 64 - self.bits, trees }
-    }
-}
-
-impl Strings {
-    /// Whether hashes mean what they do in tables of [`MIX_BITS`]. The others are rare: what takes
-    /// long is compiled for either by itself, as `ONE` says.
-    #[inline(always)]
-    pub(super) fn is_one_tree(&self) -> bool {
-        self.trees == 0
-    }
-
-    #[inline(always)]
-    pub(super) fn key<const ONE: bool>(&self, hash: u64) -> KeyBits {
-        let string = hash.wrapping_mul(MIX);
-        let first = (hash & LOW_32) >> (32 - PLACE_BITS);
-        let (root, mix, path) = if ONE {
-            (0, Mixer::FEW.mix(string >> (64 - MIX_BITS)), string << MIX_BITS)
-        } else {
-            let root = scale(hash >> 32, self.trees.into());
-            (root, Mixer::ALL.mix(string >> self.unused), string)
-        };
-        KeyBits { root, places: [first, mix.alternate(first)], mix, string, path }
-    }
-
-    /// What a key stores that arrives in a segment at `depth`: `bits` bits and the mark.
-    #[inline(always)]
-    pub(super) fn fingerprint<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
-        (self.stored::<ONE>(string, depth) << 1) | 1
-    }
-
-    /// The bits of a string that a slot at this depth has room for.
-    #[inline(always)]
-    pub(super) fn stored<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
-        let stored = if ONE {
-            let (kept, path) = (string >> (64 - MIX_BITS), string << MIX_BITS << depth);
-            (kept << (64 - MIX_BITS)) | (path >> MIX_BITS)
-        } else {
-            string << depth
-        };
-        stored >> self.unused
+        Strings::of(self)
     }
 }
 

@@ -8,10 +8,11 @@ use std::mem;
 
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::kernel::with_codec;
 use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
-use super::table::{GrowParts, Growing, Record, narrow, with_codec};
+use super::table::{GrowParts, Growing, Record, narrow};
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.

@@ -4,9 +4,10 @@
 //! over, or copies that no slot could take, would make a changed table one that cannot be read
 //! again.
 
+use super::kernel::{Kernel, with_codec};
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{Growing, Kernel, Record, with_codec};
+use super::table::{Growing, Record};
 use crate::spill::SpillKey;
 
 /// Whether all slots of a segment can be: occupied ones come first in their buckets, where lookups

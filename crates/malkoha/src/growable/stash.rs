@@ -6,9 +6,11 @@
 //! know. Lookups read the list only in segments whose entry says that they have any, and all
 //! segments try to find slots for theirs when they are rebuilt.
 
+use super::kernel::with_codec;
 use super::matches::Matches;
 use super::segment::Segment;
-use super::table::{Growing, Target, narrow, with_codec};
+use super::table::{Growing, narrow};
+use super::target::Target;
 use crate::spill::SpillKey;
 
 /// Stashed keys of a segment, above which it is not split: all of them would have to be moved at

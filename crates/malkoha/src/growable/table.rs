@@ -2,15 +2,17 @@
 
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
-use super::grid::{Grid, Mix, PLACES};
+use super::grid::{Grid, PLACES};
+use super::kernel::{Kernel, with_codec};
 use super::pool::Pool;
-use super::segment::{Segment, bucket_bits, segment_bytes};
-use super::shape::{MAX_BITS, MAX_DEPTH, Shape, Strings};
+use super::segment::{Segment, segment_bytes};
+use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
+use super::strings::Strings;
 use crate::error::BuildError;
 use crate::layout::Search;
 use crate::layout::bits::Word;
 use crate::params::float;
-use crate::spill::{Spill, SpillKey};
+use crate::spill::Spill;
 use crate::table::memory;
 
 /// Places that an insert looks at before its segment grows instead.
@@ -18,34 +20,6 @@ pub(super) const MAX_KICKS: u32 = 500;
 
 /// Bits of a string that can be known, and one.
 const MAX_KNOWN: usize = (MAX_DEPTH + MAX_BITS + 1) as usize;
-
-/// Words that hold a bucket: 128 bits always do.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kernel {
-    Narrow(Codec<u64>),
-    Wide(Codec<u128>),
-}
-
-macro_rules! with_codec {
-    ($kernel:expr, $codec:ident => $body:expr) => {
-        match $kernel {
-            $crate::growable::table::Kernel::Narrow($codec) => $body,
-            $crate::growable::table::Kernel::Wide($codec) => $body,
-        }
-    };
-}
-pub(super) use with_codec;
-
-impl Kernel {
-    pub(super) fn new(shape: &Shape) -> Self {
-        let wide = || Codec::new(shape).map(Self::Wide).expect("four slots fit 128 bits");
-        Codec::new(shape).map_or_else(wide, Self::Narrow)
-    }
-
-    pub(super) fn width(&self) -> u32 {
-        with_codec!(self, codec => codec.width)
-    }
-}
 
 /// What is known of a segment beside its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -102,33 +76,6 @@ pub struct Growing {
     /// long is compiled for that.
     pub(super) is_plain: bool,
     pub(super) search: Search,
-}
-
-/// Where a key belongs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
-    pub(super) entry: Entry,
-    pub(super) places: [u64; 2],
-    pub(super) buckets: [u64; 2],
-    /// With all the bits of a key that arrives, or all that are known of another table's.
-    pub(super) fingerprint: u64,
-}
-
-impl Target {
-    #[inline(always)]
-    pub(super) fn number(&self) -> usize {
-        self.entry.number()
-    }
-
-    pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
-        let place = narrow(self.places[0].min(self.places[1]));
-        SpillKey {
-            segment: narrow(self.number() as u64),
-            place,
-            fingerprint: narrow(fingerprint),
-            value,
-        }
-    }
 }
 
 impl Growing {
@@ -327,36 +274,6 @@ impl Growing {
     ) -> Segment<'a, W> {
         let Record { home, form, .. } = self.records[number];
         Segment::new(codec, form, home)
-    }
-
-    #[inline(always)]
-    pub(super) fn target(&self, hash: u64) -> Target {
-        if self.strings.is_one_tree() {
-            self.target_as::<true>(hash)
-        } else {
-            self.target_as::<false>(hash)
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
-        let key = self.strings.key::<ONE>(hash);
-        let entry = self.directory.find(key.root, key.path);
-        let fingerprint = self.strings.fingerprint::<ONE>(key.string, entry.depth());
-        self.aim(entry, key.places, key.mix, fingerprint)
-    }
-
-    #[inline(always)]
-    pub(super) fn aim(&self, entry: Entry, places: [u64; 2], mix: Mix, fingerprint: u64) -> Target {
-        let grid = entry.form().grid;
-        let buckets = places.map(|place| grid.bucket(place, mix));
-        Target { entry, places, buckets, fingerprint }
-    }
-
-    #[inline(always)]
-    pub(super) fn bits_of(&self, codec_width: u32, target: &Target) -> [u64; 2] {
-        let bits = bucket_bits(codec_width, target.entry.form());
-        target.buckets.map(|bucket| bucket * bits)
     }
 }
 

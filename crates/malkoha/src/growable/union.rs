@@ -10,11 +10,13 @@
 //! match.
 
 use super::change::{Likeness, MAX_REBUILDS};
+use super::kernel::with_codec;
 use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{Growing, Record, Target, with_codec};
+use super::table::{Growing, Record};
+use super::target::Target;
 use crate::error::UnionError;
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};

@@ -1,0 +1,66 @@
+//! Where a key belongs: its segment, its two buckets there, and what a slot would hold.
+
+use super::directory::Entry;
+use super::grid::Mix;
+use super::segment::bucket_bits;
+use super::table::{Growing, narrow};
+use crate::spill::SpillKey;
+
+/// Where a key belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) entry: Entry,
+    pub(super) places: [u64; 2],
+    pub(super) buckets: [u64; 2],
+    /// With all the bits of a key that arrives, or all that are known of another table's.
+    pub(super) fingerprint: u64,
+}
+
+impl Target {
+    #[inline(always)]
+    pub(super) fn number(&self) -> usize {
+        self.entry.number()
+    }
+
+    pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
+        let place = narrow(self.places[0].min(self.places[1]));
+        SpillKey {
+            segment: narrow(self.number() as u64),
+            place,
+            fingerprint: narrow(fingerprint),
+            value,
+        }
+    }
+}
+
+impl Growing {
+    #[inline(always)]
+    pub(super) fn target(&self, hash: u64) -> Target {
+        if self.strings.is_one_tree() {
+            self.target_as::<true>(hash)
+        } else {
+            self.target_as::<false>(hash)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
+        let key = self.strings.key::<ONE>(hash);
+        let entry = self.directory.find(key.root, key.path);
+        let fingerprint = self.strings.fingerprint::<ONE>(key.string, entry.depth());
+        self.aim(entry, key.places, key.mix, fingerprint)
+    }
+
+    #[inline(always)]
+    pub(super) fn aim(&self, entry: Entry, places: [u64; 2], mix: Mix, fingerprint: u64) -> Target {
+        let grid = entry.form().grid;
+        let buckets = places.map(|place| grid.bucket(place, mix));
+        Target { entry, places, buckets, fingerprint }
+    }
+
+    #[inline(always)]
+    pub(super) fn bits_of(&self, codec_width: u32, target: &Target) -> [u64; 2] {
+        let bits = bucket_bits(codec_width, target.entry.form());
+        target.buckets.map(|bucket| bucket * bits)
+    }
+}
