@@ -132,6 +132,7 @@ mod layout;
 #[cfg(feature = "std")]
 pub mod locks;
 pub mod params;
+mod ring;
 #[cfg(feature = "std")]
 mod sharded;
 mod spill;

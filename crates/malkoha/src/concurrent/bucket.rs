@@ -2,6 +2,8 @@
 //!
 //! Empty lanes hold 0 and may lie anywhere. The bits above the last lane are 0.
 
+use crate::layout::bits::Word;
+
 /// The constants of one fingerprint size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -32,7 +34,7 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn matches(&self, word: u64, fingerprint: u64) -> u64 {
         let difference = word ^ self.ones.wrapping_mul(fingerprint);
-        difference.wrapping_sub(self.ones) & !difference & self.highs
+        difference.has_zero_lane(self.ones, self.highs)
     }
 
     /// The bit at which the lowest lane with `fingerprint` begins; 0 finds an empty one.

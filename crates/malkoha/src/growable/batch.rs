@@ -8,11 +8,7 @@ use super::shape::LANES;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::layout::bits::Word;
-
-/// Keys whose places are computed together: a vector unit's worth or two.
-const GROUP: usize = 16;
-/// Groups on their way: 64 keys, 128 lines.
-const AHEAD: usize = 4;
+use crate::ring::{self, GROUP};
 
 /// How a batch compares a bucket with a key.
 pub(super) trait Compare: Copy {
@@ -133,36 +129,32 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
-        let mut ring = [Aims::EMPTY; AHEAD + 1];
-        let groups = hashes.len().div_ceil(GROUP);
-        for group in 0..groups + AHEAD {
-            if group < groups {
-                let rest = &hashes[group * GROUP..];
-                let mut padded = [0; GROUP];
-                let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
-                    padded[..rest.len()].copy_from_slice(rest);
-                    &padded
-                });
-                let (aims, width) = (&mut ring[group % (AHEAD + 1)], compare.width());
-                if table.strings.is_one_tree() {
-                    aims.take::<true>(table, width, hashes);
-                } else {
-                    aims.take::<false>(table, width, hashes);
-                }
+        let ask = |first: usize, aims: &mut Aims| {
+            let rest = &hashes[first..];
+            let mut padded = [0; GROUP];
+            let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded
+            });
+            if table.strings.is_one_tree() {
+                aims.take::<true>(table, compare.width(), hashes);
+            } else {
+                aims.take::<false>(table, compare.width(), hashes);
             }
-            if let Some(group) = group.checked_sub(AHEAD) {
-                let Aims { segments, bits, wanted } = &ring[group % (AHEAD + 1)];
-                let mut answers = [false; GROUP];
-                for i in 0..GROUP {
-                    let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
-                    // SAFETY: `take` computed a bucket of the segment's form, which the directory
-                    // keeps with the segment; the table is not changed meanwhile.
-                    answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
-                }
-                let rest = &mut found[group * GROUP..];
-                let len = rest.len().min(GROUP);
-                rest[..len].copy_from_slice(&answers[..len]);
+        };
+        let look = |first: usize, aims: &Aims| {
+            let Aims { segments, bits, wanted } = aims;
+            let mut answers = [false; GROUP];
+            for i in 0..GROUP {
+                let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
+                // SAFETY: `take` computed a bucket of the segment's form, which the directory
+                // keeps with the segment; the table is not changed meanwhile.
+                answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
             }
-        }
+            let rest = &mut found[first..];
+            let len = rest.len().min(GROUP);
+            rest[..len].copy_from_slice(&answers[..len]);
+        };
+        ring::in_groups(hashes.len(), Aims::EMPTY, ask, look);
     }
 }

@@ -54,7 +54,7 @@ impl<W: Word> Codec<W> {
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
     pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
-        let has_zero_lane = |word: W| word.wrapping_sub(self.ones) & !word & self.highs;
+        let has_zero_lane = |word: W| word.has_zero_lane(self.ones, self.highs);
         let found =
             has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
         // Both buckets always: a branch between them would be mispredicted half the time.
@@ -64,9 +64,7 @@ impl<W: Word> Codec<W> {
     /// The highest bit of each lane that is 0.
     #[inline(always)]
     fn zero_lanes(&self, word: W) -> W {
-        let low = self.highs.wrapping_sub(self.ones);
-        // No carry leaves a lane, so that each is judged by itself.
-        !((word & low).wrapping_add(low) | word) & self.highs
+        word.zero_lanes(self.highs.wrapping_sub(self.ones), self.highs)
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.

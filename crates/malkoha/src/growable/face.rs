@@ -12,10 +12,8 @@ use crate::filter::{CHUNK, whole};
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
+use crate::ring;
 use crate::table::traits::{Candidates, Change, Lookup, Sealed, Stored};
-
-/// Keys whose lines are asked for ahead of an insert or a removal.
-const AHEAD: usize = 24;
 
 impl Sealed for Growing {}
 
@@ -196,12 +194,8 @@ impl Growing {
     /// Calls `change` with each hash in order, when its lines have been asked for.
     #[inline(always)]
     fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
-        for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&later) = hashes.get(i + AHEAD) {
-                Growing::prefetch(self, later);
-            }
-            change(self, i, hash);
-        }
+        let ask = |table: &Self, i: usize| Growing::prefetch(table, hashes[i]);
+        ring::one_by_one(self, hashes.len(), ask, |table, i, ()| change(table, i, hashes[i]));
     }
 
     fn entries_of(&self, number: usize) -> Vec<Entry> {

@@ -8,9 +8,7 @@ use super::segment::Segment;
 use super::table::Growing;
 use super::target::Target;
 use crate::arch::prefetch;
-
-/// Keys whose lines are on their way in a batch.
-const RING: usize = 64;
+use crate::ring;
 
 impl Growing {
     #[inline(always)]
@@ -199,14 +197,9 @@ impl Growing {
 
     /// Calls `each` with the position of a hash, a value of it and the number of copies.
     pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        for &hash in &hashes[..hashes.len().min(RING)] {
-            self.prefetch(hash);
-        }
-        for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&later) = hashes.get(i + RING) {
-                self.prefetch(later);
-            }
-            self.for_each_value(hash, |value, copies| each(i, value, copies));
-        }
+        let (ask, mut table) = (|table: &&Self, i: usize| table.prefetch(hashes[i]), self);
+        ring::one_by_one(&mut table, hashes.len(), ask, |table, i, ()| {
+            table.for_each_value(hashes[i], |value, copies| each(i, value, copies));
+        });
     }
 }

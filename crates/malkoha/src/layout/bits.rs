@@ -38,6 +38,21 @@ pub(crate) trait Word:
     fn ones(bits: u32) -> Self {
         if bits == 0 { Self::ZERO } else { !Self::ZERO >> (Self::BITS - bits) }
     }
+
+    /// Nonzero if and only if some lane is 0; the lowest set bit is then the highest bit of the
+    /// lowest such lane. `ones` has the lowest bit of each lane, `highs` the highest.
+    #[inline(always)]
+    fn has_zero_lane(self, ones: Self, highs: Self) -> Self {
+        self.wrapping_sub(ones) & !self & highs
+    }
+
+    /// The highest bit of each lane that is 0: unlike [`has_zero_lane`](Self::has_zero_lane), no
+    /// borrow leaves a lane, so that each is judged by itself. `lows` has all other bits of each
+    /// lane.
+    #[inline(always)]
+    fn zero_lanes(self, lows: Self, highs: Self) -> Self {
+        !((self & lows).wrapping_add(lows) | self) & highs
+    }
 }
 
 macro_rules! word {

@@ -96,9 +96,9 @@ impl<W: Word> GapWindows<W> {
         let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
         // The subtraction borrows from the start lane into the end lane only if the start lane
         // and all bits between are zero, and then there is a match anyway.
-        let zero_lanes = |difference: W| difference.wrapping_sub(ones) & !difference;
+        let has_zero_lane = |difference: W| difference.has_zero_lane(ones, highs);
         // Both windows always: a branch between them would be mispredicted half the time.
-        (zero_lanes(first ^ key) | zero_lanes(second ^ key)) & highs != W::ZERO
+        has_zero_lane(first ^ key) | has_zero_lane(second ^ key) != W::ZERO
     }
 
     /// The candidate slots of a key, and what it stores in each.

@@ -107,7 +107,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     #[inline(always)]
     fn matches(&self, bucket: W, fingerprint: u64) -> W {
         let difference = bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint));
-        difference.wrapping_sub(self.ones) & !difference & self.highs
+        difference.has_zero_lane(self.ones, self.highs)
     }
 
     /// How many lanes hold `fingerprint`: unlike `matches`, without borrows between lanes.
@@ -115,8 +115,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     fn count_in(&self, bucket: W, fingerprint: u64) -> u32 {
         let difference = (bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint))) & self.mask;
         let lows = self.mask ^ self.highs;
-        let nonzero = ((difference & lows).wrapping_add(lows)) | difference;
-        (!nonzero & self.highs).count_ones()
+        difference.zero_lanes(lows, self.highs).count_ones()
     }
 
     #[inline(always)]

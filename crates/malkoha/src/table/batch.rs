@@ -1,18 +1,10 @@
-//! Many keys at once: their cache lines are asked for long before they are looked at.
-//!
-//! One lookup waits for two cache misses, and a processor overlaps few lookups of a plain loop.
-//! Here keys flow through a ring of groups: while one group is looked at, the lines of the groups
-//! after it are on their way.
+//! Lookups and inserts of many keys in a table of fixed size, whose cache misses overlap.
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::{prefetch, vectorized};
 use crate::layout::{self, Offer, Search, TableLayout, copies};
+use crate::ring::{self, GROUP};
 use crate::spill::Spill;
-
-/// Keys whose places are computed together: a vector unit's worth or two.
-const GROUP: usize = 16;
-/// Groups on their way: 64 keys, 128 lines.
-const AHEAD: usize = 4;
 
 vectorized! {
     /// Whether each hash's fingerprint is in the table.
@@ -26,42 +18,37 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
-        let mut ring = [[Aim::default(); GROUP]; AHEAD + 1];
-        let groups = hashes.len().div_ceil(GROUP);
-        for group in 0..groups + AHEAD {
-            if group < groups {
-                let aims = &mut ring[group % (AHEAD + 1)];
-                let rest = &hashes[group * GROUP..];
-                if let Some(hashes) = rest.first_chunk::<GROUP>() {
-                    for (aim, &hash) in aims.iter_mut().zip(hashes) {
-                        *aim = layout.aim(&layout.probe(hash));
-                    }
-                } else {
-                    for (aim, &hash) in aims.iter_mut().zip(rest) {
-                        *aim = layout.aim(&layout.probe(hash));
-                    }
+        let ask = |first: usize, aims: &mut [Aim; GROUP]| {
+            let rest = &hashes[first..];
+            if let Some(hashes) = rest.first_chunk::<GROUP>() {
+                for (aim, &hash) in aims.iter_mut().zip(hashes) {
+                    *aim = layout.aim(&layout.probe(hash));
                 }
-                for aim in aims {
-                    prefetch(bytes, aim.first >> 3);
-                    prefetch(bytes, aim.second >> 3);
+            } else {
+                for (aim, &hash) in aims.iter_mut().zip(rest) {
+                    *aim = layout.aim(&layout.probe(hash));
                 }
             }
-            if let Some(group) = group.checked_sub(AHEAD) {
-                let aims = &ring[group % (AHEAD + 1)];
-                let rest = &mut found[group * GROUP..];
-                if let Some(found) = rest.first_chunk_mut::<GROUP>() {
-                    for (found, aim) in found.iter_mut().zip(aims) {
-                        // SAFETY: the aim is this layout's, and the caller vouches for the table.
-                        *found = unsafe { layout.contains(bytes, aim) };
-                    }
-                } else {
-                    for (found, aim) in rest.iter_mut().zip(aims) {
-                        // SAFETY: as above.
-                        *found = unsafe { layout.contains(bytes, aim) };
-                    }
+            for aim in aims {
+                prefetch(bytes, aim.first >> 3);
+                prefetch(bytes, aim.second >> 3);
+            }
+        };
+        let look = |first: usize, aims: &[Aim; GROUP]| {
+            let rest = &mut found[first..];
+            if let Some(found) = rest.first_chunk_mut::<GROUP>() {
+                for (found, aim) in found.iter_mut().zip(aims) {
+                    // SAFETY: the aim is this layout's, and the caller vouches for the table.
+                    *found = unsafe { layout.contains(bytes, aim) };
+                }
+            } else {
+                for (found, aim) in rest.iter_mut().zip(aims) {
+                    // SAFETY: as above.
+                    *found = unsafe { layout.contains(bytes, aim) };
                 }
             }
-        }
+        };
+        ring::in_groups(hashes.len(), [Aim::default(); GROUP], ask, look);
     }
 }
 
@@ -75,26 +62,15 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     first_segment: u64,
     mut step: impl FnMut(&mut M, usize, &Probe),
 ) {
-    const RING: usize = GROUP * AHEAD;
-    let mut ring = [Probe::default(); RING];
-    let ask = |ring: &mut [Probe; RING], bytes: &M, i: usize| {
+    let ask = |bytes: &M, i: usize| {
         let mut probe = layout.probe(hashes[i]);
         probe.segment -= first_segment;
         let aim = layout.aim(&probe);
         prefetch(bytes.as_ref(), aim.first >> 3);
         prefetch(bytes.as_ref(), aim.second >> 3);
-        ring[i % RING] = probe;
+        probe
     };
-    for i in 0..hashes.len().min(RING) {
-        ask(&mut ring, bytes, i);
-    }
-    for i in 0..hashes.len() {
-        let probe = ring[i % RING];
-        if i + RING < hashes.len() {
-            ask(&mut ring, bytes, i + RING);
-        }
-        step(bytes, i, &probe);
-    }
+    ring::one_by_one(bytes, hashes.len(), ask, |bytes, i, probe| step(bytes, i, probe));
 }
 
 /// Keys that found no free slot and wait for the lines of their neighbours: their searches then
