@@ -9,7 +9,7 @@ use crate::filter::{
     GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
-use crate::key::{Key, KeyHasher};
+use crate::key::{Key, KeyHasher, hash_one};
 
 /// A filter or map of the kind that a file holds.
 ///
@@ -154,12 +154,12 @@ impl AnyFilter {
 
     /// As [`Filter::contains`](crate::Filter::contains).
     pub fn contains<K: Key>(&self, key: K) -> bool {
-        self.contains_hash(key.hash_with(self.hasher()))
+        self.contains_hash(hash_one(self.hasher(), key))
     }
 
     /// As [`Filter::count`](crate::Filter::count).
     pub fn count<K: Key>(&self, key: K) -> u64 {
-        self.count_hash(key.hash_with(self.hasher()))
+        self.count_hash(hash_one(self.hasher(), key))
     }
 
     /// As [`Filter::contains_hash`](crate::Filter::contains_hash).

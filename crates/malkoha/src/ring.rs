@@ -10,45 +10,56 @@ const AHEAD: usize = 4;
 /// As many keys.
 const RING: usize = GROUP * AHEAD;
 
-/// For the groups of so many keys in order: `ask` fills what is known of a group, and asks for its
-/// lines; later `look` is called with it. Both are told the number of the group's first key.
-#[inline(always)]
-pub(crate) fn in_groups<A: Copy>(
-    keys: usize,
-    empty: A,
-    mut ask: impl FnMut(usize, &mut A),
-    mut look: impl FnMut(usize, &A),
-) {
-    let mut ring = [empty; AHEAD + 1];
-    let groups = keys.div_ceil(GROUP);
-    for group in 0..groups + AHEAD {
-        if group < groups {
-            ask(group * GROUP, &mut ring[group % (AHEAD + 1)]);
-        }
-        if let Some(group) = group.checked_sub(AHEAD) {
-            look(group * GROUP, &ring[group % (AHEAD + 1)]);
-        }
+/// Groups that a batch remembers: those on their way, and the one that is looked at.
+pub(crate) const SLOTS: usize = AHEAD + 1;
+
+/// A group of a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Group(usize);
+
+impl Group {
+    /// The number of its first key.
+    #[inline(always)]
+    pub(crate) fn first(self) -> usize {
+        self.0 * GROUP
+    }
+
+    /// Which of the [`SLOTS`] has what is known of it.
+    #[inline(always)]
+    pub(crate) fn slot(self) -> usize {
+        self.0 % SLOTS
     }
 }
 
-/// For so many keys in order: `ask` returns what is known of a key, and asks for its lines; later
-/// `step` is called with it. Both are handed `table`, which `step` may change.
+/// For so many keys, in order: the group whose lines are asked for, and then the one that is looked
+/// at. A loop over them and no calls of closures: those would not be compiled for the instruction
+/// set of the function around them.
+#[inline(always)]
+pub(crate) fn turns(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<Group>)> {
+    let groups = keys.div_ceil(GROUP);
+    (0..groups + AHEAD).map(move |turn| {
+        ((turn < groups).then_some(Group(turn)), turn.checked_sub(AHEAD).map(Group))
+    })
+}
+
+/// For the hashes in order: `ask` returns what is known of one, and asks for its lines; later `step`
+/// is called with its number, it and that. Both are handed `table`, which `step` may change.
 #[inline(always)]
 pub(crate) fn one_by_one<T: ?Sized, P: Copy + Default>(
     table: &mut T,
-    keys: usize,
-    mut ask: impl FnMut(&T, usize) -> P,
-    mut step: impl FnMut(&mut T, usize, &P),
+    hashes: &[u64],
+    mut ask: impl FnMut(&T, u64) -> P,
+    mut step: impl FnMut(&mut T, usize, u64, &P),
 ) {
     let mut ring = [P::default(); RING];
-    for (i, known) in ring.iter_mut().enumerate().take(keys) {
-        *known = ask(table, i);
+    for (known, &hash) in ring.iter_mut().zip(hashes) {
+        *known = ask(table, hash);
     }
-    for i in 0..keys {
+    for (i, &hash) in hashes.iter().enumerate() {
         let known = ring[i % RING];
-        if i + RING < keys {
-            ring[i % RING] = ask(table, i + RING);
+        if let Some(&later) = hashes.get(i + RING) {
+            ring[i % RING] = ask(table, later);
         }
-        step(table, i, &known);
+        step(table, i, hash, &known);
     }
 }

@@ -145,7 +145,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
 impl<P: Locking, S> Sealed for Shared<P, S> {}
 
 impl<P: Locking, S: Space> Lookup for Shared<P, S> {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         self.table.whole(|table| table.contains(&table.addressing.probe(hash)))
     }

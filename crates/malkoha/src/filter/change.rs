@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Filter, Keys, all_but, hash_chunks};
 use crate::error::{BatchError, InsertError};
-use crate::key::Key;
+use crate::key::{Key, hash_all, hash_one};
 use crate::table::traits::Change;
 
 impl<T: Change> Filter<T, Keys> {
@@ -17,7 +17,7 @@ impl<T: Change> Filter<T, Keys> {
     /// holds what it held.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
-        self.insert_hash(key.hash_with(self.hasher))
+        self.insert_hash(hash_one(self.hasher, key))
     }
 
     /// [`insert`](Self::insert) for a hash.
@@ -41,7 +41,7 @@ impl<T: Change> Filter<T, Keys> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_unique<K: Key>(&mut self, key: K) -> Result<bool, InsertError> {
-        self.insert_unique_hash(key.hash_with(self.hasher))
+        self.insert_unique_hash(hash_one(self.hasher, key))
     }
 
     /// [`insert_unique`](Self::insert_unique) for a hash.
@@ -128,8 +128,8 @@ impl<T: Change> Filter<T, Keys> {
         let round = self.table.round(keys.len()).max(1);
         let mut hashes = Vec::with_capacity(round);
         for (number, keys) in keys.chunks(round).enumerate() {
-            hashes.clear();
-            hashes.extend(keys.iter().map(|key| key.hash_with(self.hasher)));
+            hashes.resize(keys.len(), 0);
+            hash_all(self.hasher, keys, &mut hashes);
             self.table.insert_batch(&hashes, |_| 0, 1, |i| refused.push(number * round + i));
         }
         all_but(refused, || self.table.refusal())
@@ -181,7 +181,7 @@ impl<T: Change> Filter<T, Keys> {
     /// [above](Filter#removing-keys-that-were-never-inserted).
     #[inline]
     pub fn remove<K: Key>(&mut self, key: K) -> bool {
-        self.remove_hash(key.hash_with(self.hasher))
+        self.remove_hash(hash_one(self.hasher, key))
     }
 
     /// [`remove`](Self::remove) for a hash.

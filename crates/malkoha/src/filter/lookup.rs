@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Content, Filter, hash_chunks};
 use crate::entries::Entry;
-use crate::key::Key;
+use crate::key::{Key, KeyHasher, hash_one};
 use crate::params::{float, math};
 use crate::table::traits::Lookup;
 
@@ -14,6 +14,16 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// for a key that was not, and never for one that was.
     #[inline(always)]
     pub fn contains<K: Key>(&self, key: K) -> bool {
+        // As `hash_one`, but the two ways do not meet again: a lookup by XXH3 is then inlined as a
+        // whole, with a tenth fewer instructions.
+        match self.hasher.seed() {
+            Some(seed) => self.contains_hash(key.hash_with(KeyHasher::new(seed))),
+            None => self.contains_keyed(&key),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_keyed<K: Key>(&self, key: &K) -> bool {
         self.contains_hash(key.hash_with(self.hasher))
     }
 
@@ -48,7 +58,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// positive. O(1), and O(log(n)) where n fingerprints have spilled copies.
     #[inline]
     pub fn count<K: Key>(&self, key: K) -> u64 {
-        self.count_hash(key.hash_with(self.hasher))
+        self.count_hash(hash_one(self.hasher, key))
     }
 
     /// [`count`](Self::count) for a hash.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Content, Filter, Values, all_but, hash_chunks, pair_chunks};
 use crate::error::{BatchError, InsertError};
-use crate::key::Key;
+use crate::key::{Key, hash_one};
 use crate::table::traits::{Candidates, Change, Lookup};
 
 impl<T: Candidates> Filter<T, Values> {
@@ -14,7 +14,7 @@ impl<T: Candidates> Filter<T, Values> {
     /// [`count_value`](Self::count_value) tells how many there are.
     #[inline]
     pub fn get<K: Key>(&self, key: K) -> impl Iterator<Item = u64> + use<'_, K, T> {
-        self.get_hash(key.hash_with(self.hasher()))
+        self.get_hash(hash_one(self.hasher(), key))
     }
 
     /// [`get`](Self::get) for a hash.
@@ -26,7 +26,7 @@ impl<T: Candidates> Filter<T, Values> {
     /// The different candidate values of a key, ascending, each with its number of copies.
     pub fn values<K: Key>(&self, key: K) -> Vec<(u64, u64)> {
         let mut values: Vec<(u64, u64)> =
-            self.table.candidates(key.hash_with(self.hasher())).collect();
+            self.table.candidates(hash_one(self.hasher(), key)).collect();
         values.sort_unstable();
         values.dedup_by(|later, first| {
             let same = later.0 == first.0;
@@ -58,7 +58,7 @@ impl<T: Candidates> Filter<T, Values> {
     /// How many copies of a pair of key and value are in: never too few.
     #[must_use]
     pub fn count_value<K: Key>(&self, key: K, value: u64) -> u64 {
-        self.table.count_value(key.hash_with(self.hasher()), value)
+        self.table.count_value(hash_one(self.hasher(), key), value)
     }
 }
 
@@ -79,7 +79,7 @@ impl<T: Change> Filter<T, Values> {
     /// a new key. The map then holds what it held.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K, value: u64) -> Result<(), InsertError> {
-        self.insert_hash(key.hash_with(self.hasher()), value)
+        self.insert_hash(hash_one(self.hasher(), key), value)
     }
 
     /// [`insert`](Self::insert) for a hash.
@@ -132,7 +132,7 @@ impl<T: Change> Filter<T, Values> {
     ///
     /// If `new` has more than [`value_bits`](Self::value_bits) bits.
     pub fn update<K: Key>(&mut self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
-        self.update_hash(key.hash_with(self.hasher()), old, new)
+        self.update_hash(hash_one(self.hasher(), key), old, new)
     }
 
     /// [`update`](Self::update) for a hash.
@@ -148,7 +148,7 @@ impl<T: Change> Filter<T, Values> {
     /// Removes one copy of a key that was inserted with this value; returns whether it was found.
     /// Another key is hit only if it has both the fingerprint and the value.
     pub fn remove<K: Key>(&mut self, key: K, value: u64) -> bool {
-        self.remove_hash(key.hash_with(self.hasher()), value)
+        self.remove_hash(hash_one(self.hasher(), key), value)
     }
 
     /// [`remove`](Self::remove) for a hash.
@@ -169,7 +169,7 @@ impl<T: Change> Filter<T, Values> {
 
     fn hashed<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
         let hasher = self.hasher();
-        pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect()
+        pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
     }
 
     #[inline]

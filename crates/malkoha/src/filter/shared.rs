@@ -8,7 +8,7 @@ use crate::builder::Builder;
 use crate::concurrent::{OnePiece, Shared, Space};
 use crate::error::{BatchError, BuildError, InsertError};
 use crate::geometry::Geometry;
-use crate::key::Key;
+use crate::key::{Key, hash_one};
 use crate::locks::Locking;
 
 impl ConcurrentCuckooFilter {
@@ -53,7 +53,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// a filter that grows also if the system does not give the memory for another part.
     #[inline]
     pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
-        self.insert_hash(key.hash_with(self.hasher))
+        self.insert_hash(hash_one(self.hasher, key))
     }
 
     /// [`insert`](Self::insert) for a hash.
@@ -92,7 +92,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_unique<K: Key>(&self, key: K) -> Result<bool, InsertError> {
-        self.insert_unique_hash(key.hash_with(self.hasher))
+        self.insert_unique_hash(hash_one(self.hasher, key))
     }
 
     /// [`insert_unique`](Self::insert_unique) for a hash.
@@ -182,7 +182,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// [above](Filter#removing-keys-that-were-never-inserted).
     #[inline]
     pub fn remove<K: Key>(&self, key: K) -> bool {
-        self.remove_hash(key.hash_with(self.hasher))
+        self.remove_hash(hash_one(self.hasher, key))
     }
 
     /// [`remove`](Self::remove) for a hash.

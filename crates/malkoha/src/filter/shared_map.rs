@@ -6,7 +6,7 @@ use super::{
 };
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
-use crate::key::Key;
+use crate::key::{Key, hash_one};
 use crate::sharded::Sharded;
 use crate::table::traits::{Change, Lookup};
 
@@ -80,7 +80,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     /// [`InsertError::Value`] if the value has too many bits, and [`InsertError::Full`], of a map
     /// that does not grow, if the key's shard has no place for it.
     pub fn insert<K: Key>(&self, key: K, value: u64) -> Result<(), InsertError> {
-        self.insert_hash(key.hash_with(self.hasher), value)
+        self.insert_hash(hash_one(self.hasher, key), value)
     }
 
     /// [`insert`](Self::insert) for a hash.
@@ -101,7 +101,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     pub fn insert_many<K: Key>(&self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
         let hasher = self.hasher;
         let hashed: Vec<(u64, u64)> =
-            pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect();
+            pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect();
         self.insert_hashes(&hashed)
     }
 
@@ -134,7 +134,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     ///
     /// [`InsertError::Value`] if the new value has too many bits.
     pub fn update<K: Key>(&self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
-        self.update_hash(key.hash_with(self.hasher), old, new)
+        self.update_hash(hash_one(self.hasher, key), old, new)
     }
 
     /// [`update`](Self::update) for a hash.
@@ -150,7 +150,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     /// Removes one copy of a pair; returns whether it was found. Remove only what was inserted: see
     /// [`CuckooFilter`](super::CuckooFilter#removing-keys-that-were-never-inserted).
     pub fn remove<K: Key>(&self, key: K, value: u64) -> bool {
-        self.remove_hash(key.hash_with(self.hasher), value)
+        self.remove_hash(hash_one(self.hasher, key), value)
     }
 
     /// [`remove`](Self::remove) for a hash.
@@ -162,7 +162,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     pub fn remove_many<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<bool> {
         let hasher = self.hasher;
         let hashed: Vec<(u64, u64)> =
-            pairs.iter().map(|(key, value)| (key.hash_with(hasher), *value)).collect();
+            pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect();
         let mut removed = vec![false; pairs.len()];
         pair_chunks(&hashed, |start, hashes, pairs| {
             let done = |i, found| removed[start + i] = found;

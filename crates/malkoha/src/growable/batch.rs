@@ -129,32 +129,35 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
-        let ask = |first: usize, aims: &mut Aims| {
-            let rest = &hashes[first..];
-            let mut padded = [0; GROUP];
-            let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
-                padded[..rest.len()].copy_from_slice(rest);
-                &padded
-            });
-            if table.strings.is_one_tree() {
-                aims.take::<true>(table, compare.width(), hashes);
-            } else {
-                aims.take::<false>(table, compare.width(), hashes);
+        let mut ring = [Aims::EMPTY; ring::SLOTS];
+        for (ask, look) in ring::turns(hashes.len()) {
+            if let Some(group) = ask {
+                let rest = &hashes[group.first()..];
+                let mut padded = [0; GROUP];
+                let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
+                    padded[..rest.len()].copy_from_slice(rest);
+                    &padded
+                });
+                let (aims, width) = (&mut ring[group.slot()], compare.width());
+                if table.strings.is_one_tree() {
+                    aims.take::<true>(table, width, hashes);
+                } else {
+                    aims.take::<false>(table, width, hashes);
+                }
             }
-        };
-        let look = |first: usize, aims: &Aims| {
-            let Aims { segments, bits, wanted } = aims;
-            let mut answers = [false; GROUP];
-            for i in 0..GROUP {
-                let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
-                // SAFETY: `take` computed a bucket of the segment's form, which the directory
-                // keeps with the segment; the table is not changed meanwhile.
-                answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
+            if let Some(group) = look {
+                let Aims { segments, bits, wanted } = &ring[group.slot()];
+                let mut answers = [false; GROUP];
+                for i in 0..GROUP {
+                    let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
+                    // SAFETY: `take` computed a bucket of the segment's form, which the directory
+                    // keeps with the segment; the table is not changed meanwhile.
+                    answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
+                }
+                let rest = &mut found[group.first()..];
+                let len = rest.len().min(GROUP);
+                rest[..len].copy_from_slice(&answers[..len]);
             }
-            let rest = &mut found[first..];
-            let len = rest.len().min(GROUP);
-            rest[..len].copy_from_slice(&answers[..len]);
-        };
-        ring::in_groups(hashes.len(), Aims::EMPTY, ask, look);
+        }
     }
 }

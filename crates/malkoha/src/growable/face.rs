@@ -194,8 +194,8 @@ impl Growing {
     /// Calls `change` with each hash in order, when its lines have been asked for.
     #[inline(always)]
     fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
-        let ask = |table: &Self, i: usize| Growing::prefetch(table, hashes[i]);
-        ring::one_by_one(self, hashes.len(), ask, |table, i, ()| change(table, i, hashes[i]));
+        let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
+        ring::one_by_one(self, hashes, ask, |table, i, hash, ()| change(table, i, hash));
     }
 
     fn entries_of(&self, number: usize) -> Vec<Entry> {

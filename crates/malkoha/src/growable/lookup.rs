@@ -197,9 +197,9 @@ impl Growing {
 
     /// Calls `each` with the position of a hash, a value of it and the number of copies.
     pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        let (ask, mut table) = (|table: &&Self, i: usize| table.prefetch(hashes[i]), self);
-        ring::one_by_one(&mut table, hashes.len(), ask, |table, i, ()| {
-            table.for_each_value(hashes[i], |value, copies| each(i, value, copies));
+        let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
+        ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
+            table.for_each_value(hash, |value, copies| each(i, value, copies));
         });
     }
 }

@@ -155,7 +155,7 @@ impl KeyHasher {
     }
 
     /// [`hash_bytes`](Self::hash_bytes) of as many bytes as the compiler knows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
         match self.0 {
             Keyed::Xxh3(seed) => xxh3_64_with_seed(&bytes, seed),
@@ -172,6 +172,21 @@ impl fmt::Debug for KeyHasher {
             Keyed::Sip13(_) => f.debug_struct("Sip13").finish_non_exhaustive(),
         }
     }
+}
+
+/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it takes so many
+/// registers that XXH3 beside it would be slower.
+#[inline(always)]
+pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
+    match hasher.0 {
+        Keyed::Xxh3(seed) => key.hash_with(KeyHasher::new(seed)),
+        Keyed::Sip13(sip) => sip_one(sip, &key),
+    }
+}
+
+#[inline(never)]
+fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
+    key.hash_with(KeyHasher(Keyed::Sip13(sip)))
 }
 
 /// The hashes of keys. Decides once which function it is.

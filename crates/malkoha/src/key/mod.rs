@@ -9,8 +9,8 @@ mod sip;
 mod types;
 
 pub use hashed::Hashed;
-pub(crate) use hasher::hash_all;
 pub use hasher::{HashFunction, KeyHasher};
+pub(crate) use hasher::{hash_all, hash_one};
 
 /// Something that can be hashed stably, that is, by its bytes alone.
 ///

@@ -58,7 +58,7 @@ impl Key for u8 {
 macro_rules! key_integers {
     ($($($type:ty),+ => |$key:ident| $bytes:expr;)*) => {$($(
         impl Key for $type {
-            #[inline]
+            #[inline(always)]
             fn hash_with(&self, hasher: KeyHasher) -> u64 {
                 let $key = *self;
                 hasher.hash_array($bytes)

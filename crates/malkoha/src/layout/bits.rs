@@ -46,6 +46,15 @@ pub(crate) trait Word:
         self.wrapping_sub(ones) & !self & highs
     }
 
+    /// Whether some lane of one of the two is 0. `!(x - 1) | x` of both, as `-x | x` one lower: two
+    /// instructions fewer than [`has_zero_lane`](Self::has_zero_lane) twice.
+    #[inline(always)]
+    fn either_has_zero_lane(self, other: Self, ones: Self, highs: Self) -> bool {
+        let below = ones.wrapping_sub(Self::from_u64(1));
+        let nonzero = |word: Self| below.wrapping_sub(word) | word;
+        !(nonzero(self) & nonzero(other)) & highs != Self::ZERO
+    }
+
     /// The highest bit of each lane that is 0: unlike [`has_zero_lane`](Self::has_zero_lane), no
     /// borrow leaves a lane, so that each is judged by itself. `lows` has all other bits of each
     /// lane.

@@ -96,9 +96,8 @@ impl<W: Word> GapWindows<W> {
         let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
         // The subtraction borrows from the start lane into the end lane only if the start lane
         // and all bits between are zero, and then there is a match anyway.
-        let has_zero_lane = |difference: W| difference.has_zero_lane(ones, highs);
         // Both windows always: a branch between them would be mispredicted half the time.
-        has_zero_lane(first ^ key) | has_zero_lane(second ^ key) != W::ZERO
+        (first ^ key).either_has_zero_lane(second ^ key, ones, highs)
     }
 
     /// The candidate slots of a key, and what it stores in each.

@@ -106,14 +106,19 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     /// highest bit of the lowest such lane.
     #[inline(always)]
     fn matches(&self, bucket: W, fingerprint: u64) -> W {
-        let difference = bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint));
-        difference.has_zero_lane(self.ones, self.highs)
+        self.difference(bucket, fingerprint).has_zero_lane(self.ones, self.highs)
+    }
+
+    /// The lanes that hold `fingerprint` are 0.
+    #[inline(always)]
+    fn difference(&self, bucket: W, fingerprint: u64) -> W {
+        bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint))
     }
 
     /// How many lanes hold `fingerprint`: unlike `matches`, without borrows between lanes.
     #[inline]
     fn count_in(&self, bucket: W, fingerprint: u64) -> u32 {
-        let difference = (bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint))) & self.mask;
+        let difference = self.difference(bucket, fingerprint) & self.mask;
         let lows = self.mask ^ self.highs;
         difference.zero_lanes(lows, self.highs).count_ones()
     }
@@ -233,8 +238,11 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             }
         };
         // Both buckets always: a branch between them would be mispredicted half the time.
-        let matches = self.matches(first, aim.fingerprint) | self.matches(second, aim.fingerprint);
-        matches != W::ZERO
+        self.difference(first, aim.fingerprint).either_has_zero_lane(
+            self.difference(second, aim.fingerprint),
+            self.ones,
+            self.highs,
+        )
     }
 
     #[inline]

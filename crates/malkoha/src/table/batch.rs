@@ -18,37 +18,41 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
-        let ask = |first: usize, aims: &mut [Aim; GROUP]| {
-            let rest = &hashes[first..];
-            if let Some(hashes) = rest.first_chunk::<GROUP>() {
-                for (aim, &hash) in aims.iter_mut().zip(hashes) {
-                    *aim = layout.aim(&layout.probe(hash));
+        let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
+        for (ask, look) in ring::turns(hashes.len()) {
+            if let Some(group) = ask {
+                let aims = &mut ring[group.slot()];
+                let rest = &hashes[group.first()..];
+                if let Some(hashes) = rest.first_chunk::<GROUP>() {
+                    for (aim, &hash) in aims.iter_mut().zip(hashes) {
+                        *aim = layout.aim(&layout.probe(hash));
+                    }
+                } else {
+                    for (aim, &hash) in aims.iter_mut().zip(rest) {
+                        *aim = layout.aim(&layout.probe(hash));
+                    }
                 }
-            } else {
-                for (aim, &hash) in aims.iter_mut().zip(rest) {
-                    *aim = layout.aim(&layout.probe(hash));
-                }
-            }
-            for aim in aims {
-                prefetch(bytes, aim.first >> 3);
-                prefetch(bytes, aim.second >> 3);
-            }
-        };
-        let look = |first: usize, aims: &[Aim; GROUP]| {
-            let rest = &mut found[first..];
-            if let Some(found) = rest.first_chunk_mut::<GROUP>() {
-                for (found, aim) in found.iter_mut().zip(aims) {
-                    // SAFETY: the aim is this layout's, and the caller vouches for the table.
-                    *found = unsafe { layout.contains(bytes, aim) };
-                }
-            } else {
-                for (found, aim) in rest.iter_mut().zip(aims) {
-                    // SAFETY: as above.
-                    *found = unsafe { layout.contains(bytes, aim) };
+                for aim in aims {
+                    prefetch(bytes, aim.first >> 3);
+                    prefetch(bytes, aim.second >> 3);
                 }
             }
-        };
-        ring::in_groups(hashes.len(), [Aim::default(); GROUP], ask, look);
+            if let Some(group) = look {
+                let aims = &ring[group.slot()];
+                let rest = &mut found[group.first()..];
+                if let Some(found) = rest.first_chunk_mut::<GROUP>() {
+                    for (found, aim) in found.iter_mut().zip(aims) {
+                        // SAFETY: the aim is this layout's, and the caller vouches for the table.
+                        *found = unsafe { layout.contains(bytes, aim) };
+                    }
+                } else {
+                    for (found, aim) in rest.iter_mut().zip(aims) {
+                        // SAFETY: as above.
+                        *found = unsafe { layout.contains(bytes, aim) };
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -62,15 +66,15 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     first_segment: u64,
     mut step: impl FnMut(&mut M, usize, &Probe),
 ) {
-    let ask = |bytes: &M, i: usize| {
-        let mut probe = layout.probe(hashes[i]);
+    let ask = |bytes: &M, hash: u64| {
+        let mut probe = layout.probe(hash);
         probe.segment -= first_segment;
         let aim = layout.aim(&probe);
         prefetch(bytes.as_ref(), aim.first >> 3);
         prefetch(bytes.as_ref(), aim.second >> 3);
         probe
     };
-    ring::one_by_one(bytes, hashes.len(), ask, |bytes, i, probe| step(bytes, i, probe));
+    ring::one_by_one(bytes, hashes, ask, |bytes, i, _, probe| step(bytes, i, probe));
 }
 
 /// Keys that found no free slot and wait for the lines of their neighbours: their searches then
