@@ -48,6 +48,9 @@ pub enum Error {
     /// There is no store in the directory.
     #[error("'{0}' is no store: it holds no log files")]
     NoStore(String),
+    /// The directory has a part of a store: its backup was interrupted.
+    #[error("it is a backup that did not come to its end: make it again, or remove the directory")]
+    UnfinishedBackup,
     /// Bytes that are not what was written.
     #[error("'{file}' is damaged at byte {offset}: {what}; restore it, or run repair")]
     Damaged {
@@ -99,6 +102,14 @@ pub enum Error {
         "'{0}' cannot be stored: the key 'f{0}' has a value that is no file's: delete that, or keep files in a store of their own"
     )]
     Taken(String),
+    /// Two chunks that differ have one hash.
+    #[error(
+        "'{name}' cannot be stored: another chunk has the SHA-1 of one of its chunks; import it with BLAKE3 or SHA-256"
+    )]
+    Collision {
+        /// The file.
+        name: String,
+    },
     /// A file that was imported cannot be given back as it was.
     #[error("'{name}' cannot be restored: {what}")]
     Broken {

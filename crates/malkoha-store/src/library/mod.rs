@@ -55,7 +55,7 @@ pub struct Collected {
 /// let library = Library::new(&store);
 /// let text = b"a cuckoo in a clock";
 /// let metadata = Metadata { mode: Some(0o644), ..Metadata::default() };
-/// library.import("clock.txt", &text[..], metadata, Chunking::default(), Digest::Sha1)?;
+/// library.import("clock.txt", &text[..], metadata, Chunking::default(), Digest::default())?;
 /// let mut restored = Vec::new();
 /// library.export("clock.txt", &mut restored)?;
 /// assert_eq!(restored, text);
@@ -106,7 +106,8 @@ impl<'s> Library<'s> {
     /// # Errors
     ///
     /// If the input cannot be read, the sizes of chunks are out of range or too small for so long
-    /// a file, the key of the record has a value that is no file's, or a write fails.
+    /// a file, the key of the record has a value that is no file's, two chunks that differ have one
+    /// hash, or a write fails.
     pub fn import(
         &self,
         name: impl AsRef<[u8]>,
@@ -135,7 +136,13 @@ impl<'s> Library<'s> {
                     return Err(Error::Option("the file has too many chunks: make them longer"));
                 }
                 let key = chunk_key(digest, &hash);
-                if !fresh.contains(&key) && !self.store.contains(&key)? {
+                if digest == Digest::Sha1 && fresh.contains(&key) {
+                    // It is compared with what the store has.
+                    self.store.apply(&batch)?;
+                    batch.clear();
+                    fresh.clear();
+                }
+                if !fresh.contains(&key) && !self.has_chunk(name, digest, &key, chunk)? {
                     import.new_bytes += chunk.len() as u64;
                     batch.put(&key, chunk)?;
                     fresh.insert(key);
@@ -154,6 +161,17 @@ impl<'s> Library<'s> {
         batch.put(&file, &manifest.to_bytes())?;
         self.store.apply(&batch)?;
         Ok(import)
+    }
+
+    /// Whether the store has this chunk. Of hashes that collide by chance alone, the key is enough.
+    fn has_chunk(&self, name: &[u8], digest: Digest, key: &[u8], chunk: &[u8]) -> Result<bool> {
+        if digest != Digest::Sha1 {
+            return self.store.contains(key);
+        }
+        match self.store.get_with(key, |there| there == chunk)? {
+            Some(false) => Err(Error::Collision { name: text(name) }),
+            found => Ok(found.is_some()),
+        }
     }
 
     /// Stores a directory under a name, in place of what has it; not what lies in it.

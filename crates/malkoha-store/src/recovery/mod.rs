@@ -16,6 +16,7 @@ use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
 use crate::log::{FileHeader, FileTable, LogFile, file_name, parse_name, random_seed};
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
+use crate::store::backup::UNFINISHED;
 pub use found::{Cut, Recovery};
 use read::{Ended, Read};
 use unknown::{Opened, Unknown};
@@ -50,6 +51,9 @@ pub(crate) enum OnDamage {
 /// Reads the store. Changes nothing.
 pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Option<Recovered>> {
     let names = storage.list().map_err(Error::io("list", "."))?;
+    if names.iter().any(|name| name == UNFINISHED) {
+        return Err(Error::UnfinishedBackup);
+    }
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
     let (checkpoint, checkpoint_damage) = match index::read(storage) {

@@ -13,7 +13,8 @@ use rustix::fs::OFlags;
 use super::Storage;
 use super::os::{OsStorage, is_shared};
 
-const NAME: &str = "LOCK";
+/// The file that is locked.
+pub(crate) const NAME: &str = "LOCK";
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]

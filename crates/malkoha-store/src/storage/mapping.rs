@@ -134,16 +134,13 @@ impl Mapping {
     }
 }
 
-/// Two MiB at a time where the system can: one entry of the processor's address tables then serves
-/// as many records as 512 else, and the first write there waits for no more than these two MiB,
-/// where reading ahead would make it wait for all that the device reads at a time.
+/// Nothing is read ahead: a look at a record that is not in memory reads its page, and no more. The
+/// advice for huge pages would make the system read 2 MiB each time, whatever else it is advised.
 fn advise(map: &MmapRaw) {
-    #[cfg(target_os = "linux")]
-    for advice in [memmap2::Advice::HugePage, memmap2::Advice::Random] {
-        // Only speed depends on it; systems differ in what they know.
-        let _ = map.advise(advice);
-    }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(unix)]
+    // Only speed depends on it; systems differ in what they know.
+    let _ = map.advise(memmap2::Advice::Random);
+    #[cfg(not(unix))]
     let _ = map;
 }
 

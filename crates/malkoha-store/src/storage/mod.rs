@@ -1,6 +1,7 @@
 //! Where the files of a store lie: a directory of the operating system, or one that a test
 //! simulates.
 
+mod directory;
 mod lock;
 mod mapping;
 mod os;
@@ -9,7 +10,9 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+pub(crate) use directory::{make_directories, sync_directory};
 pub use lock::Lock;
+pub(crate) use lock::NAME as LOCK;
 pub use mapping::Mapping;
 pub use os::{OsStorage, Writing};
 

@@ -1,12 +1,19 @@
 //! Checkpoints and copies, while the store is in use.
 
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::Store;
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::file_name;
+use crate::log::{file_name, parse_name};
+use crate::storage::{LOCK, make_directories, sync_directory};
+
+/// A file that a copy has until it is whole: with it the directory is no store.
+pub(crate) const UNFINISHED: &str = "BACKUP.unfinished";
+/// A file that a whole copy has: its last line is written when all else is durable.
+const FINISHED: &str = "BACKUP";
 
 impl Store {
     /// Syncs and writes the index into a file, so that opening after a crash need not read what was
@@ -21,35 +28,79 @@ impl Store {
     }
 
     /// Makes a copy of the store, as it is now, in the directory `path`, which must be empty or not
-    /// there. On the same device it takes hard links, no space and next to no time; writers go on
-    /// meanwhile. The copy is a store like any other.
+    /// there, or have what an interrupted backup left. On the same device it takes hard links, no
+    /// space and next to no time; writers go on meanwhile. The copy is a store like any other.
+    ///
+    /// Until it is whole, the directory has a file `BACKUP.unfinished`, and opening it is an error.
+    /// Then it has a file `BACKUP` with the numbers of keys, files and bytes.
     ///
     /// # Errors
     ///
-    /// If the directory has files, the device is full or the system refuses.
+    /// If the directory has files, the device is full or the system refuses. Nothing of the copy
+    /// stays then.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let failed = |action| Error::io(action, path.display().to_string());
-        fs::create_dir_all(path).map_err(failed("make"))?;
+        make_directories(path).map_err(failed("make"))?;
+        clear_unfinished(path).map_err(failed("clear"))?;
         if fs::read_dir(path).map_err(failed("read"))?.next().is_some() {
             return Err(Error::Option("a backup needs a directory without files"));
         }
+        // Durable before anything else is there, as opening takes it for a store otherwise.
+        let mark = "this copy of a store is not whole: remove the directory, or make it again\n";
+        write_file(path, UNFINISHED, mark).map_err(failed("write a copy in"))?;
+        self.copy_into(path).inspect_err(|_| {
+            // A part of a store is none. The first error is the one to tell.
+            let _ = clear_unfinished(path);
+        })
+    }
+
+    fn copy_into(&self, path: &Path) -> Result<()> {
+        let failed = |action| Error::io(action, path.display().to_string());
         let mut maintained = self.inner.maintenance();
         // What is sealed is never written again, so both stores may have it. The seal says what of
         // the log is durable.
         self.inner.sync()?;
         let mut writer = self.inner.writer()?;
         writer.seal()?;
+        let keys = self.inner.index.len();
         let files = self.inner.write_checkpoint(&mut maintained, writer, &[])?;
         let names = files.iter().map(|file| file_name(file.id));
-        let names: Vec<_> = names.chain([index::CHECKPOINT.to_owned()]).collect();
-        for (done, name) in names.iter().enumerate() {
-            let linked = self.inner.storage.link(name, path).map_err(failed("write a copy in"));
-            linked.inspect_err(|_| {
-                // A part of a store is none. The first error is the one to tell.
-                names[..done].iter().for_each(|name| drop(fs::remove_file(path.join(name))));
-            })?;
+        for name in names.chain([index::CHECKPOINT.to_owned()]) {
+            self.inner.storage.link(&name, path).map_err(failed("write a copy in"))?;
         }
-        File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync"))
+        sync_directory(path).map_err(failed("sync"))?;
+        let bytes: u64 = files.iter().map(|file| file.end).sum();
+        let mark = format!("keys {keys}\nfiles {}\nbytes {bytes}\nwhole\n", files.len());
+        write_file(path, FINISHED, &mark).map_err(failed("write a copy in"))?;
+        fs::remove_file(path.join(UNFINISHED)).map_err(failed("finish a copy in"))?;
+        sync_directory(path).map_err(failed("sync"))
     }
+}
+
+/// Makes a durable file.
+fn write_file(directory: &Path, name: &str, content: &str) -> io::Result<()> {
+    let mut file = File::create(directory.join(name))?;
+    file.write_all(content.as_bytes())?;
+    file.sync_all()?;
+    sync_directory(directory)
+}
+
+/// Removes what a backup left that did not come to its end; the mark of that last.
+fn clear_unfinished(directory: &Path) -> io::Result<()> {
+    let mark = directory.join(UNFINISHED);
+    if !mark.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        let ours = |name: &str| {
+            [index::CHECKPOINT, LOCK, FINISHED].contains(&name) || parse_name(name).is_some()
+        };
+        if name.to_str().is_some_and(ours) {
+            fs::remove_file(directory.join(name))?;
+        }
+    }
+    sync_directory(directory)?;
+    fs::remove_file(mark)
 }

@@ -2,7 +2,7 @@
 
 mod ahead;
 mod background;
-mod backup;
+pub(crate) mod backup;
 mod batch;
 mod compact;
 mod many;

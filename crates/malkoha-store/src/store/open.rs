@@ -1,6 +1,5 @@
 //! Opening and closing.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::index::{self, Index};
 use crate::log::{Commit, FileTable, Writer, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
-use crate::storage::{Lock, OsStorage, Storage, Writing};
+use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
 
 impl Store {
     /// Opens the store in the directory `path` for reading and writing, and makes it if it is not
@@ -135,7 +134,7 @@ impl Drop for Store {
 pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     let name = || path.display().to_string();
     if create {
-        fs::create_dir_all(path).map_err(Error::not_writable("make", name()))?;
+        make_directories(path).map_err(Error::not_writable("make", name()))?;
     }
     let storage = directory(path)?;
     // In other people's directories nothing is made.

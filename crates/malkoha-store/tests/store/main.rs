@@ -1,5 +1,6 @@
 //! The store on real files, and on simulated ones that crash.
 
+mod backups;
 mod crash;
 mod damage;
 mod device;

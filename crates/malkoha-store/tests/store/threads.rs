@@ -113,3 +113,34 @@ fn compaction_in_the_background_makes_way_for_others() {
     is_done.recv_timeout(Duration::from_secs(60)).expect("it does not wait for that").unwrap();
     assert_eq!(store.len(), 20_000);
 }
+
+/// Bytes that this process had the device read.
+fn read_from_device() -> u64 {
+    let told = std::fs::read_to_string("/proc/self/io").unwrap();
+    told.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap().parse().unwrap()
+}
+
+/// Each get of a record that was not in memory read two MiB: advice for huge pages meant reading ahead.
+#[test]
+fn a_get_beyond_memory_reads_little_more_than_its_record() {
+    const GETS: u64 = 50;
+    let dir = Dir::new();
+    let options = Options::new().background(false).seed(1);
+    let store = Store::open(dir.path(), &options).unwrap();
+    (0..300_000).for_each(|n| store.put(&key(n), &[1; 100]).unwrap());
+    store.close().unwrap();
+    for log in dir.logs() {
+        let file = std::fs::File::open(log).unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    }
+    let store = Store::open_read_only(dir.path()).unwrap();
+    let before = read_from_device();
+    for n in 0..GETS {
+        assert!(store.get(&key(u32::try_from(n).unwrap() * 5999)).unwrap().is_some());
+    }
+    let each = (read_from_device() - before) / GETS;
+    if each == 0 {
+        eprintln!("skipped: the temporary directory is in memory");
+    }
+    assert!(each <= 64 << 10, "{each} bytes for a get");
+}

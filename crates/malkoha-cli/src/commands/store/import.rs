@@ -33,9 +33,13 @@ pub(super) struct Import {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     fixed: Option<u32>,
 
-    /// Know chunks by their SHA-256, not by their SHA-1
-    #[arg(long)]
+    /// Know chunks by their SHA-256, not by their BLAKE3
+    #[arg(long, conflicts_with = "sha1")]
     sha256: bool,
+
+    /// Know chunks by their SHA-1, as in stores of earlier versions, and compare those that are there
+    #[arg(long)]
+    sha1: bool,
 
     /// Print the result as a JSON record
     #[arg(long)]
@@ -88,7 +92,11 @@ impl Import {
 
     fn store(&self, library: Library<'_>, tree: &mut Tree) -> Result<Sums> {
         let chunking = self.fixed.map_or_else(Chunking::default, Chunking::Fixed);
-        let digest = if self.sha256 { Digest::Sha256 } else { Digest::Sha1 };
+        let digest = match (self.sha256, self.sha1) {
+            (true, _) => Digest::Sha256,
+            (_, true) => Digest::Sha1,
+            _ => Digest::Blake3,
+        };
         let total = tree.found.iter().map(|found| found.bytes).sum();
         let progress = Progress::new("Importing", Some(total), self.quiet);
         let mut sums = Sums::default();

@@ -154,7 +154,11 @@ impl Verify {
             }))?;
         }
         if let Some(first) = found.first() {
-            bail!("{}: {first} (and {} more)", self.place.context(), found.len() - 1);
+            let more = match found.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            bail!("{}: {first}{more}", self.place.context());
         }
         if !self.json {
             tell(&format!("{records} records, {live} of them live: all whole"));

@@ -1,0 +1,99 @@
+//! Copies that are interrupted.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use malkoha_store::storage::{OsStorage, Storage, StorageFile};
+use malkoha_store::{Error, Store};
+use tempfile::TempDir;
+
+use crate::support::{Contents, Dir, assert_holds, key, options};
+
+/// A directory whose copies end in the middle, as when the process is killed: nothing is tidied up.
+struct Killed {
+    inner: OsStorage,
+    /// Files that still get a second name.
+    left: AtomicUsize,
+}
+
+impl Storage for Killed {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+        self.inner.create(name, bytes)
+    }
+    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
+        self.inner.open(name, writable)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)
+    }
+    fn sync_directory(&self) -> io::Result<()> {
+        self.inner.sync_directory()
+    }
+    fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+        let left = self.left.fetch_sub(1, Ordering::Relaxed);
+        assert_ne!(left, 0, "killed");
+        self.inner.link(name, directory)
+    }
+}
+
+/// A backup that was killed opened as a store of the keys that it had so far, and verify found it whole.
+#[test]
+fn an_interrupted_backup_is_no_store() {
+    let dir = Dir::new();
+    let mut expected = Contents::new();
+    let store = dir.open();
+    for n in 0..2000 {
+        store.put(&key(n), &[1; 50]).unwrap();
+        expected.insert(key(n), vec![1; 50]);
+    }
+    store.close().unwrap();
+    // Each time one file more; the last one is the checkpoint.
+    for files in 0..=dir.logs().len() {
+        let copies = TempDir::new().unwrap();
+        let copy = copies.path().join("copy");
+        let inner = OsStorage::open(dir.path()).unwrap();
+        let storage = Killed { inner, left: AtomicUsize::new(files) };
+        let store = Arc::new(Store::open_in(Arc::new(storage), None, &options()).unwrap());
+        let backup = {
+            let (store, copy) = (Arc::clone(&store), copy.clone());
+            std::thread::spawn(move || store.backup(copy))
+        };
+        assert!(backup.join().is_err(), "it was not killed");
+        assert!(copy.join("BACKUP.unfinished").exists());
+        for error in [
+            Store::open(&copy, &options().create(false)).err(),
+            Store::open_read_only(&copy).err(),
+            Store::repair(&copy).err(),
+        ] {
+            let error = error.expect("it is no store");
+            assert!(matches!(error, Error::UnfinishedBackup | Error::NoStore(_)), "{error}");
+        }
+        drop(store);
+        // Made again, it is whole.
+        dir.open().backup(&copy).unwrap();
+        assert!(!copy.join("BACKUP.unfinished").exists());
+        let mark = fs::read_to_string(copy.join("BACKUP")).unwrap();
+        assert!(mark.starts_with("keys 2000\n") && mark.ends_with("\nwhole\n"), "{mark}");
+        assert_holds(&Store::open(&copy, &options()).unwrap(), &expected);
+    }
+}
+
+#[test]
+fn a_backup_spares_the_files_of_others() {
+    let (dir, copy) = (Dir::new(), TempDir::new().unwrap());
+    dir.open().put(b"key", b"value").unwrap();
+    fs::write(copy.path().join("BACKUP.unfinished"), "").unwrap();
+    fs::write(copy.path().join("letter"), "dear").unwrap();
+    let error = dir.open().backup(copy.path()).unwrap_err();
+    assert!(matches!(error, Error::Option(_)), "{error}");
+    assert_eq!(fs::read_to_string(copy.path().join("letter")).unwrap(), "dear");
+}
