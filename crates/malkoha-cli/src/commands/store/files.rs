@@ -89,11 +89,11 @@ impl Ls {
 
 fn line(file: &FileInfo, name: &[u8]) -> Vec<u8> {
     let first = match file.kind {
-        FileKind::File => hex::encode(&file.digest),
-        FileKind::Directory => format!("{:<40}", "directory"),
-        FileKind::Link(_) => format!("{:<40}", "link"),
+        FileKind::File => &*hex::encode(&file.digest),
+        FileKind::Directory => "directory",
+        FileKind::Link(_) => "link",
     };
-    let mut line = format!("{first} {:>12} ", file.bytes).into_bytes();
+    let mut line = format!("{first:<64} {:>12} ", file.bytes).into_bytes();
     line.extend_from_slice(name);
     line
 }
