@@ -191,6 +191,9 @@ pub mod tables {
     #[cfg(feature = "std")]
     pub use crate::growable::Growing;
     #[cfg(feature = "std")]
+    pub use crate::layout::work::places_looked_at;
+    pub use crate::layout::work::{most_places, most_places_after_refusal};
+    #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
     pub use crate::table::Fixed;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};

@@ -1,12 +1,14 @@
 //! Inserting a key whose buckets are full, or already hold copies of it.
 
 use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
+use crate::layout::work::{self, SHORT};
 use crate::layout::{NEAR, Neighbours, Offer, Search};
 use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
@@ -182,14 +184,21 @@ impl<P: Locking, S: Space> Table<P, S> {
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
         search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
-        let near = max_kicks.min(NEAR);
+        let owed = self.space.owed(probe.segment);
+        let is_short = owed.is_some_and(|owed| owed.load(Relaxed) > 0);
+        let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
+        let near = limit.min(NEAR);
         let mut done = self.make_room(part, &mut search, probe, near, &put).or_else(instead);
         // A second copy is no reason to refuse a new key.
         if done.is_none() && self.spill_a_copy(part, &search, probe, near) {
             done = self.make_room(part, &mut search, probe, near, &put);
         }
-        if done.is_none() && max_kicks > near {
-            done = self.make_room(part, &mut search, probe, max_kicks, &put);
+        if done.is_none() && limit > near {
+            done = self.make_room(part, &mut search, probe, limit, &put);
+        }
+        if done.is_none() && !is_short {
+            let price = work::price(self.addressing.places(), max_kicks);
+            owed.inspect(|owed| owed.store(price, Relaxed));
         }
         let _ = SEARCH.try_with(|kept| kept.set(search));
         done
@@ -231,7 +240,9 @@ impl<P: Locking, S: Space> Table<P, S> {
         limit: u32,
     ) -> bool {
         let part = Part { table: self, words };
-        search.looked_at(self.addressing.places(), 2, limit).any(|place| {
+        let mut looked_at = 0;
+        let spilled = search.looked_at(self.addressing.places(), 2, limit).any(|place| {
+            looked_at += 1 + self.lanes.number() as usize;
             let bucket = part.bucket(place);
             let word = bucket.load(Ordering::Acquire);
             let mut occupants = self
@@ -241,6 +252,8 @@ impl<P: Locking, S: Space> Table<P, S> {
             occupants.any(|occupant| {
                 self.count_in_table(&occupant) >= MAX_COPIES && self.spill_from(bucket, &occupant)
             })
-        })
+        });
+        work::looked_at(looked_at);
+        spilled
     }
 }

@@ -5,6 +5,8 @@
 //! the next everything goes on, and parts that were not reached yet may be split. A part ends where
 //! it ended before, however often it is split, so each fingerprint is met once.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use crate::addressing::Probe;
 use crate::entries::Entry;
 use crate::locks::Locking;
@@ -104,6 +106,8 @@ impl<P: Locking, S: Space> Table<P, S> {
                     }
                 }
                 copies = copies.saturating_add(self.drain_spilled(extent));
+                let owed = self.space.owed(self.space.segment(name));
+                owed.inspect(|owed| owed.store(0, Relaxed));
                 name = extent.end();
             });
         }

@@ -21,11 +21,14 @@
 //! Only holders of a stripe's lock empty lanes with its fingerprints. So what they have seen there
 //! stays, while other lanes of the bucket may change.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::bucket::Lanes;
 use super::space::{Extent, Space};
 use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
+use crate::layout::work;
 use crate::layout::{Offer, Step};
 use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
@@ -230,7 +233,14 @@ impl<P: Locking, S: Space> Table<P, S> {
             }
             self.buckets(probe).iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
-        self.space.in_part(probe, |_| stripe.lock.with(take))
+        let removed = self.space.in_part(probe, |_| stripe.lock.with(take));
+        if removed
+            && let Some(owed) = self.space.owed(probe.segment)
+            && owed.load(Relaxed) > 0
+        {
+            owed.store(work::paid(owed.load(Relaxed)), Relaxed);
+        }
+        removed
     }
 
     /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs

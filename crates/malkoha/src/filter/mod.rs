@@ -118,7 +118,10 @@ impl Content for Values {}
 ///
 /// It is built for a number of keys, and refuses what it has no room for. An insert touches two
 /// places; where both are full it looks for the shortest chain of moves that makes room, among at
-/// most [`max_kicks`](CuckooFilter::max_kicks) other places.
+/// most [`max_kicks`](CuckooFilter::max_kicks) other places. With all that it may do besides, it
+/// looks at no more than [`most_places`](crate::tables::most_places). A segment that has refused a key
+/// looks at [few](crate::tables::most_places_after_refusal) until enough was removed from it, so
+/// further refusals cost little.
 ///
 /// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change; a
 /// byte slice ([`FilterView`]) or a mapped file (`MappedFilter`), which can only be looked up in.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
-use crate::layout::{self, Search, TableLayout, search};
+use crate::layout::{self, Search, TableLayout, search, work};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Places that a copy may look at for room before it is spilled, and a new key before it looks for
@@ -178,6 +178,22 @@ pub(crate) fn insert_refused<L: TableLayout>(
     refusal: Offer,
     max_kicks: u32,
 ) -> bool {
+    let limit = search.refusals.limit(probe.segment, max_kicks);
+    let inserted = insert_within(layout, bytes, (search, spill), (probe, value), refusal, limit);
+    if !inserted {
+        search.refusals.refused(probe.segment, work::price(layout.places(), max_kicks));
+    }
+    inserted
+}
+
+fn insert_within<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (search, spill): (&mut Search, &mut Spill),
+    (probe, value): (&Probe, u64),
+    refusal: Offer,
+    max_kicks: u32,
+) -> bool {
     let near = max_kicks.min(NEAR);
     if refusal == Offer::Copy {
         // In a map, equal fingerprints can have different values.
@@ -219,15 +235,19 @@ fn spill_a_copy<L: TableLayout>(
     limit: u32,
 ) -> bool {
     let candidates = layout.candidates(probe).as_ref().len();
+    let mut looked_at = 0;
     let copy = search.looked_at(layout.places(), candidates, limit).find_map(|place| {
         let mut copy = None;
+        looked_at += 1;
         layout.for_each_occupant(bytes, probe.segment, place, |occupant, value| {
+            looked_at += 1;
             if copy.is_none() && layout.count(bytes, &occupant) > 1 {
                 copy = Some((place, occupant, value));
             }
         });
         copy
     });
+    work::looked_at(looked_at);
     if let Some((place, copy, value)) = copy {
         layout.vacate(bytes, place, &copy, value);
         spill.add(SpillKey::of(&copy, value), 1);

@@ -10,6 +10,7 @@ mod lanes;
 mod search;
 pub(crate) mod semisorted;
 mod swar;
+pub(crate) mod work;
 
 pub use copies::Copies;
 pub(crate) use copies::{NEAR, Offer};

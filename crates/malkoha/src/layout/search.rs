@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::Room;
+use crate::layout::work::{self, Refusals};
 
 /// Places whose targets' lines are asked for together: as many misses overlap.
 const GROUP: usize = 4;
@@ -45,6 +46,8 @@ pub(crate) struct Search {
     places: Vec<u32>,
     /// Whether it pays to ask for lines before they are looked at.
     far: bool,
+    /// Of the table that the memory belongs to.
+    pub(crate) refusals: Refusals,
 }
 
 /// A place with room, and how many moves lead to it.
@@ -150,12 +153,12 @@ impl<L: Room> Neighbours for InBytes<'_, L> {
 
 impl Search {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), far: false }
+        Self { places: Vec::new(), far: false, refusals: Refusals::new() }
     }
 
     /// For a table of so many bytes; the default is for one that is in cache.
     pub(crate) fn of_table(bytes: usize) -> Self {
-        Self { places: Vec::new(), far: bytes > FAR_BYTES }
+        Self { far: bytes > FAR_BYTES, ..Self::new() }
     }
 
     /// The same memory, for another table of so many bytes.
@@ -187,7 +190,9 @@ impl Search {
             *place = narrow(candidate);
         }
         // SAFETY: candidates are places of the segment, as was just asserted.
-        unsafe { first_with_room(segment, places, candidates.len(), limit, self.far) }
+        let found = unsafe { first_with_room(segment, places, candidates.len(), limit, self.far) };
+        work::looked_at(found.map_or(limit, |found| found.number));
+        found
     }
 
     /// The places, nearest first, that a search looked at which ended at its limit.

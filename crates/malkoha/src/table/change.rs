@@ -3,6 +3,7 @@
 use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
+use crate::layout::work::Refusals;
 use crate::layout::{Copies, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
@@ -103,10 +104,14 @@ impl Change for Fixed {
         mut done: impl FnMut(usize, bool),
     ) {
         let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
+        let refusals = &mut self.search.refusals;
         with_layout!(&self.kernel, layout => {
             batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
                 let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
                 *len = len.saturating_sub(removed.into());
+                if removed {
+                    refusals.removed(probe.segment);
+                }
                 done(i, removed);
             });
         });
@@ -129,6 +134,7 @@ impl Change for Fixed {
     fn clear(&mut self) {
         self.bytes.fill(0);
         self.spill.clear();
+        self.search.refusals = Refusals::new();
         self.parts.len = 0;
     }
 }
@@ -150,7 +156,11 @@ impl Fixed {
     fn take(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
-            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
+            let removed = copies::remove(layout, &mut self.bytes, &mut self.spill, pair);
+            if removed {
+                self.search.refusals.removed(pair.0.segment);
+            }
+            removed
         })
     }
 
@@ -187,6 +197,7 @@ impl Fixed {
             copies::retain(layout, &mut self.bytes, &mut self.spill, &other.bytes);
         });
         self.parts.len = self.occupied().saturating_add(self.spill.copies());
+        self.search.refusals = Refusals::new();
         Ok(())
     }
 

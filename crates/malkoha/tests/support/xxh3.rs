@@ -20,9 +20,10 @@ pub(crate) fn key_of(hash: u64, seed: u64) -> u64 {
 /// Keys that under seed 0 crowd the first eighth of a set of fixed size in buckets, in one segment:
 /// both their places are there. They need no more than docs/FORMAT.md to be found.
 #[allow(dead_code, reason = "not every test jams")]
-pub(crate) fn crowd(geometry: &Geometry) -> impl Iterator<Item = u64> {
+pub(crate) fn crowd(geometry: &Geometry) -> impl Iterator<Item = u64> + use<> {
     let (places, fingerprints) = (geometry.places, (1_u64 << geometry.fingerprint_bits) - 1);
-    assert!(geometry.segments == 1 && matches!(geometry.layout, Layout::Bucketed { .. }));
+    let in_buckets = matches!(geometry.layout, Layout::Bucketed { .. } | Layout::Words);
+    assert!(geometry.segments == 1 && in_buckets);
     let scale = |word: u32, to: u64| (u64::from(word) * to) >> 32;
     let is_there = move |&hash: &u64| {
         #[expect(clippy::cast_possible_truncation, reason = "the low halves")]

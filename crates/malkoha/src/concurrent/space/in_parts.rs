@@ -16,6 +16,7 @@
 //! A lookup that reads an emptied bucket therefore sees a version raised, and looks again in the
 //! new part, just as if the key had been moved.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::{OnceLock, PoisonError};
 
 use super::{Buckets, Extent, Space};
@@ -278,6 +279,11 @@ impl Buckets for InParts {
             return true;
         }
         full.span > 0 && self.split_part(lanes, full.name, full.span, raise)
+    }
+
+    #[inline(always)]
+    fn owed(&self, _: u64) -> Option<&AtomicU32> {
+        None
     }
 
     fn buckets(&self) -> u64 {

@@ -8,6 +8,7 @@ pub(crate) use in_parts::plan;
 pub use one_piece::OnePiece;
 
 use std::fmt::Debug;
+use std::sync::atomic::AtomicU32;
 
 use super::bucket::Lanes;
 use super::files::Files;
@@ -88,6 +89,9 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     /// that was full. Calls `raise` between the moment from which lookups find the new places and
     /// that from which they miss the old ones. `false`: there is no way.
     fn split(&self, lanes: &Lanes, probe: &Probe, full: Extent, raise: impl FnOnce()) -> bool;
+
+    /// What the segment owes for a refusal, if there can be any: not part of the protocol.
+    fn owed(&self, segment: u64) -> Option<&AtomicU32>;
 
     /// Buckets of all parts.
     fn buckets(&self) -> u64;

@@ -1,5 +1,7 @@
 //! Buckets in one piece.
 
+use std::sync::atomic::AtomicU32;
+
 use super::{Buckets, Extent, Space};
 use crate::addressing::Probe;
 use crate::concurrent::bucket::Lanes;
@@ -12,6 +14,8 @@ use crate::geometry::Geometry;
 pub struct OnePiece {
     words: Words,
     places: usize,
+    /// What each segment owes for a refusal.
+    owed: Box<[AtomicU32]>,
 }
 
 impl OnePiece {
@@ -19,7 +23,8 @@ impl OnePiece {
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         let (segments, places) = (geometry.segments, geometry.places);
         let words = Words::new(u64::from(segments) * u64::from(places))?;
-        Some(Self { words, places: places as usize })
+        let owed = (0..segments).map(|_| AtomicU32::new(0)).collect();
+        Some(Self { words, places: places as usize, owed })
     }
 
     /// All buckets, segment by segment.
@@ -82,6 +87,11 @@ impl Buckets for OnePiece {
     #[inline(always)]
     fn split(&self, _: &Lanes, _: &Probe, _: Extent, _: impl FnOnce()) -> bool {
         false
+    }
+
+    #[inline(always)]
+    fn owed(&self, segment: u64) -> Option<&AtomicU32> {
+        Some(&self.owed[segment as usize])
     }
 
     fn buckets(&self) -> u64 {

@@ -1,0 +1,122 @@
+//! How much an insert may do, counted in places that it looks at.
+//!
+//! Whoever knows the hash can crowd a segment with keys that fit nowhere, and each refusal would be
+//! a search to its limit. So a segment that has refused a key *owes* what the search took: until
+//! removals from it have paid that back, its inserts look at few places.
+
+use alloc::collections::BTreeMap;
+#[cfg(feature = "std")]
+use std::cell::Cell;
+
+use super::NEAR;
+
+/// Places that a search looks at in a segment that owes for a refusal. As a rule that is enough
+/// below the load that tables are built for, so keys elsewhere in the segment hardly notice.
+pub(crate) const SHORT: u32 = 128;
+/// Places of the next long search for which a removal pays.
+const PAID: u32 = 256;
+/// Slots of a bucket, at most.
+const MOST_SLOTS: u64 = 16;
+/// What a search looks at beyond its limit: its candidates, and all moves out of its last place.
+const BEYOND: u64 = 4 + MOST_SLOTS;
+
+/// Places that an insert into a table of fixed size looks at, at most, if it may consider so many
+/// evictions: two near searches, one for copies that could give way between them, with the
+/// occupants of each place, and a far one.
+#[must_use]
+pub const fn most_places(max_kicks: u32) -> u64 {
+    let near = if max_kicks < NEAR { max_kicks } else { NEAR } as u64;
+    2 * (near + BEYOND) + (near + BEYOND) * (1 + MOST_SLOTS) + max_kicks as u64 + BEYOND
+}
+
+/// The same in a segment that has refused a key, until as many were removed from it as pay for a
+/// long search: one for 256 of its places.
+#[must_use]
+pub const fn most_places_after_refusal() -> u64 {
+    most_places(SHORT)
+}
+
+/// What a segment of so many places owes for a refusal.
+pub(crate) fn price(places: u64, max_kicks: u32) -> u32 {
+    u32::try_from(places * 8).unwrap_or(u32::MAX).min(max_kicks)
+}
+
+/// What is owed of this after a removal.
+pub(crate) fn paid(owed: u32) -> u32 {
+    owed.saturating_sub(PAID)
+}
+
+/// What the segments of a table owe.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refusals {
+    owed: BTreeMap<u64, u32>,
+}
+
+impl Refusals {
+    pub(crate) const fn new() -> Self {
+        Self { owed: BTreeMap::new() }
+    }
+
+    /// Evictions that an insert into this segment may consider, of so many.
+    pub(crate) fn limit(&self, segment: u64, max_kicks: u32) -> u32 {
+        if self.owed.contains_key(&segment) { max_kicks.min(SHORT) } else { max_kicks }
+    }
+
+    /// Notes a refusal.
+    pub(crate) fn refused(&mut self, segment: u64, price: u32) {
+        self.owed.entry(segment).or_insert(price);
+    }
+
+    /// Notes a removal.
+    #[inline(always)]
+    pub(crate) fn removed(&mut self, segment: u64) {
+        if !self.owed.is_empty() {
+            self.pay(segment);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pay(&mut self, segment: u64) {
+        if let Some(owed) = self.owed.get_mut(&segment) {
+            *owed = paid(*owed);
+            if *owed == 0 {
+                self.owed.remove(&segment);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+std::thread_local! {
+    static LOOKED_AT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Adds to what [`places_looked_at`] returns.
+pub(crate) fn looked_at(places: usize) {
+    #[cfg(feature = "std")]
+    LOOKED_AT.set(LOOKED_AT.get().wrapping_add(places as u64));
+    #[cfg(not(feature = "std"))]
+    let _ = places;
+}
+
+/// Places that inserts of this thread have looked at beyond their keys' own since it began, in all
+/// filters: to see that the work of an insert stays within its bound.
+///
+/// ```
+/// use malkoha::CuckooFilter;
+/// use malkoha::tables::{most_places, places_looked_at};
+///
+/// let mut filter = CuckooFilter::with_capacity(1_000, 0.01)?;
+/// for key in 0..2_000_u64 {
+///     let before = places_looked_at();
+///     let _ = filter.insert(key);
+///     assert!(places_looked_at() - before <= most_places(filter.max_kicks()));
+/// }
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+#[cfg(feature = "std")]
+#[must_use]
+pub fn places_looked_at() -> u64 {
+    LOOKED_AT.get()
+}
