@@ -37,7 +37,7 @@ class Pipe:
 
 def microseconds(client, command):
     """Calls of a command since the statistics were reset, and microseconds in all."""
-    stats = client.info("commandstats").get(f"cmdstat_{command}", {"calls": 0, "usec": 0})
+    stats = client.info("commandstats").get(f"cmdstat_{command.lower()}", {"calls": 0, "usec": 0})
     return stats["calls"], stats["usec"]
 
 

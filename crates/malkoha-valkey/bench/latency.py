@@ -22,7 +22,7 @@ def row(table, kind, what, client, command):
     """What the server says of a command since the last row."""
     calls, usec = microseconds(client, command)
     histogram = client.execute_command("LATENCY", "HISTOGRAM", command)
-    histogram = dict(zip(histogram[::2], histogram[1::2]))[command.encode()]
+    histogram = dict(zip(histogram[::2], histogram[1::2]))[command.lower().encode()]
     histogram = dict(zip(histogram[::2], histogram[1::2]))[b"histogram_usec"]
     cumulative = dict(zip(histogram[::2], histogram[1::2]))
     below = max((n for top, n in cumulative.items() if top <= 1100), default=0)

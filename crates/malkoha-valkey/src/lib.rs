@@ -8,6 +8,7 @@
 //! docs/MODULE.md has the commands, their replies and what differs from RedisBloom.
 
 mod commands;
+mod ledger;
 mod server;
 mod value;
 

@@ -108,6 +108,29 @@ class Durability(unittest.TestCase):
                 self.assertEqual(digests(client, keys), digests(other, keys))
                 self.assertGreater(client.info("malkoha_filters")["malkoha_refused"], 0)
 
+    def test_replicas_are_told_what_came(self):
+        """One command each, and two where a key is made."""
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as primary, Server(kind) as replica:
+                client, other = primary.client(protocol=2), replica.client()
+                other.replicaof("127.0.0.1", primary.port)
+                until(lambda: other.info("replication")["master_link_status"] == "up", "link")
+                run = client.execute_command
+                for words in ["CF.ADD f a", "CF.ADDNX f a", "CF.ADDNX f b", "CF.INSERT f ITEMS c d",
+                              "CF.INSERTNX f ITEMS d e", "CF.INSERTNX f ITEMS d e", "CF.MADD g a",
+                              "CF.DEL f a", "CF.DEL f a", "CF.RESERVE fixed 4 EXPANSION 0"]:
+                    run(*words.split())
+                # What was refused is left out.
+                self.assertEqual(run("CF.MADD", "fixed", *"abcdef"), [1, 1, 1, 1, -1, -1])
+                client.wait(1, 30_000)
+                self.assertEqual(digests(client, "fg"), digests(other, "fg"))
+                self.assertEqual(digests(client, ["fixed"]), digests(other, ["fixed"]))
+                stats = other.info("commandstats")
+                calls = {name.removeprefix("cmdstat_"): stat["calls"]
+                         for name, stat in stats.items() if name.startswith("cmdstat_cf.")}
+                self.assertEqual(calls, {"cf.reserve": 3, "cf.add": 1, "cf.addnx": 1, "cf.insert": 1,
+                                         "cf.insertnx": 1, "cf.madd": 2, "cf.del": 1})
+
     def test_copies(self):
         for kind in KINDS:
             with self.subTest(kind=kind), Server(kind) as server:

@@ -35,16 +35,18 @@ pub(super) fn add_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
 fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
     let filter = filter_or_new(context, args, &mut key, None)?;
-    let item = args.get(2);
-    let hash = filter.hash(item);
-    let limit = limit(context);
+    let hash = filter.hash(args.get(2));
+    // A replica obeys; asking whether this is one takes as long as adding.
+    let may_be_at_limit = filter.bytes() >= max_filter_bytes();
+    let limit = if may_be_at_limit { limit(context) } else { u64::MAX };
     let added = if absent_only {
         filter.insert_unique(hash, limit)?
     } else {
         filter.insert(hash, limit).map(|()| true)?
     };
     if added {
-        context.replicate(c"CF.ADD", &[args.get(1), item]);
+        // Replicas have the same filter: what happened here happens there.
+        context.replicate_verbatim();
         context.changed(args, 1, c"cf.add");
     }
     context.reply_bool(added);
@@ -140,18 +142,19 @@ fn insert_many(
     }
     let filter = filter_or_new(context, args, &mut key, request.capacity)?;
     let hashes = filter.hashes(args.iter(request.first));
-    let limit = limit(context);
-    let outcomes: Vec<Result<bool, Refused>> = if absent_only {
-        hashes.iter().map(|&hash| filter.insert_unique(hash, limit)).collect()
-    } else {
-        let outcomes = filter.insert_all(&hashes, limit);
-        outcomes.into_iter().map(|outcome| outcome.map(|()| true)).collect()
-    };
-    replicate_added(context, args, request, &outcomes);
+    let outcomes = filter.insert_all(&hashes, absent_only, limit(context));
+    if outcomes.contains(&Ok(true)) {
+        if outcomes.iter().any(Result::is_err) {
+            replicate_added(context, args, request, &outcomes);
+        } else {
+            context.replicate_verbatim();
+        }
+        context.changed(args, 1, c"cf.insert");
+    }
     Ok(outcomes)
 }
 
-/// Replicas are told what was added, not what was asked for: their limits may differ.
+/// Tells replicas what was added, where that is not what was asked for: their limits may differ.
 fn replicate_added(
     context: &Context,
     args: &Args<'_>,
@@ -161,10 +164,7 @@ fn replicate_added(
     let items = args.iter(request.first).zip(outcomes);
     let added = items.filter(|(_, outcome)| **outcome == Ok(true)).map(|(item, _)| item);
     let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(added).collect();
-    if words.len() > 1 {
-        context.replicate(c"CF.MADD", &words);
-        context.changed(args, 1, c"cf.insert");
-    }
+    context.replicate(c"CF.MADD", &words);
 }
 
 /// The key's filter; a new one with the default properties if there is none.

@@ -72,7 +72,7 @@ impl From<Refused> for CommandError {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Full => Self::FULL,
-            Refused::GrownOut => fixed("Maximum expansions reached"),
+            Refused::AtLimit => fixed("Maximum expansions reached"),
         }
     }
 }

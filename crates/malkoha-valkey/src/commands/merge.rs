@@ -24,7 +24,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     if union.is_overfull() {
         return Err(CommandError::FULL);
     }
-    if !context.must_obey() && !fits(union.size_in_bytes()) {
+    if !context.must_obey() && !fits(union.bytes()) {
         return Err(CommandError::TOO_LARGE);
     }
     key.set(Value::Filter(union));

@@ -2,7 +2,7 @@
 
 use super::{CommandError, filter};
 use crate::server::{Args, Context};
-use crate::value::StoredFilter;
+use crate::value::{StoredFilter, Value};
 
 /// CF.EXISTS key item
 pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
@@ -64,7 +64,7 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     let buckets = filter.buckets();
     // The first eight are RedisBloom's, in its order.
     let fields = [
-        ("Size", Field::Count(stored.size_in_bytes())),
+        ("Size", Field::Count(stored.bytes() + size_of::<Value>() as u64)),
         ("Number of buckets", Field::Count(buckets)),
         ("Number of filters", Field::Count(1)),
         ("Number of items inserted", Field::Count(filter.len())),

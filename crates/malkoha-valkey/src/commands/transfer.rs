@@ -1,11 +1,9 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
-use malkoha::GrowableCuckooFilter;
-
 use super::options::number;
 use super::{CommandError, filter};
 use crate::server::{Args, Context, max_filter_bytes};
-use crate::value::{Loading, Properties, StoredFilter, Value, chunk};
+use crate::value::{Loading, StoredFilter, Value, chunk};
 
 /// CF.SCANDUMP key iterator
 pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
@@ -44,7 +42,7 @@ pub(super) fn load_chunk(context: &Context, args: &Args<'_>) -> Result<(), Comma
             return Err(CommandError::EXISTS);
         }
         let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
-        key.set(Value::Loading(loading));
+        key.set(Value::Loading(Box::new(loading)));
     } else {
         let Some(Value::Loading(loading)) = key.get_mut()? else {
             return Err(if key.get()?.is_some() {
@@ -86,10 +84,9 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     if !context.must_obey() && bytes.len() as u64 > max_filter_bytes() {
         return Err(CommandError::TOO_LARGE);
     }
-    let filter = GrowableCuckooFilter::from_bytes(bytes)
-        .map_err(|error| CommandError::message(format!("ERR {error}")))?;
-    let properties = Properties::of_file(&filter);
-    key.set(Value::Filter(StoredFilter::new(filter, properties, 0)));
+    let filter =
+        StoredFilter::open(bytes).map_err(|error| CommandError::message(format!("ERR {error}")))?;
+    key.set(Value::Filter(filter));
     context.replicate_verbatim();
     context.changed(args, 1, c"cf.load");
     context.reply_ok();

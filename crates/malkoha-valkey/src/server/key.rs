@@ -1,6 +1,7 @@
 //! An open key of the server.
 
 use std::marker::PhantomData;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use valkey_module::raw::{
@@ -11,7 +12,7 @@ use super::api::call;
 use crate::value::Value;
 
 /// The type of our values, once registered.
-pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(std::ptr::null_mut());
+pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
 
 /// The key has a value of another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(crate) struct OtherType;
 pub(crate) struct Key<'a> {
     /// Null for a key that is not there and was opened for looking.
     raw: *mut RedisModuleKey,
+    /// Our value, null if there is none.
+    value: Result<*mut Value, OtherType>,
     call: PhantomData<&'a ()>,
 }
 
@@ -33,40 +36,23 @@ impl Key<'_> {
         name: *mut RedisModuleString,
         mode: u32,
     ) -> Self {
-        // SAFETY: the caller's promise.
-        let raw = unsafe { call!(RedisModule_OpenKey(context, name, mode.cast_signed())) };
-        Self { raw, call: PhantomData }
-    }
-
-    /// Our value of a key, `None` if there is no key.
-    fn pointer(&self) -> Result<Option<*mut Value>, OtherType> {
-        if self.raw.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: the key is open. What a key of our type holds is what we set or loaded: a
-        // `Value`, which stays there until the key is freed or set.
+        // SAFETY: the caller's promise; the key is open.
         unsafe {
-            if call!(RedisModule_KeyType(self.raw))
-                == i32::try_from(raw::REDISMODULE_KEYTYPE_EMPTY).unwrap_or(0)
-            {
-                return Ok(None);
-            }
-            if call!(RedisModule_ModuleTypeGetType(self.raw)) != DATA_TYPE.load(Ordering::Relaxed) {
-                return Err(OtherType);
-            }
-            Ok(Some(call!(RedisModule_ModuleTypeGetValue(self.raw)).cast()))
+            let raw = call!(RedisModule_OpenKey(context, name, mode.cast_signed()));
+            Self { raw, value: value_of(raw), call: PhantomData }
         }
     }
 
     pub(crate) fn get(&self) -> Result<Option<&Value>, OtherType> {
-        // SAFETY: it is ours; commands run one at a time, and each opens a key but once unless it
-        // only looks, so that nobody else changes it.
-        self.pointer().map(|value| value.map(|value| unsafe { &*value }))
+        // SAFETY: what a key of our type holds is what we set or loaded: a `Value`, which stays there
+        // until the key is freed or set. It is ours; commands run one at a time, and each opens a key
+        // but once unless it only looks, so that nobody else changes it.
+        self.value.map(|value| unsafe { value.as_ref() })
     }
 
     pub(crate) fn get_mut(&mut self) -> Result<Option<&mut Value>, OtherType> {
         // SAFETY: as in `get`.
-        self.pointer().map(|value| value.map(|value| unsafe { &mut *value }))
+        self.value.map(|value| unsafe { value.as_mut() })
     }
 
     /// Gives the key this value, in the place of the one that it had: what the server sets anew has
@@ -83,6 +69,26 @@ impl Key<'_> {
             let data_type = DATA_TYPE.load(Ordering::Relaxed);
             call!(RedisModule_ModuleTypeSetValue(self.raw, data_type, pointer.cast()));
         }
+        self.value = Ok(pointer);
+    }
+}
+
+/// Our value of an open key, null if there is none.
+///
+/// # Safety
+///
+/// The key must be open, or null.
+unsafe fn value_of(key: *mut RedisModuleKey) -> Result<*mut Value, OtherType> {
+    if key.is_null() {
+        return Ok(null_mut());
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if call!(RedisModule_ModuleTypeGetType(key)) == DATA_TYPE.load(Ordering::Relaxed) {
+            return Ok(call!(RedisModule_ModuleTypeGetValue(key)).cast());
+        }
+        let kind = call!(RedisModule_KeyType(key)) as isize;
+        if kind == raw::REDISMODULE_KEYTYPE_EMPTY { Ok(null_mut()) } else { Err(OtherType) }
     }
 }
 

@@ -5,6 +5,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::raw;
 
+use crate::ledger;
+
 /// From this size on it is told where there is no memory. Where there is not even less than that, the
 /// server stops, as it does by itself.
 const MAY_FAIL_FROM: usize = 1 << 20;
@@ -13,28 +15,45 @@ const MAY_FAIL_FROM: usize = 1 << 20;
 pub(crate) struct ServerMemory;
 
 // SAFETY: memory is that of `ValkeyAlloc`, or of a function of the server that differs from it only in
-// what happens where there is none; both are freed alike.
+// what happens where there is none; both are freed alike. The ledger neither allocates nor panics.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: written once, before anything is allocated; a plain word is read.
         let try_alloc = unsafe { raw::RedisModule_TryAlloc };
-        match try_alloc {
+        let start = match try_alloc {
             // SAFETY: it takes any size.
             Some(try_alloc) if layout.size() >= MAY_FAIL_FROM => unsafe {
                 try_alloc(layout.pad_to_align().size()).cast()
             },
             // SAFETY: the caller's promise.
             _ => unsafe { ValkeyAlloc.alloc(layout) },
-        }
+        };
+        ledger::enter(counted(start, layout));
+        start
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
-        unsafe { ValkeyAlloc.alloc_zeroed(layout) }
+        let start = unsafe { ValkeyAlloc.alloc_zeroed(layout) };
+        ledger::enter(counted(start, layout));
+        start
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        ledger::enter(-counted(start, layout));
         // SAFETY: the caller's promise.
         unsafe { ValkeyAlloc.dealloc(start, layout) };
     }
+}
+
+/// Bytes that the server counts for an allocation.
+fn counted(start: *mut u8, layout: Layout) -> i64 {
+    if start.is_null() {
+        return 0;
+    }
+    // SAFETY: written once, before anything is allocated; a plain word is read.
+    let size = unsafe { raw::RedisModule_MallocSize };
+    // SAFETY: the start of an allocation of the server.
+    let size = size.map_or(layout.size(), |size| unsafe { size(start.cast()) });
+    i64::try_from(size).unwrap_or(0)
 }

@@ -74,7 +74,8 @@ fn create(
     entry: Entry,
     has_category: bool,
 ) -> Option<()> {
-    let name = CString::new(command.name.as_str()).ok()?;
+    // As the server spells its own in its statistics.
+    let name = CString::new(command.name.to_ascii_lowercase()).ok()?;
     let flags = CString::new(command.flags.join(" ")).ok()?;
     // What servers knew of keys before there were words.
     let keys: Vec<_> = command.keys.iter().filter(|key| key.keyword.is_none()).collect();

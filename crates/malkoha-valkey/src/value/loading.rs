@@ -7,6 +7,7 @@ use malkoha::GrowableLoader;
 use super::Damaged;
 use super::chunks::Preamble;
 use super::stored::StoredFilter;
+use crate::ledger::measure;
 
 /// Checks each chunk as it comes. Keeps them too, so that a server that is saved or gets a replica
 /// meanwhile can go on from there.
@@ -15,7 +16,10 @@ pub(crate) struct Loading {
     preamble: Preamble,
     loader: GrowableLoader,
     taken: u64,
+    /// Bytes that have come.
     bytes: u64,
+    /// What the loader takes, as the server counts it.
+    held: i64,
     /// Empty if `keeps` is not set.
     chunks: Vec<Vec<u8>>,
     keeps: bool,
@@ -33,10 +37,13 @@ impl Loading {
     /// As [`begin`](Self::begin), for chunks that all come at once and need not be kept.
     pub(super) fn begin_passing(chunk: &[u8]) -> Result<Self, Damaged> {
         let (preamble, header) = Preamble::split(chunk)?;
-        let mut loader = GrowableLoader::for_filter();
-        loader.push(header).map_err(|_| Damaged("the first chunk has a damaged header"))?;
+        let (loader, held) = measure(|| {
+            let mut loader = GrowableLoader::for_filter();
+            loader.push(header).map(|()| loader).ok()
+        });
+        let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
         let bytes = chunk.len() as u64;
-        Ok(Self { preamble, loader, taken: 1, bytes, chunks: Vec::new(), keeps: false })
+        Ok(Self { preamble, loader, taken: 1, bytes, held, chunks: Vec::new(), keeps: false })
     }
 
     /// The number of the chunk that must come next.
@@ -57,16 +64,25 @@ impl Loading {
     }
 
     fn take(&mut self, chunk: &[u8]) -> Result<Option<StoredFilter>, Damaged> {
-        self.loader.push(chunk).map_err(|_| Damaged("a chunk is damaged"))?;
+        let (is_good, held) = measure(|| self.loader.push(chunk).is_ok());
+        self.held += held;
+        if !is_good {
+            return Err(Damaged("a chunk is damaged"));
+        }
         self.taken += 1;
         self.bytes += chunk.len() as u64;
         let Preamble { chunks, deleted, properties } = self.preamble;
         if self.taken < chunks {
             return Ok(None);
         }
-        let loader = mem::replace(&mut self.loader, GrowableLoader::for_filter());
-        let filter = loader.into_filter().map_err(|_| Damaged("the chunks do not fit together"))?;
-        Ok(Some(StoredFilter::new(filter, properties, deleted)))
+        let ((filter, rest), held) = measure(|| {
+            let (spent, rest) = measure(GrowableLoader::for_filter);
+            (mem::replace(&mut self.loader, spent).into_filter().ok(), rest)
+        });
+        // The loader's memory is the filter's now, but for that of the new loader.
+        let held = mem::replace(&mut self.held, rest) + held - rest;
+        let filter = filter.ok_or(Damaged("the chunks do not fit together"))?;
+        Ok(Some(StoredFilter::of(filter, properties, deleted, held)))
     }
 
     /// Back to what the kept chunks make: the loader is of no use after an error.
@@ -79,6 +95,12 @@ impl Loading {
     /// Bytes that have come.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn held(&self) -> u64 {
+        let kept: usize = self.chunks.iter().map(Vec::capacity).sum();
+        kept as u64 + self.held.max(0).cast_unsigned()
     }
 
     pub(super) fn chunks(&self) -> &[Vec<u8>] {

@@ -18,11 +18,14 @@ pub(crate) use stored::{Refused, StoredFilter};
 pub(crate) const ENCODING_VERSION: i32 = 1;
 
 /// A key's value.
-#[expect(clippy::large_enum_variant, reason = "each value has a box of its own")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the common one, and has a box already"
+)]
 pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.
-    Loading(Loading),
+    Loading(Box<Loading>),
 }
 
 /// Bytes from outside that are no filter.
@@ -89,14 +92,15 @@ impl Value {
         match finished {
             Some(filter) => Ok(Self::Filter(filter)),
             None if whole => Err(Damaged("there are fewer chunks than the first one says")),
-            None => Ok(Self::Loading(loading)),
+            None => Ok(Self::Loading(Box::new(loading))),
         }
     }
 
-    pub(crate) fn size_in_bytes(&self) -> u64 {
+    /// Bytes that it takes beside itself.
+    pub(crate) fn bytes(&self) -> u64 {
         match self {
-            Self::Filter(filter) => filter.size_in_bytes(),
-            Self::Loading(loading) => 2 * loading.bytes(),
+            Self::Filter(filter) => filter.bytes(),
+            Self::Loading(loading) => loading.held(),
         }
     }
 

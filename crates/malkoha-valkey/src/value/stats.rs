@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
+    /// Adds modulo 2^64, so that what is negative can be added too.
     pub(crate) fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
@@ -21,7 +22,7 @@ impl Counter {
 
 /// Filters that there are.
 pub(crate) static FILTERS: Counter = Counter(AtomicU64::new(0));
-/// Bytes that they take, a little behind.
+/// Bytes that their tables take.
 pub(crate) static BYTES: Counter = Counter(AtomicU64::new(0));
 /// Copies of items that were added since the server started.
 pub(crate) static ADDED: Counter = Counter(AtomicU64::new(0));

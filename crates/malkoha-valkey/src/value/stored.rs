@@ -1,19 +1,23 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, Copies, GrowableCuckooFilter, KeyHasher, UnionError};
+use malkoha::{BuildError, Copies, GrowableCuckooFilter, KeyHasher, ReadError, UnionError};
 
-use super::limits::{interval, is_full, is_overfull};
+use super::limits::{is_full, is_overfull};
 use super::properties::Properties;
 use super::stats;
+use crate::ledger::measure;
 
 /// Why an item was not added. The filter is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// It must not grow, and holds its capacity.
     Full,
-    /// It has grown as far as it may or can.
-    GrownOut,
+    /// It takes as many bytes as a filter may.
+    AtLimit,
 }
+
+/// Items that are added between two looks at the limit: few enough that a filter cannot run away.
+const BATCH: usize = 1024;
 
 /// A filter, its properties and its place in the statistics.
 #[derive(Debug)]
@@ -22,23 +26,36 @@ pub(crate) struct StoredFilter {
     properties: Properties,
     /// Copies that were deleted in its life.
     deleted: u64,
-    /// Its size when last looked at.
+    /// What its tables take, as the server counts it.
     bytes: u64,
-    /// Additions until the next look.
-    patience: u64,
 }
 
 impl StoredFilter {
-    pub(crate) fn new(filter: GrowableCuckooFilter, properties: Properties, deleted: u64) -> Self {
+    /// Of a filter whose tables take so many bytes.
+    pub(super) fn of(
+        filter: GrowableCuckooFilter,
+        properties: Properties,
+        deleted: u64,
+        bytes: i64,
+    ) -> Self {
         stats::FILTERS.add(1);
-        let mut stored = Self { filter, properties, deleted, bytes: 0, patience: 0 };
-        stored.look();
+        let mut stored = Self { filter, properties, deleted, bytes: 0 };
+        stored.grown_by(bytes);
         stored
     }
 
     /// An empty one.
     pub(crate) fn create(properties: Properties, hasher: KeyHasher) -> Result<Self, BuildError> {
-        properties.build(hasher).map(|filter| Self::new(filter, properties, 0))
+        let (filter, bytes) = measure(|| properties.build(hasher));
+        Ok(Self::of(filter?, properties, 0, bytes))
+    }
+
+    /// That of a file of the library.
+    pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
+        let (filter, bytes) = measure(|| GrowableCuckooFilter::from_bytes(file));
+        let filter = filter?;
+        let properties = Properties::of_file(&filter);
+        Ok(Self::of(filter, properties, 0, bytes))
     }
 
     pub(crate) const fn filter(&self) -> &GrowableCuckooFilter {
@@ -53,8 +70,9 @@ impl StoredFilter {
         self.deleted
     }
 
-    pub(crate) fn size_in_bytes(&self) -> u64 {
-        self.filter.size_in_bytes() + size_of::<Self>() as u64
+    /// What its tables take, as the server counts it; itself it lies in a [`Value`](super::Value).
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     pub(crate) fn hash(&self, item: &[u8]) -> u64 {
@@ -84,53 +102,58 @@ impl StoredFilter {
     }
 
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        if is_full(&self.filter, &self.properties, hash) {
-            return Err(Refused::Full);
-        }
-        if self.patience == 0 {
-            self.look();
-        }
-        if self.bytes >= max_bytes {
-            return Err(Refused::GrownOut);
-        }
-        self.patience -= 1;
-        self.filter.insert_hash(hash).map_err(|_| Refused::GrownOut)
+        self.may_take(hash, max_bytes)?;
+        let (inserted, bytes) = measure(|| self.filter.insert_hash(hash));
+        self.grown_by(bytes);
+        inserted.map_err(|_| Refused::Full)
     }
 
-    /// Adds a copy of each item; answers which were added.
+    fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
+        if is_full(&self.filter, &self.properties, hash) {
+            Err(Refused::Full)
+        } else if self.bytes >= max_bytes {
+            Err(Refused::AtLimit)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds a copy of each item, or of each that is not in already; returns which were added.
     pub(crate) fn insert_all(
         &mut self,
         hashes: &[u64],
+        absent_only: bool,
         max_bytes: u64,
-    ) -> Vec<Result<(), Refused>> {
+    ) -> Vec<Result<bool, Refused>> {
         let mut outcomes = Vec::with_capacity(hashes.len());
-        while outcomes.len() < hashes.len() {
-            let rest = &hashes[outcomes.len()..];
-            if self.properties.grows() && self.patience > 0 && self.bytes < max_bytes {
-                let patience = usize::try_from(self.patience).unwrap_or(usize::MAX);
-                let batch = &rest[..rest.len().min(patience)];
-                let refused = self.filter.insert_hashes(batch).err().map(|error| error.refused);
-                let refused = refused.unwrap_or_default();
-                let added = (batch.len() - refused.len()) as u64;
-                self.patience -= added;
-                stats::ADDED.add(added);
-                stats::REFUSED.add(refused.len() as u64);
-                let start = outcomes.len();
-                outcomes.resize(start + batch.len(), Ok(()));
-                for position in refused {
-                    outcomes[start + position] = Err(Refused::GrownOut);
-                }
+        let mut new = [false; BATCH];
+        for batch in hashes.chunks(BATCH) {
+            if !self.properties.grows() || self.bytes >= max_bytes {
+                // Each of them may be refused.
+                outcomes.extend(batch.iter().map(|&hash| match absent_only {
+                    true => self.insert_unique(hash, max_bytes),
+                    false => self.insert(hash, max_bytes).map(|()| true),
+                }));
+                continue;
             }
-            if let Some(&hash) = hashes.get(outcomes.len()) {
-                outcomes.push(self.insert(hash, max_bytes));
-            }
+            let new = &mut new[..batch.len()];
+            new.fill(true);
+            let (refused, bytes) = measure(|| match absent_only {
+                true => self.filter.insert_unique_hashes(batch, new).is_err(),
+                false => self.filter.insert_hashes(batch).is_err(),
+            });
+            debug_assert!(!refused, "one that grows refuses nothing");
+            self.grown_by(bytes);
+            stats::ADDED.add(new.iter().filter(|&&new| new).count() as u64);
+            outcomes.extend(new.iter().map(|&new| Ok(new)));
         }
         outcomes
     }
 
     /// Deletes a copy of an item; answers whether it was there.
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
-        let removed = self.filter.remove_hash(hash);
+        let (removed, bytes) = measure(|| self.filter.remove_hash(hash));
+        self.grown_by(bytes);
         self.removed(u64::from(removed));
         removed
     }
@@ -138,7 +161,8 @@ impl StoredFilter {
     /// Deletes a copy of each item; answers which were there.
     pub(crate) fn remove_all(&mut self, hashes: &[u64]) -> Vec<bool> {
         let mut removed = vec![false; hashes.len()];
-        self.filter.remove_hashes(hashes, &mut removed);
+        let ((), bytes) = measure(|| self.filter.remove_hashes(hashes, &mut removed));
+        self.grown_by(bytes);
         self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
         removed
     }
@@ -151,12 +175,14 @@ impl StoredFilter {
 
     /// A filter like this one that has all that is in it and in the others.
     pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, UnionError> {
-        let mut filter = self.filter.clone();
-        for other in others {
-            filter.unite(&other.filter, Copies::Sum)?;
-        }
+        let (united, bytes) = measure(|| {
+            let mut filter = self.filter.clone();
+            let mut others = others.iter();
+            others.try_for_each(|other| filter.unite(&other.filter, Copies::Sum)).map(|()| filter)
+        });
+        let united = Self::of(united?, self.properties, self.deleted, bytes);
         stats::ADDED.add(others.iter().map(|other| other.filter.len()).sum());
-        Ok(Self::new(filter, self.properties, self.deleted))
+        Ok(united)
     }
 
     /// Whether it holds more than it may.
@@ -171,25 +197,27 @@ impl StoredFilter {
         if !self.filter.is_empty() || 4 * self.filter.buckets() < self.properties.capacity {
             return;
         }
-        // Not for one from a file, of which nobody knows what was asked.
-        if let Ok(fresh) = self.properties.build(self.filter.hasher()) {
-            self.filter = fresh;
-            self.look();
-        }
+        let ((), bytes) = measure(|| {
+            // Not for one from a file, of which nobody knows what was asked.
+            if let Ok(fresh) = self.properties.build(self.filter.hasher()) {
+                self.filter = fresh;
+            }
+        });
+        self.grown_by(bytes);
     }
 
-    /// Looks at the filter's size.
-    fn look(&mut self) {
-        let bytes = self.size_in_bytes();
-        stats::BYTES.add(bytes);
-        stats::BYTES.subtract(self.bytes);
-        (self.bytes, self.patience) = (bytes, interval(&self.filter));
+    fn grown_by(&mut self, bytes: i64) {
+        if bytes != 0 {
+            self.bytes = self.bytes.saturating_add_signed(bytes);
+            stats::BYTES.add(bytes.cast_unsigned());
+        }
     }
 }
 
 impl Clone for StoredFilter {
     fn clone(&self) -> Self {
-        Self::new(self.filter.clone(), self.properties, self.deleted)
+        let (filter, bytes) = measure(|| self.filter.clone());
+        Self::of(filter, self.properties, self.deleted, bytes)
     }
 }
 
