@@ -154,6 +154,17 @@ impl KeyHasher {
         }
     }
 
+    /// The hashes of `keys`, each as [`Key::hash_with`] has it: faster than one by one where keys
+    /// are integers, several of which are hashed at a time.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn hash_many<K: Key>(self, keys: &[K], hashes: &mut [u64]) {
+        assert_eq!(keys.len(), hashes.len(), "one hash for each key");
+        hash_all(self, keys, hashes);
+    }
+
     /// [`hash_bytes`](Self::hash_bytes) of as many bytes as the compiler knows.
     #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {

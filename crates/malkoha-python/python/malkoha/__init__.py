@@ -1,0 +1,27 @@
+"""Cuckoo filters: sets of keys in a few bits each that delete, count, grow and never lose a key.
+
+    >>> from malkoha import CuckooFilter
+    >>> seen = CuckooFilter(fpr=0.001)
+    >>> seen.add("cuckoo")
+    >>> "cuckoo" in seen, "magpie" in seen
+    (True, False)
+    >>> seen.contains_many(["magpie", "cuckoo"])
+    array([False,  True])
+
+"No" is always right; "yes" is wrong with the probability that you choose. docs/PYTHON.md of the
+repository is the guide.
+"""
+
+from ._errors import BuildError, InsertError, MalkohaError, ReadError, ReadOnlyError, UnionError
+from ._malkoha import CuckooFilter, __version__
+
+__all__ = [
+    "BuildError",
+    "CuckooFilter",
+    "InsertError",
+    "MalkohaError",
+    "ReadError",
+    "ReadOnlyError",
+    "UnionError",
+    "__version__",
+]

@@ -1,0 +1,159 @@
+//! Batches of keys, from whatever Python has them in, as hashes.
+
+mod arrow;
+mod capsule;
+mod numpy;
+mod objects;
+mod values;
+
+use std::ops::Range;
+
+use malkoha::KeyHasher;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+
+/// Keys that are hashed at a time: their hashes fit the processor's first cache.
+pub(crate) const CHUNK: usize = 1024;
+
+/// Keys in memory that can be read without the interpreter.
+trait Column: Send + Sync {
+    fn len(&self) -> usize;
+
+    /// Hashes the keys from number `start` on. What it writes for a null means nothing.
+    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]);
+
+    fn has_nulls(&self) -> bool;
+
+    fn is_null(&self, i: usize) -> bool;
+}
+
+/// A batch of keys: one column, or the chunks of a stream.
+pub(crate) struct Columns {
+    hasher: KeyHasher,
+    columns: Vec<Box<dyn Column>>,
+    len: usize,
+}
+
+impl Columns {
+    /// The keys of a numpy array, of whatever gives Arrow data, or of an iterable.
+    pub(crate) fn new(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Self> {
+        let py = keys.py();
+        let columns = if keys.is_instance_of::<PyString>()
+            || keys.is_instance_of::<PyBytes>()
+            || keys.is_instance_of::<PyByteArray>()
+        {
+            return Err(PyTypeError::new_err(
+                "a batch of keys was asked for: put one key in a list",
+            ));
+        } else if let Some(array) = numpy::as_array(keys)? {
+            vec![numpy::column(&array, hasher)?]
+        } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
+            arrow::stream(keys, hasher)?
+        } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
+            vec![arrow::array(keys, hasher)?]
+        } else {
+            vec![objects::column(keys, hasher)?]
+        };
+        let len = columns.iter().map(|column| column.len()).sum();
+        Ok(Self { hasher, columns, len })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Calls `each` for chunks of at most [`CHUNK`] of the keys in `range`, in order, with the
+    /// positions of the keys and their hashes. Nulls are left out.
+    pub(crate) fn for_each_chunk<E>(
+        &self,
+        range: Range<usize>,
+        mut each: impl FnMut(Positions<'_>, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut hashes = [0; CHUNK];
+        let mut kept = [0; CHUNK];
+        let mut first = 0;
+        for column in &self.columns {
+            let here = range.start.max(first)..range.end.min(first + column.len());
+            for start in here.clone().step_by(CHUNK) {
+                let len = CHUNK.min(here.end - start);
+                column.hash(self.hasher, start - first, &mut hashes[..len]);
+                if !column.has_nulls() {
+                    each(Positions::All(start), &hashes[..len])?;
+                    continue;
+                }
+                let mut count = 0;
+                for i in 0..len {
+                    // Overwritten by the next key if this one is null.
+                    (hashes[count], kept[count]) = (hashes[i], start + i);
+                    count += usize::from(!column.is_null(start - first + i));
+                }
+                each(Positions::Some(&kept[..count]), &hashes[..count])?;
+            }
+            first += column.len();
+        }
+        Ok(())
+    }
+
+    /// The hashes of all keys that are not null, and their positions if some are.
+    pub(crate) fn hashes(&self, range: Range<usize>) -> (Vec<u64>, Option<Vec<usize>>) {
+        let mut hashes = Vec::with_capacity(range.len());
+        let has_nulls = self.columns.iter().any(|column| column.has_nulls());
+        let mut positions = has_nulls.then(Vec::new);
+        let Ok(()) = self.for_each_chunk(range, |at, chunk| {
+            hashes.extend_from_slice(chunk);
+            if let Some(positions) = &mut positions {
+                positions.extend((0..chunk.len()).map(|i| at.of(i)));
+            }
+            Ok::<(), std::convert::Infallible>(())
+        });
+        (hashes, positions)
+    }
+}
+
+/// Where in the batch the keys of a chunk are.
+#[derive(Clone, Copy)]
+pub(crate) enum Positions<'a> {
+    /// One after another from this one on.
+    All(usize),
+    /// Here, since nulls were left out.
+    Some(&'a [usize]),
+}
+
+impl Positions<'_> {
+    #[inline]
+    pub(crate) fn of(&self, i: usize) -> usize {
+        match self {
+            Self::All(start) => start + i,
+            Self::Some(positions) => positions[i],
+        }
+    }
+}
+
+/// An integer type, and the word that is hashed for one of its values: the two's complement, so
+/// that a value is one key whatever its type.
+trait Integer: Copy + 'static {
+    fn word(self) -> u64;
+}
+
+macro_rules! integers {
+    ($($type:ty => |$value:ident| $word:expr),*) => {$(
+        impl Integer for $type {
+            #[inline(always)]
+            fn word(self) -> u64 {
+                let $value = self;
+                $word
+            }
+        }
+    )*};
+}
+integers! {
+    u8 => |value| value.into(),
+    u16 => |value| value.into(),
+    u32 => |value| value.into(),
+    u64 => |value| value,
+    i8 => |value| i64::from(value).cast_unsigned(),
+    i16 => |value| i64::from(value).cast_unsigned(),
+    i32 => |value| i64::from(value).cast_unsigned(),
+    i64 => |value| value.cast_unsigned()
+}

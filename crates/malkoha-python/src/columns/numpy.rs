@@ -1,0 +1,169 @@
+//! Keys in numpy arrays, read in place.
+
+use std::marker::PhantomData;
+use std::slice;
+
+use malkoha::KeyHasher;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use super::{CHUNK, Column, Integer, objects};
+
+/// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
+pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = keys.py();
+    if keys.is_instance(NDARRAY.import(py, "numpy", "ndarray")?)? {
+        return Ok(Some(keys.clone()));
+    }
+    let gives_arrow = keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))?
+        || keys.hasattr(pyo3::intern!(py, "__arrow_c_array__"))?;
+    if !gives_arrow
+        && (keys.hasattr(pyo3::intern!(py, "__array__"))? || PyUntypedBuffer::get(keys).is_ok())
+    {
+        return py.import("numpy")?.call_method1("asarray", (keys,)).map(Some);
+    }
+    Ok(None)
+}
+
+pub(super) fn column(array: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
+    let dimensions: usize = array.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(PyValueError::new_err(format!(
+            "a batch of keys has one dimension, this array has {dimensions}: ravel() it"
+        )));
+    }
+    let dtype = array.getattr("dtype")?;
+    let kind: char = dtype.getattr("kind")?.extract()?;
+    // Text lies in arrays as code points, not as the bytes that are hashed.
+    if matches!(kind, 'O' | 'T' | 'U') {
+        return objects::column(&array.call_method0("tolist")?, hasher);
+    }
+    let native = if dtype.getattr("isnative")?.extract()? {
+        array.clone()
+    } else {
+        let native = dtype.call_method1("newbyteorder", ("=",))?;
+        array.call_method1("astype", (native,))?
+    };
+    let width: usize = dtype.getattr("itemsize")?.extract()?;
+    // The buffer protocol has no form for dates.
+    let dates = matches!(kind, 'M' | 'm');
+    let readable = if dates { native.call_method1("view", ("i8",))? } else { native };
+    let items = Items::new(&readable)?;
+    Ok(match (kind, width) {
+        ('M' | 'm', _) => Integers::<i64>::column(items, dates),
+        ('b' | 'u', 1) => Integers::<u8>::column(items, dates),
+        ('u', 2) => Integers::<u16>::column(items, dates),
+        ('u', 4) => Integers::<u32>::column(items, dates),
+        ('u', 8) => Integers::<u64>::column(items, dates),
+        ('i', 1) => Integers::<i8>::column(items, dates),
+        ('i', 2) => Integers::<i16>::column(items, dates),
+        ('i', 4) => Integers::<i32>::column(items, dates),
+        ('i', 8) => Integers::<i64>::column(items, dates),
+        ('S', _) => Box::new(FixedBytes { items, width }),
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "an array of {dtype} has no keys: give integers, dates, bytes or text"
+            )));
+        }
+    })
+}
+
+/// The items of an array of one dimension.
+struct Items {
+    /// Keeps the memory.
+    buffer: PyUntypedBuffer,
+    stride: isize,
+    len: usize,
+}
+
+impl Items {
+    fn new(array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(array)?;
+        let (stride, len) = (buffer.strides()[0], buffer.shape()[0]);
+        Ok(Self { buffer, stride, len })
+    }
+
+    /// Where item `i` begins.
+    #[inline]
+    fn at(&self, i: usize) -> *const u8 {
+        assert!(i < self.len);
+        // As many items as an array has can be counted in an isize.
+        self.buffer.buf_ptr().cast::<u8>().wrapping_offset(self.stride * i.cast_signed())
+    }
+}
+
+/// Integers of one type, and dates as the integers that numpy stores for them.
+struct Integers<T> {
+    items: Items,
+    /// In dates, the least integer is "not a time".
+    dates: bool,
+    integer: PhantomData<fn() -> T>,
+}
+
+impl<T: Integer> Integers<T> {
+    fn column(items: Items, dates: bool) -> Box<dyn Column> {
+        Box::new(Self { items, dates, integer: PhantomData })
+    }
+
+    #[inline]
+    fn word(&self, i: usize) -> u64 {
+        // SAFETY: the item is inside the array, whose items are of this type by its dtype.
+        unsafe { self.items.at(i).cast::<T>().read_unaligned() }.word()
+    }
+}
+
+impl<T: Integer> Column for Integers<T> {
+    fn len(&self) -> usize {
+        self.items.len
+    }
+
+    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
+        let mut words = [0; CHUNK];
+        let words = &mut words[..hashes.len()];
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = self.word(start + i);
+        }
+        hasher.hash_many(words, hashes);
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.dates
+    }
+
+    fn is_null(&self, i: usize) -> bool {
+        self.word(i) == i64::MIN.cast_unsigned()
+    }
+}
+
+/// Byte strings of one width, padded with zeros, which numpy takes off when it hands one out.
+struct FixedBytes {
+    items: Items,
+    width: usize,
+}
+
+impl Column for FixedBytes {
+    fn len(&self) -> usize {
+        self.items.len
+    }
+
+    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            // SAFETY: the item is inside the array, whose items are of this width by its dtype.
+            let padded = unsafe { slice::from_raw_parts(self.items.at(start + i), self.width) };
+            let len = padded.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            *hash = hasher.hash_bytes(&padded[..len]);
+        }
+    }
+
+    fn has_nulls(&self) -> bool {
+        false
+    }
+
+    fn is_null(&self, _: usize) -> bool {
+        false
+    }
+}

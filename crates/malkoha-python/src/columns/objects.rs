@@ -1,0 +1,51 @@
+//! Keys that are Python objects, in a list or from any iterable.
+
+use malkoha::KeyHasher;
+use pyo3::prelude::*;
+
+use super::Column;
+use crate::key;
+
+/// Objects are hashed at once, since they can be read with the interpreter alone.
+struct Hashed {
+    hashes: Vec<u64>,
+    /// Of each key whether it is null, where one is.
+    nulls: Vec<bool>,
+}
+
+pub(super) fn column(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
+    let mut hashes = Vec::with_capacity(keys.len().unwrap_or(0));
+    let mut nulls = Vec::new();
+    for key in keys.try_iter()? {
+        let key = key?;
+        if key.is_none() {
+            nulls.resize(hashes.len(), false);
+            nulls.push(true);
+            hashes.push(0);
+        } else {
+            hashes.push(key::hash(&key, hasher)?);
+        }
+    }
+    if !nulls.is_empty() {
+        nulls.resize(hashes.len(), false);
+    }
+    Ok(Box::new(Hashed { hashes, nulls }))
+}
+
+impl Column for Hashed {
+    fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn hash(&self, _: KeyHasher, start: usize, hashes: &mut [u64]) {
+        hashes.copy_from_slice(&self.hashes[start..][..hashes.len()]);
+    }
+
+    fn has_nulls(&self) -> bool {
+        !self.nulls.is_empty()
+    }
+
+    fn is_null(&self, i: usize) -> bool {
+        self.nulls[i]
+    }
+}

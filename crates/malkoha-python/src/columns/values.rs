@@ -1,0 +1,271 @@
+//! What the buffers of an Arrow array hold, for each physical type that keys can have.
+//!
+//! A producer promises that buffers are as long as the array's length, offset and values say, and
+//! that they do not change. No consumer can check the first: the interface has no lengths.
+
+use std::marker::PhantomData;
+use std::slice;
+
+use malkoha::KeyHasher;
+
+use super::{CHUNK, Column, Integer};
+
+/// The start of a buffer, which the array's owner keeps.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Buffer(pub(super) *const u8);
+
+// SAFETY: the buffers of an array do not change, and are kept as long as the column is.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    pub(super) const NONE: Self = Self(std::ptr::null());
+
+    /// # Safety
+    ///
+    /// The buffer has an item `i` of this type, aligned or not.
+    #[inline(always)]
+    unsafe fn read<T: Copy>(self, i: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.cast::<T>().add(i).read_unaligned() }
+    }
+
+    /// # Safety
+    ///
+    /// The buffer has this many bytes from `start` on, and is kept while they are used.
+    #[inline(always)]
+    unsafe fn bytes<'a>(self, start: usize, len: usize) -> &'a [u8] {
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: the caller's promise.
+        unsafe { slice::from_raw_parts(self.0.add(start), len) }
+    }
+
+    /// # Safety
+    ///
+    /// The buffer has bit `i`.
+    #[inline(always)]
+    pub(super) unsafe fn bit(self, i: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.read::<u8>(i / 8) >> (i % 8)) & 1 == 1 }
+    }
+}
+
+/// The values of an array's rows, counted from the start of its buffers.
+///
+/// # Safety of its methods
+///
+/// The array has these rows, and its buffers are what its type says.
+pub(super) trait Values: Send + Sync {
+    /// # Safety
+    ///
+    /// As the trait says.
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]);
+
+    /// Whether a value can be null by itself.
+    fn has_nulls(&self) -> bool {
+        false
+    }
+
+    /// # Safety
+    ///
+    /// As the trait says.
+    unsafe fn is_null(&self, _row: usize) -> bool {
+        false
+    }
+}
+
+/// Integers as words.
+pub(super) trait Words: Send + Sync {
+    /// # Safety
+    ///
+    /// As for [`Values`].
+    unsafe fn words(&self, row: usize, words: &mut [u64]);
+}
+
+/// Integers of one type.
+pub(super) struct Of<T>(Buffer, PhantomData<fn() -> T>);
+
+impl<T: Integer> Of<T> {
+    pub(super) fn boxed(values: Buffer) -> Box<dyn Words> {
+        Box::new(Self(values, PhantomData))
+    }
+}
+
+impl<T: Integer> Words for Of<T> {
+    unsafe fn words(&self, row: usize, words: &mut [u64]) {
+        for (i, word) in words.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *word = unsafe { self.0.read::<T>(row + i) }.word();
+        }
+    }
+}
+
+/// Booleans, as 0 and 1.
+pub(super) struct Bits(pub(super) Buffer);
+
+impl Words for Bits {
+    unsafe fn words(&self, row: usize, words: &mut [u64]) {
+        for (i, word) in words.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *word = unsafe { self.0.bit(row + i) }.into();
+        }
+    }
+}
+
+pub(super) struct Integers(pub(super) Box<dyn Words>);
+
+impl Values for Integers {
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        let mut words = [0; CHUNK];
+        let words = &mut words[..hashes.len()];
+        // SAFETY: the caller's promise.
+        unsafe { self.0.words(row, words) };
+        hasher.hash_many(words, hashes);
+    }
+}
+
+/// Nothing but nulls.
+pub(super) struct Nothing;
+
+impl Values for Nothing {
+    unsafe fn hash(&self, _: KeyHasher, _: usize, _: &mut [u64]) {}
+
+    fn has_nulls(&self) -> bool {
+        true
+    }
+
+    unsafe fn is_null(&self, _row: usize) -> bool {
+        true
+    }
+}
+
+/// Text or binary in one buffer, with where each value ends in another: value `i` begins at item
+/// `i` and ends at item `i + 1`.
+pub(super) struct Ends<T> {
+    ends: Buffer,
+    text: Buffer,
+    integer: PhantomData<fn() -> T>,
+}
+
+impl<T: Integer> Ends<T> {
+    pub(super) fn new(ends: Buffer, text: Buffer) -> Self {
+        Self { ends, text, integer: PhantomData }
+    }
+
+    #[inline(always)]
+    unsafe fn end(&self, i: usize) -> usize {
+        // SAFETY: the caller's promise. What is in memory can be counted in a usize.
+        unsafe { self.ends.read::<T>(i) }.word().try_into().unwrap_or(usize::MAX)
+    }
+}
+
+impl<T: Integer> Values for Ends<T> {
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let value = unsafe {
+                let start = self.end(row + i);
+                self.text.bytes(start, self.end(row + i + 1).saturating_sub(start))
+            };
+            *hash = hasher.hash_bytes(value);
+        }
+    }
+}
+
+/// Text or binary by views of 16 bytes: a length, and then the value itself if it has at most 12
+/// bytes, or its first four, the number of its buffer, and where it begins there.
+pub(super) struct Views {
+    pub(super) views: Buffer,
+    pub(super) texts: Vec<Buffer>,
+    /// The view of a null can be anything, and lead anywhere.
+    pub(super) valid: Buffer,
+}
+
+impl Values for Views {
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        const INLINE: usize = 12;
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            // SAFETY: the caller's promise; the bits are there unless the pointer is null.
+            let is_null = self.valid != Buffer::NONE && !unsafe { self.valid.bit(row + i) };
+            if is_null {
+                continue;
+            }
+            // SAFETY: the caller's promise.
+            let [len, _, buffer, start] = unsafe { self.views.read::<[u32; 4]>(row + i) };
+            let [len, buffer, start] = [len, buffer, start].map(|word| word as usize);
+            // SAFETY: the caller's promise.
+            let value = unsafe {
+                if len <= INLINE {
+                    self.views.bytes((row + i) * 16 + 4, len)
+                } else {
+                    self.texts.get(buffer).map_or(&[][..], |text| text.bytes(start, len))
+                }
+            };
+            *hash = hasher.hash_bytes(value);
+        }
+    }
+}
+
+/// Binary of one width.
+pub(super) struct Fixed {
+    pub(super) text: Buffer,
+    pub(super) width: usize,
+}
+
+impl Values for Fixed {
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let value = unsafe { self.text.bytes((row + i) * self.width, self.width) };
+            *hash = hasher.hash_bytes(value);
+        }
+    }
+}
+
+/// Numbers of the entries of a dictionary, each of which is hashed once.
+pub(super) struct Dictionary {
+    indices: Box<dyn Words>,
+    /// Of each entry its hash, or nothing if it is null.
+    entries: Vec<Option<u64>>,
+    has_nulls: bool,
+}
+
+impl Dictionary {
+    pub(super) fn new(indices: Box<dyn Words>, entries: &impl Column, hasher: KeyHasher) -> Self {
+        let mut hashes = vec![0; entries.len()];
+        for (chunk, hashes) in hashes.chunks_mut(CHUNK).enumerate() {
+            entries.hash(hasher, chunk * CHUNK, hashes);
+        }
+        let entry = |(i, hash)| (!entries.has_nulls() || !entries.is_null(i)).then_some(hash);
+        let entries: Vec<_> = hashes.into_iter().enumerate().map(entry).collect();
+        let has_nulls = entries.contains(&None);
+        Self { indices, entries, has_nulls }
+    }
+
+    /// The hash of an entry. The index of a null can be anything.
+    fn entry(&self, index: u64) -> Option<u64> {
+        usize::try_from(index).ok().and_then(|index| *self.entries.get(index)?)
+    }
+}
+
+impl Values for Dictionary {
+    unsafe fn hash(&self, _: KeyHasher, row: usize, hashes: &mut [u64]) {
+        // SAFETY: the caller's promise.
+        unsafe { self.indices.words(row, hashes) };
+        hashes.iter_mut().for_each(|hash| *hash = self.entry(*hash).unwrap_or_default());
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.has_nulls
+    }
+
+    unsafe fn is_null(&self, row: usize) -> bool {
+        let mut index = [0];
+        // SAFETY: the caller's promise.
+        unsafe { self.indices.words(row, &mut index) };
+        self.entry(index[0]).is_none()
+    }
+}

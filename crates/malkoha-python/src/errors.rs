@@ -1,0 +1,64 @@
+//! The library's errors as Python exceptions, with its messages. Their classes are defined in
+//! python/malkoha/_errors.py, since each has two bases.
+
+use malkoha::{BuildError as Build, InsertError as Insert};
+use malkoha::{ReadError as Read, UnionError as Unite};
+use pyo3::prelude::*;
+
+use crate::batch::Refused;
+
+pyo3::import_exception!(malkoha._errors, BuildError);
+pyo3::import_exception!(malkoha._errors, InsertError);
+pyo3::import_exception!(malkoha._errors, ReadError);
+pyo3::import_exception!(malkoha._errors, ReadOnlyError);
+pyo3::import_exception!(malkoha._errors, UnionError);
+
+/// An error as the exception of its family.
+pub(crate) trait Raise {
+    fn raise(self) -> PyErr;
+}
+
+impl Raise for Build {
+    fn raise(self) -> PyErr {
+        BuildError::new_err(self.to_string())
+    }
+}
+
+impl Raise for Insert {
+    fn raise(self) -> PyErr {
+        InsertError::new_err(self.to_string())
+    }
+}
+
+impl Raise for Refused {
+    fn raise(self) -> PyErr {
+        let Self { positions, error } = self;
+        let message = format!(
+            "{} of the batch's keys were refused and the others inserted: {error}",
+            positions.len()
+        );
+        InsertError::new_err((message, positions))
+    }
+}
+
+impl Raise for Unite {
+    fn raise(self) -> PyErr {
+        UnionError::new_err(self.to_string())
+    }
+}
+
+impl Raise for Read {
+    fn raise(self) -> PyErr {
+        match self {
+            Self::Io(error) => error.into(),
+            other => ReadError::new_err(other.to_string()),
+        }
+    }
+}
+
+/// Refused because the filter lies in a mapped file.
+pub(crate) fn read_only() -> PyErr {
+    ReadOnlyError::new_err(
+        "the table lies in a mapped file and cannot change: copy() it into memory, or load() it",
+    )
+}

@@ -1,0 +1,197 @@
+//! The methods that sets and maps have alike.
+
+/// Implements them for a class with the fields `store` and `hasher`, and `from_store`.
+macro_rules! common_methods {
+    ($class:ident, $name:literal) => {
+        #[pymethods]
+        impl $class {
+            fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+                let hash = crate::key::hash(key, self.hasher)?;
+                Ok(self.store.read(py, |table| table.contains_hash(hash)))
+            }
+
+            fn __len__(&self, py: Python<'_>) -> usize {
+                let len = self.store.read(py, |table| table.len());
+                // Python's lengths end there.
+                usize::try_from(len).unwrap_or(usize::MAX).min(isize::MAX.cast_unsigned())
+            }
+
+            fn __bool__(&self, py: Python<'_>) -> bool {
+                self.store.read(py, |table| table.len() > 0)
+            }
+
+            /// The number of copies of a key that are in: never too few, and too many with the
+            /// probability of a false positive.
+            fn count(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+                let hash = crate::key::hash(key, self.hasher)?;
+                Ok(self.store.read(py, |table| table.count_hash(hash)))
+            }
+
+            /// Looks up many keys; returns a numpy array of booleans. Nulls are not in.
+            ///
+            /// Keys are a numpy array of integers, dates, bytes or text; anything that gives Arrow
+            /// data; or an iterable of keys. Uses up to `threads` threads for more than 65,536
+            /// keys; unless told, as many as the process may.
+            #[pyo3(signature = (keys, *, threads=None))]
+            fn contains_many<'py>(
+                &self,
+                keys: &Bound<'py, PyAny>,
+                threads: Option<usize>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let py = keys.py();
+                let keys = crate::columns::Columns::new(keys, self.hasher)?;
+                let mut mask = crate::batch::Mask::new(py, keys.len())?;
+                let answers = mask.as_mut_slice();
+                self.store.read(py, |table| {
+                    py.detach(|| {
+                        crate::batch::look_up(&keys, threads, answers, |hashes, found| {
+                            table.contains_hashes(hashes, found);
+                        });
+                    });
+                });
+                mask.into_array()
+            }
+
+            /// The number of copies of each of many keys, as count() has it: a numpy array of
+            /// uint64. Nulls have none. Takes what contains_many() takes.
+            #[pyo3(signature = (keys, *, threads=None))]
+            fn count_many<'py>(
+                &self,
+                keys: &Bound<'py, PyAny>,
+                threads: Option<usize>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let py = keys.py();
+                let keys = crate::columns::Columns::new(keys, self.hasher)?;
+                crate::batch::numbers(py, keys.len(), |counts| {
+                    self.store.read(py, |table| {
+                        py.detach(|| {
+                            crate::batch::look_up(&keys, threads, counts, |hashes, counts| {
+                                for (&hash, count) in hashes.iter().zip(counts) {
+                                    *count = table.count_hash(hash);
+                                }
+                            });
+                        });
+                    });
+                })
+            }
+
+            /// The probability, between 0 and 1, that a key that is not in now seems to be.
+            fn expected_fpr(&self, py: Python<'_>) -> f64 {
+                self.store.read(py, |table| table.expected_fpr())
+            }
+
+            /// Bytes of memory, or of the mapped file, that the table takes.
+            #[getter]
+            fn size_in_bytes(&self, py: Python<'_>) -> u64 {
+                self.store.read(py, |table| table.size_in_bytes())
+            }
+
+            /// Distinct keys that it was built for; where it grows, to begin with.
+            #[getter]
+            fn capacity(&self, py: Python<'_>) -> u64 {
+                self.store.read(py, |table| table.capacity())
+            }
+
+            /// "growable", "fixed", "shared", or "mapped": of fixed size in a file, read-only.
+            #[getter]
+            fn kind(&self) -> &'static str {
+                self.store.kind()
+            }
+
+            /// The seed of the hash, None if the hash has a key.
+            #[getter]
+            fn seed(&self) -> Option<u64> {
+                self.hasher.seed()
+            }
+
+            /// The 16 bytes of the hash's key, None if the hash has a seed. It is a secret.
+            #[getter]
+            fn key<'py>(&self, py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyBytes>> {
+                crate::options::key(self.hasher, py)
+            }
+
+            /// Saves it as the file at `path`, in place of what is there: written under another
+            /// name, synced and renamed, so that the file is always whole.
+            fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+                crate::files::save(py, &self.store, &path)
+            }
+
+            /// The bytes of the file that save() would write.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, pyo3::types::PyBytes> {
+                let bytes = self.store.read(py, |table| py.detach(|| table.to_bytes()));
+                pyo3::types::PyBytes::new(py, &bytes)
+            }
+
+            /// Reads the file at `path` into memory and checks every byte of it.
+            #[staticmethod]
+            fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+                crate::files::load(py, &path).map(Self::from_store)
+            }
+
+            /// Maps the file at `path`: processes that open one file share its memory.
+            ///
+            /// Of fixed size, it opens at once and is read-only. One that grows is read once, to
+            /// check it; what changes then is memory of this process, and save() writes it.
+            ///
+            /// Nobody may write to the file or shorten it while it is open, as with numpy.memmap.
+            /// Replacing it is fine, and that is what save() does.
+            #[staticmethod]
+            fn open(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+                crate::files::open(py, &path).map(Self::from_store)
+            }
+
+            /// Reads the bytes of a whole file, and checks all of them.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, data: pyo3::pybacked::PyBackedBytes) -> PyResult<Self> {
+                crate::files::from_bytes(py, &data).map(Self::from_store)
+            }
+
+            /// A copy in memory, which can change also if this one is mapped.
+            fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+                self.store.copy(py).map(Self::from_store)
+            }
+
+            fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+                self.copy(py)
+            }
+
+            fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.copy(py)
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, pyo3::types::PyBytes>,))> {
+                let class = py.get_type::<Self>();
+                Ok((class.getattr("from_bytes")?, (self.to_bytes(py),)))
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> String {
+                self.store.read(py, |table| {
+                    format!(
+                        "<{} of {} keys in {} bytes, {}, expected_fpr {:.2e}>",
+                        $name,
+                        table.len(),
+                        table.size_in_bytes(),
+                        self.store.kind(),
+                        table.expected_fpr()
+                    )
+                })
+            }
+
+            /// Whether both are of one kind and hold the same in the same places: their files would
+            /// be equal. Filters of equal keys that were added in another order may differ.
+            fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> Py<PyAny> {
+                match other.cast::<Self>() {
+                    Ok(other) => {
+                        let equal = self.store.equals(&other.get().store, py);
+                        pyo3::types::PyBool::new(py, equal).to_owned().into_any().unbind()
+                    }
+                    Err(_) => py.NotImplemented(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use common_methods;

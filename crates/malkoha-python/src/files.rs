@@ -1,0 +1,123 @@
+//! Files of sets and maps.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use malkoha::tables::{Fixed, Growing};
+use malkoha::{AnyFilter, FileKind, Filter, Keys, MappedFile, ReadError, Values};
+use parking_lot::RwLock;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::errors::Raise;
+use crate::store::{Kinds, Store};
+
+/// Sets or maps, as files have them.
+pub(crate) trait Files: Kinds {
+    /// What is asked for, in words.
+    const NAME: &'static str;
+    /// The kind that is mapped read-only, and the one that is mapped so that changes stay in memory.
+    const MAPPED: [FileKind; 2];
+
+    /// The store of a file's content, if it is of this sort.
+    fn store(any: AnyFilter) -> Option<Store<Self>>;
+}
+
+impl Files for Keys {
+    const NAME: &'static str = "set";
+    const MAPPED: [FileKind; 2] = [FileKind::Set, FileKind::GrowableSet];
+
+    fn store(any: AnyFilter) -> Option<Store<Self>> {
+        match any {
+            AnyFilter::Set(filter) => Some(Store::Fixed(RwLock::new(filter))),
+            AnyFilter::GrowableSet(filter) => Some(Store::Growable(RwLock::new(filter))),
+            AnyFilter::SharedGrowableSet(filter) => Some(Store::Shared(filter)),
+            _ => None,
+        }
+    }
+}
+
+impl Files for Values {
+    const NAME: &'static str = "map";
+    const MAPPED: [FileKind; 2] = [FileKind::Map, FileKind::GrowableMap];
+
+    fn store(any: AnyFilter) -> Option<Store<Self>> {
+        match any {
+            AnyFilter::Map(map) => Some(Store::Fixed(RwLock::new(map))),
+            AnyFilter::GrowableMap(map) => Some(Store::Growable(RwLock::new(map))),
+            AnyFilter::SharedGrowableMap(map) => Some(Store::Shared(map)),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a whole file into memory.
+pub(crate) fn load<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> {
+    py.detach(|| AnyFilter::open(path).and_then(sort)).map_err(|error| raise(error, path))
+}
+
+/// Reads a whole file's bytes.
+pub(crate) fn from_bytes<C: Files>(py: Python<'_>, bytes: &[u8]) -> PyResult<Store<C>> {
+    py.detach(|| AnyFilter::from_bytes(bytes).and_then(sort)).map_err(Raise::raise)
+}
+
+fn sort<C: Files>(any: AnyFilter) -> Result<Store<C>, ReadError> {
+    let found = any.kind();
+    C::store(any).ok_or_else(|| another_kind::<C>(found))
+}
+
+fn another_kind<C: Files>(found: FileKind) -> ReadError {
+    ReadError::Kind { expected: C::NAME, found: found.name() }
+}
+
+/// Maps a file.
+pub(crate) fn open<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> {
+    py.detach(|| map(path)).map_err(|error| raise(error, path))
+}
+
+fn map<C: Files>(path: &Path) -> Result<Store<C>, ReadError> {
+    let mut header = Vec::new();
+    File::open(path)?.take(HEADER_BYTES).read_to_end(&mut header)?;
+    let kind = FileKind::of(&header)?;
+    let [fixed, growable] = C::MAPPED;
+    if kind == fixed {
+        // SAFETY: the documentation of the Python function asks its callers not to write to the
+        // file while it is open, as for numpy.memmap. Malkoha itself replaces files.
+        unsafe { Filter::<Fixed<MappedFile>, C>::map(path) }.map(Store::Mapped)
+    } else if kind == growable {
+        // SAFETY: as above.
+        let filter = unsafe { Filter::<Growing, C>::map(path) }?;
+        Ok(Store::Growable(RwLock::new(filter)))
+    } else {
+        Err(another_kind::<C>(kind))
+    }
+}
+
+/// Bytes of a file that say what it is.
+const HEADER_BYTES: u64 = 128;
+
+/// Writes the file at `path`, in place of what is there.
+pub(crate) fn save<C: Files>(py: Python<'_>, store: &Store<C>, path: &Path) -> PyResult<()> {
+    store.read(py, |filter| py.detach(|| filter.save(path))).map_err(|error| with_path(error, path))
+}
+
+fn raise(error: ReadError, path: &Path) -> PyErr {
+    match error {
+        ReadError::Io(error) => with_path(error, path),
+        other => other.raise(),
+    }
+}
+
+/// The exception of a failed call of the system, with the name of the file.
+fn with_path(error: io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = error.to_string();
+            // Python puts the number before it.
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((code, text, path.to_path_buf()))
+        }
+        None => error.into(),
+    }
+}

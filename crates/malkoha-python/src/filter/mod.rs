@@ -1,0 +1,182 @@
+//! The class `CuckooFilter`.
+
+mod batches;
+mod operators;
+
+use malkoha::tables::Change;
+use malkoha::{BatchError, CuckooFilter, Filter, GrowableConcurrentCuckooFilter};
+use malkoha::{GrowableCuckooFilter, InsertError, KeyHasher, Keys};
+use parking_lot::RwLock;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::sync::RwLockExt;
+
+use crate::errors::{Raise, read_only};
+use crate::face::common_methods;
+use crate::key;
+use crate::options::{self, Kind, Options};
+use crate::store::{self, Store};
+
+/// CuckooFilter(capacity=None, fpr=0.001, *, growable=True, shared=False, growth=None, seed=None,
+/// key=None)
+///
+/// A set that remembers keys in a few bits each: whether a key was added is answered with "no",
+/// which is always right, or "yes", which is wrong with the probability `fpr`.
+#[pyclass(name = "CuckooFilter", module = "malkoha", frozen, weakref)]
+pub(crate) struct PyFilter {
+    store: Store<Keys>,
+    hasher: KeyHasher,
+}
+
+common_methods!(PyFilter, "CuckooFilter");
+
+#[pymethods]
+impl PyFilter {
+    #[new]
+    #[pyo3(signature = (capacity=None, fpr=0.001, *, growable=true, shared=false, growth=None,
+        seed=None, key=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python's are named")]
+    fn new(
+        py: Python<'_>,
+        capacity: Option<u64>,
+        fpr: f64,
+        growable: bool,
+        shared: bool,
+        growth: Option<f64>,
+        seed: Option<u64>,
+        key: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        let hasher = options::hasher(seed, key)?;
+        let options = Options { capacity, fpr, growable, shared, growth, hasher };
+        let store = match options.kind()? {
+            Kind::Fixed => {
+                let builder = options.builder::<CuckooFilter>()?;
+                py.detach(|| builder.build()).map(|filter| Store::Fixed(RwLock::new(filter)))
+            }
+            Kind::Growable => {
+                let builder = options.builder::<GrowableCuckooFilter>()?;
+                py.detach(|| builder.build()).map(|filter| Store::Growable(RwLock::new(filter)))
+            }
+            Kind::Shared => {
+                let builder = options.builder::<GrowableConcurrentCuckooFilter>()?;
+                py.detach(|| builder.build()).map(Store::Shared)
+            }
+        };
+        store.map(Self::from_store).map_err(Raise::raise)
+    }
+
+    /// Adds a key: one more copy if it is in already, which count() tells and remove() takes out
+    /// again.
+    fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
+    }
+
+    /// Adds a key unless it seems to be in; returns whether it was added. Of threads that add one
+    /// key at the same time, one is told that it was new.
+    ///
+    /// Not for a filter from which keys are removed: the key that was in may be another one.
+    fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
+    }
+
+    /// Removes one copy of a key that was added; KeyError if it is not in.
+    ///
+    /// Remove only what was added: the filter knows fingerprints, not keys, and a key that only
+    /// seems to be in takes another one with it.
+    fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.discard(py, key)? { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
+    }
+
+    /// Removes one copy of a key that was added, if it is in; returns whether it was.
+    fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.remove_hash(hash))
+    }
+
+    /// Removes all keys.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.change(py, |set| set.clear())
+    }
+
+    /// Gives memory back after many removals, where the filter grows: takes time in proportion to
+    /// its size.
+    fn shrink_to_fit(&self, py: Python<'_>) {
+        if let Store::Growable(lock) = &self.store {
+            store::change(py, lock, GrowableCuckooFilter::shrink_to_fit);
+        }
+    }
+}
+
+impl PyFilter {
+    fn from_store(store: Store<Keys>) -> Self {
+        let hasher = store.hasher();
+        Self { store, hasher }
+    }
+
+    /// Changes the set; an exception if it is mapped.
+    #[inline]
+    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Set) -> R) -> PyResult<R> {
+        match &self.store {
+            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Shared(filter) => Ok(change(&mut &*filter)),
+            Store::Mapped(_) => Err(read_only()),
+        }
+    }
+}
+
+/// What every set can do that can change.
+trait Set: Send {
+    fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError>;
+    fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
+    fn remove_hash(&mut self, hash: u64) -> bool;
+    fn clear(&mut self);
+    fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError>;
+    fn insert_unique_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+    fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]);
+}
+
+macro_rules! set {
+    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty, $insert:expr) => {
+        impl$(<$table: $bound + Send>)? Set for $set {
+            fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
+                <$filter>::insert_hash(self, hash)
+            }
+
+            fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+                <$filter>::insert_unique_hash(self, hash)
+            }
+
+            fn remove_hash(&mut self, hash: u64) -> bool {
+                <$filter>::remove_hash(self, hash)
+            }
+
+            fn clear(&mut self) {
+                <$filter>::clear(self);
+            }
+
+            fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError> {
+                $insert(self, hashes, threads)
+            }
+
+            fn insert_unique_hashes(
+                &mut self,
+                hashes: &[u64],
+                new: &mut [bool],
+            ) -> Result<(), BatchError> {
+                <$filter>::insert_unique_hashes(self, hashes, new)
+            }
+
+            fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
+                <$filter>::remove_hashes(self, hashes, removed);
+            }
+        }
+    };
+}
+set!(Filter<T> where T: Change => Filter<T>, Filter::<T>::insert_hashes_with_threads);
+// Threads that share it bring batches of their own.
+set!(&GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter, |set: &mut &_, hashes, _| {
+    GrowableConcurrentCuckooFilter::insert_hashes(set, hashes)
+});

@@ -1,0 +1,95 @@
+//! Unions and intersections.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::PyFilter;
+use crate::errors::{Raise, UnionError, read_only};
+use crate::store::{Store, change, change_by};
+
+#[pymethods]
+impl PyFilter {
+    /// Adds what is in others: in filters, as |= does; in batches of keys, as add_many() does.
+    #[pyo3(signature = (*others))]
+    fn update(&self, others: &Bound<'_, PyTuple>) -> PyResult<()> {
+        for other in others {
+            match other.cast::<Self>() {
+                Ok(other) => self.unite(other)?,
+                Err(_) => self.add_many(&other, None)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The union of two sets: what is in both counts as often as where it counts more.
+    fn __or__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
+        combine(self, py, other, Self::unite)
+    }
+
+    fn __ior__(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.unite(other)
+    }
+
+    /// What is in both; what is in one alone stays out, unless the other one seems to have it.
+    fn __and__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
+        combine(self, py, other, Self::intersect)
+    }
+
+    fn __iand__(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.intersect(other)
+    }
+}
+
+fn combine<'py>(
+    filter: &PyFilter,
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    with: impl FnOnce(&PyFilter, &Bound<'py, PyFilter>) -> PyResult<()>,
+) -> PyResult<Py<PyAny>> {
+    let Ok(other) = other.cast::<PyFilter>() else { return Ok(py.NotImplemented()) };
+    let result = filter.copy(py)?;
+    with(&result, other)?;
+    Ok(Py::new(py, result)?.into_any())
+}
+
+/// Calls a method of two filters of one kind, with both locks.
+macro_rules! of_one_kind {
+    ($ours:expr, $theirs:expr, $method:ident) => {{
+        let (this, other) = ($ours, $theirs.get());
+        let py = $theirs.py();
+        match (&this.store, &other.store) {
+            // With itself: nothing changes.
+            _ if std::ptr::eq(this, other) => return Ok(()),
+            (Store::Fixed(ours), Store::Fixed(theirs)) => {
+                change_by(py, ours, theirs, |ours, theirs| ours.$method(theirs))
+            }
+            (Store::Growable(ours), Store::Growable(theirs)) => {
+                change_by(py, ours, theirs, |ours, theirs| ours.$method(theirs))
+            }
+            (Store::Fixed(ours), Store::Mapped(theirs)) => {
+                change(py, ours, |ours| ours.$method(theirs))
+            }
+            (Store::Mapped(_), _) => return Err(read_only()),
+            _ => return Err(other_kinds(this, other)),
+        }
+        .map_err(Raise::raise)
+    }};
+}
+
+fn other_kinds(this: &PyFilter, other: &PyFilter) -> PyErr {
+    let (ours, theirs) = (this.store.kind(), other.store.kind());
+    UnionError::new_err(format!(
+        "a {ours} filter and a {theirs} one have no union or intersection: build both growable, or \
+         both fixed"
+    ))
+}
+
+impl PyFilter {
+    fn unite(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        of_one_kind!(self, other, union_with)
+    }
+
+    fn intersect(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        of_one_kind!(self, other, intersect_with)
+    }
+}

@@ -1,0 +1,24 @@
+//! The native half of the Python package `malkoha`: docs/PYTHON.md is its guide.
+//!
+//! ```text
+//! Python objects --key, columns/--> hashes --batch--> store (filter/, map/) --batch--> numpy arrays
+//! ```
+
+mod batch;
+mod columns;
+mod errors;
+mod face;
+mod files;
+mod filter;
+mod key;
+mod options;
+mod store;
+
+use pyo3::prelude::*;
+
+/// Cuckoo filters: see the package malkoha.
+#[pymodule(gil_used = false)]
+fn _malkoha(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<filter::PyFilter>()?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

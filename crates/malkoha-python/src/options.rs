@@ -1,0 +1,77 @@
+//! From what Python asks for to a filter or map.
+
+use malkoha::{Builder, HashFunction, KeyHasher};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::BuildError;
+
+/// The arguments of a constructor that say what to build.
+pub(crate) struct Options {
+    pub(crate) capacity: Option<u64>,
+    pub(crate) fpr: f64,
+    pub(crate) growable: bool,
+    pub(crate) shared: bool,
+    pub(crate) growth: Option<f64>,
+    pub(crate) hasher: KeyHasher,
+}
+
+/// The kinds that a constructor makes.
+pub(crate) enum Kind {
+    Fixed,
+    Growable,
+    Shared,
+}
+
+impl Options {
+    pub(crate) fn kind(&self) -> PyResult<Kind> {
+        match (self.growable, self.shared) {
+            (true, false) => Ok(Kind::Growable),
+            (true, true) => Ok(Kind::Shared),
+            (false, false) => Ok(Kind::Fixed),
+            (false, true) => Err(PyTypeError::new_err(
+                "a shared filter grows: leave growable out, or give growth=1 to build it for no \
+                 more than its capacity",
+            )),
+        }
+    }
+
+    pub(crate) fn builder<F>(&self) -> PyResult<Builder<F>> {
+        if self.capacity.is_none() && (self.shared || !self.growable) {
+            return Err(BuildError::new_err(
+                "this kind of filter is built for a capacity: give the number of keys",
+            ));
+        }
+        let mut builder = Builder::new().fpr(self.fpr).with_hasher(self.hasher);
+        if let Some(capacity) = self.capacity {
+            builder = builder.capacity(capacity);
+        }
+        if let Some(growth) = self.growth {
+            builder = builder.growth(growth);
+        }
+        Ok(builder)
+    }
+}
+
+/// The hash that `seed` or `key` ask for.
+pub(crate) fn hasher(seed: Option<u64>, key: Option<&[u8]>) -> PyResult<KeyHasher> {
+    match (seed, key) {
+        (_, None) => Ok(KeyHasher::new(seed.unwrap_or(0))),
+        (None, Some(key)) => {
+            key.try_into().map(u128::from_le_bytes).map(KeyHasher::sip13).map_err(|_| {
+                PyValueError::new_err(format!(
+                    "a key of the hash has 16 bytes, this one {}: take secrets.token_bytes(16)",
+                    key.len()
+                ))
+            })
+        }
+        (Some(_), Some(_)) => Err(PyTypeError::new_err("give a seed or a key, not both")),
+    }
+}
+
+/// The key of a hash that has one.
+pub(crate) fn key(hasher: KeyHasher, py: Python<'_>) -> Option<Bound<'_, PyBytes>> {
+    let is_keyed = hasher.function() == HashFunction::Sip13;
+    is_keyed.then(|| PyBytes::new(py, &hasher.key().to_le_bytes()))
+}

@@ -1,0 +1,177 @@
+//! What a Python object keeps: a table of one of four kinds, behind what lets threads use it.
+//!
+//! Locks are taken while the interpreter is attached or not, and never wait for it: whoever waits
+//! for a lock has let go of the interpreter, so that the holder can go on.
+
+use std::io;
+use std::path::Path;
+use std::ptr;
+
+use malkoha::tables::{Fixed, Growing, Lookup};
+use malkoha::{Content, Filter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap};
+use malkoha::{KeyHasher, Keys, MappedFile, Values};
+use parking_lot::RwLock;
+use pyo3::prelude::*;
+use pyo3::sync::RwLockExt;
+
+/// A set or a map.
+#[expect(clippy::large_enum_variant, reason = "each lies in a Python object of its own")]
+pub(crate) enum Store<C: Kinds> {
+    /// Of fixed size, with one lock.
+    Fixed(RwLock<Filter<Fixed, C>>),
+    /// One that grows, with one lock.
+    Growable(RwLock<Filter<Growing, C>>),
+    /// One that grows and has locks of its own.
+    Shared(C::Shared),
+    /// In a file, of fixed size.
+    Mapped(Filter<Fixed<MappedFile>, C>),
+}
+
+/// [`Keys`] or [`Values`], with the kind that threads share.
+pub(crate) trait Kinds: Content + Sized + Send + Sync + 'static {
+    type Shared: Readable + Clone + PartialEq;
+}
+
+impl Kinds for Keys {
+    type Shared = GrowableConcurrentCuckooFilter;
+}
+
+impl Kinds for Values {
+    type Shared = GrowableConcurrentCuckooMap;
+}
+
+/// What every kind can do. Apart from files, all of it is by hash.
+pub(crate) trait Readable: Send + Sync {
+    fn hasher(&self) -> KeyHasher;
+    fn contains_hash(&self, hash: u64) -> bool;
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]);
+    fn count_hash(&self, hash: u64) -> u64;
+    fn len(&self) -> u64;
+    fn capacity(&self) -> u64;
+    fn expected_fpr(&self) -> f64;
+    fn size_in_bytes(&self) -> u64;
+    fn to_bytes(&self) -> Vec<u8>;
+    fn save(&self, path: &Path) -> io::Result<()>;
+}
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        impl<T: Lookup + Send + Sync, C: Content + Send + Sync> Readable for Filter<T, C> {$(
+            fn $name(&self, $($argument: $type),*) $(-> $result)? {
+                Filter::$name(self, $($argument),*)
+            }
+        )*}
+    };
+}
+forward! {
+    hasher() -> KeyHasher;
+    contains_hash(hash: u64) -> bool;
+    contains_hashes(hashes: &[u64], found: &mut [bool]);
+    count_hash(hash: u64) -> u64;
+    len() -> u64;
+    capacity() -> u64;
+    expected_fpr() -> f64;
+    size_in_bytes() -> u64;
+    to_bytes() -> Vec<u8>;
+    save(path: &Path) -> io::Result<()>;
+}
+
+impl<C: Kinds> Store<C> {
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Fixed(_) => "fixed",
+            Self::Growable(_) => "growable",
+            Self::Shared(_) => "shared",
+            Self::Mapped(_) => "mapped",
+        }
+    }
+
+    /// Reads while no other thread changes it, or as it is being changed if it is shared.
+    #[inline]
+    pub(crate) fn read<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Readable) -> R) -> R {
+        match self {
+            Self::Fixed(lock) => read(&*lock.read_py_attached(py)),
+            Self::Growable(lock) => read(&*lock.read_py_attached(py)),
+            Self::Shared(filter) => read(filter),
+            Self::Mapped(filter) => read(filter),
+        }
+    }
+
+    /// A copy that can change.
+    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self>
+    where
+        Filter<Fixed, C>: Clone,
+        Filter<Growing, C>: Clone,
+    {
+        use crate::errors::Raise;
+        Ok(match self {
+            Self::Fixed(lock) => Self::Fixed(RwLock::new(lock.read_py_attached(py).clone())),
+            Self::Growable(lock) => Self::Growable(RwLock::new(lock.read_py_attached(py).clone())),
+            Self::Shared(filter) => Self::Shared(filter.clone()),
+            Self::Mapped(filter) => {
+                Self::Fixed(RwLock::new(filter.to_owned().map_err(Raise::raise)?))
+            }
+        })
+    }
+}
+
+impl<C: Kinds> Store<C> {
+    /// Whether both are of one kind, and their tables equal.
+    pub(crate) fn equals(&self, other: &Self, py: Python<'_>) -> bool {
+        match (self, other) {
+            _ if ptr::eq(self, other) => true,
+            (Self::Fixed(a), Self::Fixed(b)) => equal(py, a, b),
+            (Self::Growable(a), Self::Growable(b)) => equal(py, a, b),
+            (Self::Shared(a), Self::Shared(b)) => py.detach(|| a == b),
+            (Self::Mapped(a), Self::Mapped(b)) => py.detach(|| a == b),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        match self {
+            Self::Fixed(lock) => lock.read().hasher(),
+            Self::Growable(lock) => lock.read().hasher(),
+            Self::Shared(filter) => filter.hasher(),
+            Self::Mapped(filter) => filter.hasher(),
+        }
+    }
+}
+
+/// Changes a table with nobody else at it, and lets other Python threads run.
+pub(crate) fn change<T: Send + Sync, R: Send>(
+    py: Python<'_>,
+    lock: &RwLock<T>,
+    change: impl FnOnce(&mut T) -> R + Send,
+) -> R {
+    let table = &mut *lock.write_py_attached(py);
+    py.detach(|| change(table))
+}
+
+/// Changes a table by what is in another. All threads take the lock at the lower address first, so
+/// that no two wait for each other.
+pub(crate) fn change_by<T: Send + Sync, R: Send>(
+    py: Python<'_>,
+    ours: &RwLock<T>,
+    theirs: &RwLock<T>,
+    change: impl FnOnce(&mut T, &T) -> R + Send,
+) -> R {
+    let (mut ours, theirs) = if ptr::from_ref(ours) < ptr::from_ref(theirs) {
+        let ours = ours.write_py_attached(py);
+        (ours, theirs.read_py_attached(py))
+    } else {
+        let theirs = theirs.read_py_attached(py);
+        (ours.write_py_attached(py), theirs)
+    };
+    let (ours, theirs) = (&mut *ours, &*theirs);
+    py.detach(|| change(ours, theirs))
+}
+
+fn equal<T: Send + Sync + PartialEq>(py: Python<'_>, a: &RwLock<T>, b: &RwLock<T>) -> bool {
+    // Whoever waits to write lets nobody else read, so the order matters here too.
+    let (a, b) = if ptr::from_ref(a) < ptr::from_ref(b) { (a, b) } else { (b, a) };
+    let a = a.read_py_attached(py);
+    let b = b.read_py_attached(py);
+    let (a, b) = (&*a, &*b);
+    py.detach(|| a == b)
+}

@@ -1,0 +1,207 @@
+"""Batches of every form that keys come in: one answer for each, the same as one by one."""
+
+import array
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from malkoha import CuckooFilter
+
+INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">u8", "?"]
+ARROW_INTEGERS = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32()]
+ARROW_INTEGERS += [pa.int64(), pa.uint64(), pa.date32(), pa.timestamp("us"), pa.duration("ns")]
+WORDS = [f"{'x' * (i % 30)}{i}" for i in range(500)]
+
+
+@pytest.fixture
+def words():
+    seen = CuckooFilter(fpr=1e-8)
+    seen.add_many(WORDS[::2])
+    return seen
+
+
+@given(
+    arrays.arrays(arrays.integer_dtypes() | arrays.unsigned_integer_dtypes(), st.integers(0, 60)),
+    st.slices(60),
+)
+def test_integers_of_any_width_stride_and_order(values, cut):
+    seen = CuckooFilter(fpr=1e-8)
+    values = values[cut]
+    seen.add_many(values)
+    assert len(seen) == len(values)
+    assert all(int(value) in seen for value in values)
+    assert seen.contains_many(values).all() and seen.contains_many([int(v) for v in values]).all()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_one_value_is_one_key_whatever_its_type(dtype):
+    seen = CuckooFilter()
+    seen.add_many([0, 1])
+    assert seen.contains_many(np.array([0, 1, 1], dtype)).all()
+
+
+def test_negative_integers_are_their_twos_complement():
+    seen = CuckooFilter()
+    seen.add_many(np.array([-2], "i1"))
+    assert -2 in seen and np.int64(-2) in seen and 2**64 - 2 in seen and 254 not in seen
+
+
+@pytest.mark.parametrize("kind", ARROW_INTEGERS, ids=str)
+def test_arrow_integers_and_dates(kind):
+    seen = CuckooFilter(fpr=1e-8)
+    seen.add_many(range(0, 100, 2))
+    numbers = pa.array(range(100), pa.int32()).cast(pa.int64()).cast(kind, safe=False) \
+        if kind != pa.date32() else pa.array(range(100), pa.int32()).cast(kind)
+    for column in (numbers, numbers[3:90], pa.chunked_array([numbers[:7], numbers[7:]])):
+        found = seen.contains_many(column)
+        assert found.dtype == bool and len(found) == len(column)
+        first = 3 if len(column) == 87 else 0
+        assert list(found) == [(first + i) % 2 == 0 for i in range(len(column))]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        lambda words: np.array(words, "S"),
+        lambda words: np.array(words, object),
+        lambda words: np.array(words, np.dtypes.StringDType()),
+        lambda words: [word.encode() for word in words],
+        pa.array,
+        lambda words: pa.array(words, pa.large_string()),
+        lambda words: pa.array(words, pa.string_view()),
+        lambda words: pa.array(words, pa.binary()),
+        lambda words: pa.array(words).dictionary_encode(),
+        lambda words: pa.table({"word": words}),
+        lambda words: pa.record_batch({"word": words}),
+        pl.Series,
+        lambda words: pl.Series(words, dtype=pl.Categorical),
+        lambda words: pl.DataFrame({"word": words}),
+        pd.Series,
+        lambda words: pd.Series(words, dtype="category"),
+        lambda words: duckdb.sql("from words", connection=registered(words)),
+    ],
+)
+def test_text_in_every_form(words, form):
+    found = words.contains_many(form(WORDS))
+    assert list(found) == [i % 2 == 0 for i in range(len(WORDS))]
+
+
+def registered(words):
+    connection = duckdb.connect()
+    connection.register("words", pa.table({"word": words}))
+    return connection
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["koel", None, "wren", None],
+        pa.array(["koel", None, "wren", None]),
+        pa.array(["koel", None, "wren", None], pa.string_view()),
+        pa.array(["koel", None, "wren", None]).dictionary_encode(),
+        pa.array(["x", "koel", None, "wren", None])[1:],
+        pl.Series(["koel", None, "wren", None]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1]), pa.array(["koel", None, "wren"])),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_nulls_are_no_keys(column):
+    seen = CuckooFilter()
+    seen.add_many(column)
+    assert len(seen) == 2 and "koel" in seen and "wren" in seen and "" not in seen
+    assert list(seen.contains_many(column)) == [True, False, True, False]
+    assert list(seen.count_many(column)) == [1, 0, 1, 0]
+    assert list(seen.add_unique_many(column)) == [False] * 4
+    assert list(seen.remove_many(column)) == [True, False, True, False] and not seen
+
+
+def test_nothing_but_nulls_and_nothing_at_all(words):
+    for column in (pa.nulls(3), pl.Series([None, None, None]), [None] * 3):
+        assert list(words.contains_many(column)) == [False] * 3
+    for column in ([], np.array([], "i8"), pa.array([], pa.string()), pl.Series([], dtype=pl.Int8)):
+        assert words.contains_many(column).shape == (0,)
+        assert words.add_unique_many(column).shape == (0,)
+
+
+def test_dates_are_counts_of_their_unit_and_not_a_time_is_null():
+    days = np.array(["1970-01-03", "NaT"], "M8[D]")
+    seen = CuckooFilter()
+    seen.add_many(days)
+    assert len(seen) == 1 and 2 in seen
+    assert list(seen.contains_many(days)) == [True, False]
+    assert not seen.contains_many(days.astype("M8[s]")).any()
+
+
+def test_views_of_memory_are_read(words):
+    words.add_many(array.array("i", [5, 6]))
+    assert words.contains_many(memoryview(array.array("q", [5, 6]))).all()
+
+
+def test_new_keys_are_told_in_order(empty):
+    new = empty.add_unique_many(np.array([3, 1, 3, 2, 1]))
+    assert list(new) == [True, True, False, True, False] and len(empty) == 3
+
+
+def test_removes_one_copy_each(empty):
+    empty.add_many([1, 1, 2])
+    assert list(empty.remove_many([1, 1, 1, 2, 3])) == [True, True, False, True, False]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, None])
+def test_large_batches_are_alike_on_any_number_of_threads(threads):
+    keys = np.arange(500_001, dtype="u4")
+    seen = CuckooFilter(len(keys), growable=False)
+    seen.add_many(keys[::2], threads=threads)
+    column = pa.chunked_array([keys[:70_000], keys[70_000:]])
+    for found in (seen.contains_many(keys, threads=threads), seen.contains_many(column)):
+        assert found[::2].all() and found[1::2].mean() < 0.002
+    counts = seen.count_many(keys, threads=threads)
+    assert counts.dtype == np.uint64 and (counts > 0).sum() == found.sum()
+
+
+@pytest.mark.parametrize(
+    "column, message",
+    [
+        ("koel", "put one key in a list"),
+        (b"koel", "put one key in a list"),
+        (np.zeros((2, 2), int), "has 2: ravel"),
+        (np.zeros(2), "an array of float64 has no keys"),
+        ([1.5], "float is no key"),
+        (pl.Series([1.5]), "format 'g' has no keys"),
+        (pl.Series([[1]]), "has no keys"),
+        (pl.DataFrame({"a": [1], "b": [2]}), "a table of 2 columns is no batch"),
+        (7, "not iterable"),
+    ],
+)
+def test_what_is_no_batch_says_so(words, column, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        words.contains_many(column)
+    assert len(words) == 250
+
+
+@pytest.mark.parametrize(
+    "key, error",
+    [(2**64, OverflowError), (-(2**63) - 1, OverflowError), (1.5, TypeError), (None, TypeError)],
+)
+def test_what_is_no_key_says_so(empty, key, error):
+    for method in (empty.add, empty.discard, empty.count, empty.__contains__):
+        with pytest.raises(error):
+            method(key)
+
+
+def test_other_bytes_are_keys(empty):
+    empty.add(bytearray(b"koel"))
+    assert "koel" in empty and memoryview(b"koel") in empty and np.bytes_(b"koel") in empty
+    with pytest.raises(UnicodeEncodeError):
+        empty.add("\ud800")

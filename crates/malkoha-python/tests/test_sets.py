@@ -1,0 +1,170 @@
+"""The face of a set, beside what Python's own would do."""
+
+import copy
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malkoha import BuildError, CuckooFilter, InsertError, UnionError
+
+keys = st.one_of(st.text(), st.binary(), st.integers(-(2**63), 2**64 - 1))
+steps = st.lists(st.tuples(st.sampled_from(["add", "discard", "unique"]), st.integers(0, 40)))
+
+
+def encoded(key):
+    if isinstance(key, str):
+        return key.encode()
+    if isinstance(key, int):
+        return (key % 2**64).to_bytes(8, "little")
+    return key
+
+
+@given(st.lists(keys), st.lists(keys))
+def test_holds_what_was_added_and_no_more(inside, outside):
+    seen = CuckooFilter(fpr=1e-8)
+    for key in inside:
+        seen.add(key)
+    copies = Counter(map(encoded, inside))
+    assert len(seen) == len(inside)
+    for key in inside + outside:
+        assert seen.count(key) == copies[encoded(key)]
+        assert (key in seen) == (encoded(key) in copies)
+    assert list(seen.contains_many(inside + outside)) == [key in seen for key in inside + outside]
+
+
+@settings(max_examples=50)
+@pytest.mark.parametrize("kind", ["growable", "fixed", "shared"])
+@given(steps=steps)
+def test_follows_a_counter(kind, steps):
+    options = {"growable": {}, "fixed": {"growable": False}, "shared": {"shared": True}}[kind]
+    seen, exact = CuckooFilter(1000, 1e-6, growth=None, **options), Counter()
+    for step, key in steps:
+        if step == "add":
+            seen.add(key)
+            exact[key] += 1
+        elif step == "unique":
+            assert seen.add_unique(key) == (exact[key] == 0)
+            exact[key] = max(exact[key], 1)
+        else:
+            assert seen.discard(key) == (exact[key] > 0)
+            exact[key] = max(exact[key] - 1, 0)
+    assert len(seen) == exact.total()
+    assert all(seen.count(key) == copies for key, copies in exact.items())
+
+
+def test_remove_tells_what_is_not_in(empty):
+    empty.add("koel")
+    empty.remove("koel")
+    with pytest.raises(KeyError, match="koel"):
+        empty.remove("koel")
+    assert not empty.discard("koel") and not empty and len(empty) == 0
+
+
+def test_clear_and_truth(empty):
+    empty.add_many(range(100))
+    assert empty and len(empty) == 100
+    empty.clear()
+    assert not empty and 5 not in empty
+
+
+def test_copies_are_apart(empty):
+    empty.add("koel")
+    for other in (empty.copy(), copy.copy(empty), copy.deepcopy(empty)):
+        assert other == empty and other.kind == empty.kind
+        other.add("wren")
+        assert other != empty and "wren" not in empty
+
+
+def test_is_no_key_and_equals_nothing_else(empty):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(empty)
+    assert empty != {} and empty != 0 and not (empty == set())
+    with pytest.raises(TypeError):
+        iter(empty)
+
+
+@pytest.mark.parametrize("kind", ["growable", "fixed"])
+def test_unions_and_intersections(make, kind):
+    one, other = make[kind](), make[kind]()
+    one.update(["koel", "koel", "wren"])
+    other.update(np.array([b"koel", b"magpie"]))
+    both, common = one | other, one & other
+    assert len(both) == 4 and both.count("koel") == 2 and "magpie" in both
+    assert "koel" in common and "wren" not in common and "magpie" not in common
+    assert "magpie" not in one, "operators change neither side"
+    kept = one
+    one |= other
+    assert one is kept and one == both
+    one &= common
+    assert "wren" not in one and "koel" in one
+    one |= one
+    assert one.count("koel") == 2
+    with pytest.raises(TypeError):
+        one | {"koel"}
+    with pytest.raises(TypeError):
+        one |= {"koel"}
+
+
+def test_unions_that_do_not_exist_say_so(make):
+    with pytest.raises(UnionError, match="a growable filter and a fixed one have no union"):
+        make["growable"]() | make["fixed"]()
+    with pytest.raises(UnionError, match="hash keys in different ways"):
+        make["growable"]() | make["growable"](seed=1)
+
+
+def test_hashes_differ_by_seed_and_key():
+    key = bytes(range(16))
+    filters = [CuckooFilter(), CuckooFilter(seed=7), CuckooFilter(key=key)]
+    for seen in filters:
+        seen.add("koel")
+    assert [seen.seed for seen in filters] == [0, 7, None]
+    assert [seen.key for seen in filters] == [None, None, key]
+    assert len({seen.to_bytes() for seen in filters}) == 3
+    assert all("koel" in seen for seen in filters)
+
+
+def test_what_cannot_be_built_says_why():
+    with pytest.raises(BuildError, match="above 0 and below 1"):
+        CuckooFilter(fpr=2)
+    with pytest.raises(BuildError, match="capacity 0 is out of range"):
+        CuckooFilter(0, growable=False)
+    with pytest.raises(BuildError, match="give the number of keys"):
+        CuckooFilter(growable=False)
+    with pytest.raises(TypeError, match="a shared filter grows"):
+        CuckooFilter(10, growable=False, shared=True)
+    with pytest.raises(ValueError, match="has 16 bytes, this one 3"):
+        CuckooFilter(key=b"abc")
+    with pytest.raises(TypeError, match="not both"):
+        CuckooFilter(seed=1, key=bytes(16))
+
+
+def test_a_full_filter_refuses_and_names_positions():
+    seen = CuckooFilter(100, 0.01, growable=False)
+    with pytest.raises(InsertError, match="filter is full") as told:
+        seen.add_many(range(1000))
+    refused = set(told.value.refused)
+    assert len(seen) == 1000 - len(refused) and refused < set(range(1000))
+    assert all(key in seen for key in range(1000) if key not in refused)
+    with pytest.raises(InsertError, match="filter is full") as told:
+        for key in range(1000, 2000):
+            seen.add(key)
+    assert told.value.refused == []
+
+
+def test_reports_its_shape(empty):
+    empty.add_many(range(1000))
+    assert 0 < empty.expected_fpr() < 1e-5
+    assert empty.size_in_bytes > 1000
+    assert repr(empty).startswith("<CuckooFilter of 1000 keys in ") and empty.kind in repr(empty)
+
+
+def test_shrinks_again():
+    seen = CuckooFilter()
+    seen.add_many(range(100_000))
+    full = seen.size_in_bytes
+    seen.remove_many(range(99_000))
+    seen.shrink_to_fit()
+    assert seen.size_in_bytes < full / 4 and seen.contains_many(range(99_000, 100_000)).all()
