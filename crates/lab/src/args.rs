@@ -278,6 +278,17 @@ pub struct SpaceArgs {
     pub keys: u64,
 }
 
+/// What `lab hash` measures.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct HashArgs {
+    /// Keys of the filters that are looked up
+    #[arg(long, value_parser = parse_count, default_value = "1M")]
+    pub keys: u64,
+    /// Runs of each function, alternating; the table has their medians
+    #[arg(long, default_value = "9", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+}
+
 /// A count such as `20000`, `100k`, `127.78M` or `1.2e8`.
 ///
 /// # Errors

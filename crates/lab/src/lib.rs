@@ -10,6 +10,7 @@ pub mod copies;
 pub mod fill;
 mod filters;
 pub mod grow;
+pub mod hash;
 pub mod keys;
 pub mod limit;
 pub mod machine;

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{
-    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, SoakArgs, SpaceArgs,
-    ThreadsArgs,
+    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs, SoakArgs,
+    SpaceArgs, ThreadsArgs,
 };
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{copies, fill, grow, limit, report, space, threads};
+use lab::{copies, fill, grow, hash, limit, report, space, threads};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -36,6 +36,8 @@ enum Command {
     Soak(SoakArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
+    /// The hash functions: nanoseconds a key, and what the keyed one costs lookups
+    Hash(HashArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
@@ -61,6 +63,7 @@ fn main() -> Result<()> {
             contenders.extend(threads::sharded());
             threads::report(&args, &contenders).map(drop)
         }
+        Command::Hash(args) => hash::report(&args),
         Command::Space(args) => {
             space::report(&args);
             Ok(())
