@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Filter, Keys, all_but, hash_chunks};
+use super::{Filter, Keys, Told, all_but, hash_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::{Key, hash_all, hash_one};
 use crate::table::traits::Change;
@@ -73,12 +73,13 @@ impl<T: Change> Filter<T, Keys> {
     /// If some were refused: the error names them, and all others are in. Use
     /// [`insert_unique_hashes`](Self::insert_unique_hashes) to know then which were new.
     pub fn insert_unique_many<K: Key>(&mut self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
-        let (mut new, mut refused) = (vec![false; keys.len()], Vec::new());
+        let mut new = vec![false; keys.len()];
+        let mut told = Told::new(&mut new);
         let hasher = self.hasher;
         hash_chunks(hasher, keys, |start, hashes| {
-            self.insert_unique_chunk(hashes, start, &mut new, &mut refused);
+            self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
-        all_but(refused, || self.table.refusal()).map(|()| new)
+        all_but(told.refused, || self.table.refusal()).map(|()| new)
     }
 
     /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
@@ -97,24 +98,9 @@ impl<T: Change> Filter<T, Keys> {
         new: &mut [bool],
     ) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut refused = Vec::new();
-        self.insert_unique_chunk(hashes, 0, new, &mut refused);
-        all_but(refused, || self.table.refusal())
-    }
-
-    fn insert_unique_chunk(
-        &mut self,
-        hashes: &[u64],
-        start: usize,
-        new: &mut [bool],
-        refused: &mut Vec<usize>,
-    ) {
-        self.table.insert_unique_batch(hashes, |i, inserted| {
-            new[start + i] = inserted.unwrap_or_else(|_| {
-                refused.push(start + i);
-                false
-            });
-        });
+        let mut told = Told::new(new);
+        self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
+        all_but(told.refused, || self.table.refusal())
     }
 
     /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment first,

@@ -35,7 +35,7 @@ use crate::error::{BatchError, InsertError, UnionError};
 use crate::format::MappedFile;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, KeyHasher, hash_all};
+use crate::key::{Key, KeyHasher, hash_all, hash_one};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
@@ -410,6 +410,11 @@ fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize
     }
 }
 
+/// The pairs with the hashes of their keys.
+fn hashed<K: Key>(hasher: KeyHasher, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
+    pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
+}
+
 /// [`hash_chunks`] for pairs, of which the hashes are at hand.
 fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64, u64)])) {
     let mut hashes = [0; CHUNK];
@@ -418,6 +423,25 @@ fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64,
             *hash = pair.0;
         }
         each(chunk * CHUNK, &hashes[..pairs.len()], pairs);
+    }
+}
+
+/// What a batch of insertions of new keys tells of each.
+struct Told<'a> {
+    new: &'a mut [bool],
+    refused: Vec<usize>,
+}
+
+impl<'a> Told<'a> {
+    fn new(new: &'a mut [bool]) -> Self {
+        Self { new, refused: Vec::new() }
+    }
+
+    fn note(&mut self, at: usize, inserted: Result<bool, InsertError>) {
+        self.new[at] = inserted.unwrap_or_else(|_| {
+            self.refused.push(at);
+            false
+        });
     }
 }
 

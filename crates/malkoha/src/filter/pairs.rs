@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Content, Filter, Values, all_but, hash_chunks, pair_chunks};
+use super::{Content, Filter, Values, all_but, hash_chunks, hashed, pair_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::{Key, hash_one};
 use crate::table::traits::{Candidates, Change, Lookup};
@@ -99,7 +99,7 @@ impl<T: Change> Filter<T, Values> {
     ///
     /// If some were refused: the error names them, and all others are in.
     pub fn insert_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
-        let hashed = self.hashed(pairs);
+        let hashed = hashed(self.hasher(), pairs);
         self.insert_hashes(&hashed)
     }
 
@@ -158,18 +158,13 @@ impl<T: Change> Filter<T, Values> {
 
     /// Removes all pairs of key and value, in their order; returns which were found.
     pub fn remove_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Vec<bool> {
-        let hashed = self.hashed(pairs);
+        let hashed = hashed(self.hasher(), pairs);
         let mut removed = vec![false; pairs.len()];
         pair_chunks(&hashed, |start, hashes, pairs| {
             let done = |i, found| removed[start + i] = found;
             self.table.remove_batch(hashes, |i| pairs[i].1, done);
         });
         removed
-    }
-
-    fn hashed<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
-        let hasher = self.hasher();
-        pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, all_but, hash_chunks,
+    GrowableConcurrentCuckooFilter, Told, all_but, hash_chunks,
 };
 use crate::builder::Builder;
 use crate::concurrent::{OnePiece, Shared, Space};
@@ -113,11 +113,12 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// If some were refused: the error names them, and all others are in. Use
     /// [`insert_unique_hashes`](Self::insert_unique_hashes) to know then which were new.
     pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
-        let (mut new, mut refused) = (vec![false; keys.len()], Vec::new());
+        let mut new = vec![false; keys.len()];
+        let mut told = Told::new(&mut new);
         hash_chunks(self.hasher, keys, |start, hashes| {
-            self.insert_unique_chunk(hashes, start, &mut new, &mut refused);
+            self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
-        all_but(refused, || self.table.refusal()).map(|()| new)
+        all_but(told.refused, || self.table.refusal()).map(|()| new)
     }
 
     /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
@@ -132,24 +133,9 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// If the lengths differ.
     pub fn insert_unique_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut refused = Vec::new();
-        self.insert_unique_chunk(hashes, 0, new, &mut refused);
-        all_but(refused, || self.table.refusal())
-    }
-
-    fn insert_unique_chunk(
-        &self,
-        hashes: &[u64],
-        start: usize,
-        new: &mut [bool],
-        refused: &mut Vec<usize>,
-    ) {
-        self.table.insert_unique_batch(hashes, |i, inserted| {
-            new[start + i] = inserted.unwrap_or_else(|_| {
-                refused.push(start + i);
-                false
-            });
-        });
+        let mut told = Told::new(new);
+        self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
+        all_but(told.refused, || self.table.refusal())
     }
 
     /// Inserts all `keys`. Other threads see them come one by one.

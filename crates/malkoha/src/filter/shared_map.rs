@@ -2,7 +2,7 @@
 
 use super::{
     ConcurrentCuckooMap, Filter, GrowableConcurrentCuckooMap, GrowableCuckooMap, Values, all_but,
-    pair_chunks,
+    hashed, pair_chunks,
 };
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
@@ -99,10 +99,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     ///
     /// As [`insert`](Self::insert), with the positions of what was refused.
     pub fn insert_many<K: Key>(&self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
-        let hasher = self.hasher;
-        let hashed: Vec<(u64, u64)> =
-            pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect();
-        self.insert_hashes(&hashed)
+        self.insert_hashes(&hashed(self.hasher, pairs))
     }
 
     /// [`insert_many`](Self::insert_many) for hashes.
@@ -160,9 +157,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
 
     /// Removes many pairs; returns for each whether it was found.
     pub fn remove_many<K: Key>(&self, pairs: &[(K, u64)]) -> Vec<bool> {
-        let hasher = self.hasher;
-        let hashed: Vec<(u64, u64)> =
-            pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect();
+        let hashed = hashed(self.hasher, pairs);
         let mut removed = vec![false; pairs.len()];
         pair_chunks(&hashed, |start, hashes, pairs| {
             let done = |i, found| removed[start + i] = found;
