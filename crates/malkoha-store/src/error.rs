@@ -6,6 +6,9 @@ use malkoha::InsertError;
 
 use crate::log::{MAX_KEY, MAX_VALUE};
 
+/// What was tried when bytes could not be read.
+pub(crate) const READ: &str = "read";
+
 /// What a store answers with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -144,6 +147,15 @@ impl Error {
         move |source| match source.kind() {
             PermissionDenied | ReadOnlyFilesystem => Self::NotWritable { directory, source },
             _ => Self::io(action, directory)(source),
+        }
+    }
+
+    /// Whether bytes are not what was written, or cannot be read: others may be.
+    pub(crate) const fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Io { action, .. } => matches!(action.as_bytes(), b"read"),
+            _ => false,
         }
     }
 

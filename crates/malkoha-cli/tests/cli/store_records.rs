@@ -58,6 +58,7 @@ fn every_command_prints_a_record() {
             0,
             json!({
                 "records": 0, "live": 0, "unfinished": null, "unfinished_files": [], "damage": [],
+                "lost": 0, "lost_keys": [],
             }),
         ),
         ("compact --json s", 0, json!({ "log_bytes_before": 0, "log_bytes": 0 })),
@@ -74,7 +75,8 @@ fn damage_is_listed_in_the_record() {
     dir.run("store put s k v").prints("");
     dir.run("store put s other v").prints("");
     let mut log = dir.read("s/000000000001.log");
-    log[80] ^= 1;
+    // The value: the key can be read still.
+    log[81] ^= 1;
     dir.write("s/000000000001.log", log);
     let run = dir.run("store verify --json s");
     let damage = json!({
@@ -83,7 +85,15 @@ fn damage_is_listed_in_the_record() {
     assert_eq!(run.json()["damage"][0], damage);
     assert_eq!(run.json()["live"], 1);
     let text = dir.run("store verify s");
-    assert_eq!((run.code, &run.stderr), (Some(2), &text.stderr));
+    assert_eq!(
+        (&run.json()["lost"], &run.json()["lost_keys"]),
+        (&1.into(), &json!([{ "key": "k" }]))
+    );
+    assert_eq!((run.code, format!("gone: k\n{}", run.stderr)), (Some(2), text.stderr));
+    // A scan goes on behind it.
+    let scan = dir.run("store scan s");
+    assert_eq!((scan.code, &scan.stdout[..]), (Some(2), &b"other\n"[..]));
+    assert!(scan.stderr.contains("1 places could not be read"), "{}", scan.stderr);
     assert!(run.stderr.contains("is damaged at byte 64"), "{}", run.stderr);
     // Where it cannot even be opened, that is what was found.
     let mut checkpoint = dir.read("s/CHECKPOINT");

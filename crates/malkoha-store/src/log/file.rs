@@ -1,13 +1,14 @@
 //! One log file, mapped.
 
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{Head, Record};
 use super::{UNIT, to_usize};
-use crate::error::{Error, Result};
-use crate::storage::{Mapping, Storage, StorageFile};
+use crate::error::{Error, READ, Result};
+use crate::storage::{Mapping, Storage, StorageFile, any_lost};
 
 const EXTENSION: &str = ".log";
 /// What is added to the name of a file while a copy of it is made.
@@ -74,7 +75,9 @@ impl LogFile {
         let name = file_name(id);
         let mapping = file.map().map_err(Error::io("map", &*name))?;
         let header = mapping.get(0, mapping.len().min(HEADER_BYTES)).unwrap_or_default();
-        let header = FileHeader::from_bytes(&name, header)?;
+        let header = FileHeader::from_bytes(&name, header);
+        let header =
+            header.map_err(|error| if mapping.is_lost() { lost(&name, 0) } else { error })?;
         if header.id != id {
             return Err(Error::Damaged {
                 file: name,
@@ -155,6 +158,10 @@ impl LogFile {
         let file = storage.create(&copy, end + SEAL_ROOM).map_err(failed())?;
         let bytes = self.mapping.get(0, to_usize(end)).unwrap_or_default();
         let written = file.write_at(0, bytes).and_then(|()| file.sync());
+        if self.is_lost() {
+            let _ = storage.remove(&copy);
+            return Err(lost(&name, 0));
+        }
         let renamed = written.and_then(|()| storage.rename(&copy, &name));
         renamed.and_then(|()| storage.sync_directory()).map_err(|error| {
             // The first error is the one to tell; opening removes what stays.
@@ -283,11 +290,17 @@ impl LogFile {
         Record::checked(head, bytes, self.seed)
     }
 
+    /// The key of a record of which the head and the key are readable; the rest may be anything.
+    pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<&[u8]> {
+        let key = self.head(offset)?.key();
+        self.mapping.get(offset + key.start as u64, key.len())
+    }
+
     /// The record at a location that the index has.
     #[inline(always)]
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
-        self.try_record(offset).ok_or_else(|| self.damaged(offset, super::NO_RECORD))
+        self.try_record(offset).ok_or_else(|| self.no_record(offset))
     }
 
     #[inline(always)]
@@ -340,10 +353,42 @@ impl LogFile {
         self.unreadable.store(true, Ordering::Relaxed);
     }
 
+    /// That a record which was made use of could be read until the end of that.
+    #[inline(always)]
+    pub(crate) fn check_read(&self, location: u64) -> Result<()> {
+        if any_lost() && self.mapping.is_lost() {
+            // What was lost stays so: if it is there now, it was.
+            self.record(location)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a part of it could not be read, and shows as zeros.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.mapping.is_lost()
+    }
+
+    /// What is wrong where a record should be.
+    #[cold]
+    pub(crate) fn no_record(&self, offset: u64) -> Error {
+        if self.is_lost() {
+            return lost(&self.name(), offset);
+        }
+        self.damaged(offset, super::NO_RECORD)
+    }
+
     #[cold]
     pub(crate) fn damaged(&self, offset: u64, what: &'static str) -> Error {
         Error::Damaged { file: self.name(), offset, what }
     }
+}
+
+/// The error of bytes that the device does not give.
+#[cold]
+pub(crate) fn lost(name: &str, offset: u64) -> Error {
+    let what =
+        format!("the device failed at byte {offset}, or near it: look after it, then open again");
+    Error::Io { action: READ, file: name.to_owned(), source: io::Error::other(what) }
 }
 
 /// Room for the seal that a file must always have.

@@ -17,7 +17,7 @@ mod table;
 mod writer;
 
 pub(crate) use commit::Commit;
-pub(crate) use file::{LogFile, file_name, parse_name};
+pub(crate) use file::{LogFile, file_name, lost, parse_name};
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use record::{Content, Kind, Record};
 pub(crate) use scan::{Scan, Step, find_record};

@@ -119,6 +119,12 @@ impl Head {
         Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, key, value } })
     }
 
+    /// Where in the record the key is.
+    pub(crate) fn key(&self) -> std::ops::Range<usize> {
+        let begin = HEAD + self.shape.prefix;
+        begin..begin + self.shape.key
+    }
+
     /// Bytes before this record in its file that were not known to be durable when it was written,
     /// at most; `None` if nothing was known. Known bytes include all earlier files.
     pub(crate) fn unsynced(&self) -> Option<u64> {

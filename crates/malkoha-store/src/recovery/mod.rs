@@ -264,7 +264,7 @@ impl Opening<'_> {
         for name in mem::take(&mut self.useless) {
             let written = match parse_name(&name).map(|id| self.open(id)) {
                 None | Some(Ok(Opened::Unwritten)) => false,
-                Some(Err(error)) if !error.is_damage() => return Err(error),
+                Some(Err(error)) if !error.is_unreadable() => return Err(error),
                 Some(_) => true,
             };
             if written {

@@ -3,7 +3,7 @@
 use super::unknown::Opened;
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
-use crate::log::{HEADER_BYTES, LogFile, NO_RECORD, Scan, Step, UNIT, find_record};
+use crate::log::{HEADER_BYTES, LogFile, Scan, Step, UNIT, find_record};
 use crate::replay::Changes;
 
 /// Bytes that are read before they are taken in: of a file of any size, no more is in memory.
@@ -52,9 +52,13 @@ impl Opening<'_> {
                     let here = (scan.offset(), scan.sequence());
                     let (offset, sequence) = changes.unfinished().unwrap_or(here);
                     let repairing = self.on_damage == OnDamage::Skip;
+                    let is_lost = file.is_lost();
+                    if is_lost && !repairing {
+                        return Err(file.no_record(here.0));
+                    }
                     // In a repair, what is whole of a batch is kept if it was ever finished.
                     let from = if repairing { here } else { (offset, sequence) };
-                    if !self.is_damage(file, from.0, from.1, later)? {
+                    if !is_lost && !self.is_damage(file, from.0, from.1, later)? {
                         changes.cut();
                         scan.back_to(offset, sequence);
                         // A repair keeps what it cannot use, under another name.
@@ -64,7 +68,7 @@ impl Opening<'_> {
                         }
                         break Ended::Log;
                     }
-                    damage.push(file.damaged(from.0, NO_RECORD));
+                    damage.push(file.no_record(from.0));
                     if !repairing {
                         break Ended::File;
                     }
@@ -108,7 +112,7 @@ impl Opening<'_> {
         for &id in later {
             let later = match self.open(id) {
                 // A crash leaves a header that is whole, or none.
-                Err(error) if error.is_damage() => return Ok(true),
+                Err(error) if error.is_unreadable() => return Ok(true),
                 Ok(Opened::Headless) if repairing => return Ok(true),
                 Ok(Opened::Unwritten | Opened::Headless) => continue,
                 Ok(Opened::File(file)) => file,

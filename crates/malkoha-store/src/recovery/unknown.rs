@@ -7,7 +7,7 @@ use super::read::{Ended, Read};
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, to_usize};
+use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, lost, to_usize};
 use crate::replay::Changes;
 
 /// What a file that the checkpoint does not know is.
@@ -40,6 +40,9 @@ impl Opening<'_> {
         if !is_zero(0, length.min(HEADER_BYTES as u64)) {
             return LogFile::with_header(file, id, 0).map(Opened::File);
         }
+        if map.is_lost() {
+            return Err(lost(&name, 0));
+        }
         let mut at = 0;
         // Where the system cannot tell what was written, all of it.
         while let Some(written) = file.written(at).unwrap_or((at < length).then_some(at..length)) {
@@ -48,13 +51,17 @@ impl Opening<'_> {
                 return Ok(Opened::Headless);
             }
         }
+        // Zeros that the device does not say are none.
+        if map.is_lost() {
+            return Err(lost(&name, 0));
+        }
         Ok(Opened::Unwritten)
     }
 
     pub(super) fn written_bytes(&self, id: u64) -> Result<u64> {
         Ok(match self.open(id) {
             Ok(Opened::File(file)) => file.written_bytes(0),
-            Err(error) if !error.is_damage() => return Err(error),
+            Err(error) if !error.is_unreadable() => return Err(error),
             _ => 0,
         })
     }
@@ -140,7 +147,7 @@ impl Opening<'_> {
                 Err(Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" })
             }
             Ok(Unknown::Unwritten) => Ok(None),
-            Err(error) if error.is_damage() && self.on_damage == OnDamage::Skip => {
+            Err(error) if error.is_unreadable() && self.on_damage == OnDamage::Skip => {
                 self.read_headless(id, later, error)
             }
             Err(error) => Err(error),
@@ -153,7 +160,12 @@ impl Opening<'_> {
                 self.cut_off(&[id])?;
                 return Ok(Break(None));
             }
-            Err(error) if error.is_damage() => return self.damage(error).map(Continue),
+            Err(error)
+                if error.is_unreadable()
+                    && (error.is_damage() || self.on_damage == OnDamage::Skip) =>
+            {
+                return self.damage(error).map(Continue);
+            }
             Err(error) => return Err(error),
         };
         if file.header.seed != *self.seed.get_or_insert(file.header.seed) {

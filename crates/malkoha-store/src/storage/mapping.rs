@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use super::guard::Watch;
+
 /// The bytes of a file, or of a simulated one, at the time of mapping.
 ///
 /// # Who may write
@@ -15,11 +17,29 @@ use memmap2::{MmapOptions, MmapRaw};
 /// and are never written again. Who writes into a mapping keeps to that, and other processes are
 /// kept from writing by the store's lock. Who opens a store read-only looks for the end of the log, where
 /// another process may write meanwhile: what does not match its checksum there is not handed out.
-#[derive(Clone, Debug)]
+///
+/// # What cannot be read
+///
+/// A page that the device does not give is zero from then on, and [`is_lost`](Self::is_lost) tells that
+/// there is one. It can be lost at any look at it, if the system had let go of it since the last one: who
+/// makes something of bytes asks afterwards.
+#[derive(Clone)]
 pub struct Mapping {
-    map: Arc<MmapRaw>,
+    map: Arc<Watched>,
     bytes: usize,
     writable: bool,
+}
+
+struct Watched {
+    /// Of a file. Dropped before the mapping.
+    watch: Option<Watch>,
+    map: MmapRaw,
+}
+
+impl Watched {
+    fn as_ptr(&self) -> *const u8 {
+        self.map.as_ptr()
+    }
 }
 
 impl Mapping {
@@ -38,7 +58,8 @@ impl Mapping {
         let map =
             if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
         advise(&map);
-        Ok(Self { map: Arc::new(map), bytes, writable })
+        let watch = Some(Watch::new(map.as_ptr() as usize, bytes));
+        Ok(Self { map: Arc::new(Watched { watch, map }), bytes, writable })
     }
 
     /// Zero bytes that no file holds.
@@ -48,7 +69,14 @@ impl Mapping {
     /// If there is no memory.
     pub fn memory(bytes: usize) -> io::Result<Self> {
         let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
-        Ok(Self { map: Arc::new(MmapRaw::from(map)), bytes, writable: true })
+        let map = Watched { watch: None, map: MmapRaw::from(map) };
+        Ok(Self { map: Arc::new(map), bytes, writable: true })
+    }
+
+    /// Whether a part of it could not be read or written, and shows as zeros.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        super::any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost)
     }
 
     /// Bytes of it.
@@ -93,7 +121,7 @@ impl Mapping {
         // SAFETY: the range lies in the mapping, which is writable, `bytes` does not overlap it as
         // nobody has a slice of bytes that are to be written, and one thread writes at a time.
         unsafe {
-            let target = self.map.as_mut_ptr().add(offset);
+            let target = self.map.map.as_mut_ptr().add(offset);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
         }
         Ok(())
@@ -108,7 +136,7 @@ impl Mapping {
             && end <= self.bytes
         {
             // For writing: the first write to pages that are mapped for reading splits huge ones up.
-            let _ = self.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
+            let _ = self.map.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;

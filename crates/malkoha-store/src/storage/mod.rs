@@ -2,6 +2,7 @@
 //! simulates.
 
 mod directory;
+mod guard;
 mod lock;
 mod mapping;
 mod os;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use directory::{make_directories, sync_directory};
+pub(crate) use guard::any_lost;
 pub use lock::Lock;
 pub(crate) use lock::NAME as LOCK;
 pub use mapping::Mapping;

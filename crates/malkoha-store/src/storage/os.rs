@@ -51,9 +51,11 @@ impl OsStorage {
         Ok(Self { directory: directory.into(), writing: Writing::default() })
     }
 
-    /// The same with files that are written in this way.
+    /// The same with files that are written in this way, or by system calls where a page that was
+    /// written before may need room on the device once more.
     #[must_use]
     pub fn writing(self, writing: Writing) -> Self {
+        let writing = if keeps_blocks(&self.directory) { writing } else { Writing::Calls };
         Self { writing, ..self }
     }
 
@@ -220,7 +222,9 @@ impl StorageFile for OsFile {
             Some(map)
                 if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
             {
-                map.write(offset, bytes)
+                map.write(offset, bytes)?;
+                // Bytes in a page that the device does not take are nowhere: it says why by itself.
+                if map.is_lost() { self.file()?.write_all_at(bytes, offset) } else { Ok(()) }
             }
             _ => self.file()?.write_all_at(bytes, offset),
         }
@@ -240,6 +244,21 @@ impl StorageFile for OsFile {
     fn close(&self) {
         *self.file.write() = None;
     }
+}
+
+/// Whether the file system is known to write again where it wrote before. Those that copy on write (Btrfs,
+/// XFS after a copy by reflink, ZFS) need room for each write, and a full one would end the process where
+/// that is a write into a mapping.
+#[cfg(target_os = "linux")]
+fn keeps_blocks(directory: &File) -> bool {
+    // EXT4_SUPER_MAGIC and TMPFS_MAGIC.
+    let system = rustix::fs::fstatfs(directory);
+    system.is_ok_and(|system| matches!(system.f_type, 0xef53 | 0x0102_1994))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keeps_blocks(_directory: &File) -> bool {
+    false
 }
 
 pub(super) fn is_shared(file: &File) -> io::Result<bool> {

@@ -18,9 +18,7 @@ use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::index;
 use crate::locate::{Located, locate};
-use crate::log::{
-    Content, HEADER_BYTES, Kind, LogFile, NO_RECORD, Record, Scan, Step, Writer, file_name,
-};
+use crate::log::{Content, HEADER_BYTES, Kind, LogFile, Record, Scan, Step, Writer, file_name};
 use crate::recovery::OnDamage;
 use crate::storage::remove_if_there;
 
@@ -87,7 +85,7 @@ impl Inner {
                 }
                 Ok(false) => break,
                 // What cannot be read stays for a repair; the others need not wait for that.
-                Err(error) if error.is_damage() => {
+                Err(error) if error.is_unreadable() => {
                     file.set_unreadable();
                     failed.get_or_insert(error);
                 }
@@ -152,7 +150,7 @@ impl Inner {
                         Step::Sealed => break true,
                         Step::End if scan.offset() >= file.end() => break true,
                         Step::End if on_damage == OnDamage::Refuse => {
-                            return Err(file.damaged(scan.offset(), NO_RECORD));
+                            return Err(file.no_record(scan.offset()));
                         }
                         Step::End if !scan.skip() => break true,
                         Step::End => {}
@@ -187,12 +185,20 @@ impl Inner {
         sequence: u64,
         oldest: Option<u64>,
     ) -> Result<()> {
-        let Record { key, value, .. } = old.record;
+        let Record { key, .. } = old.record;
         let hash = self.hasher.hash_bytes(key);
         let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
         let content = match old.record.head.kind {
             Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
-            Kind::Put if is_alive(&old.record) => Content::put(key, value, old.record.expires()),
+            Kind::Put if is_alive(&old.record) => {
+                // A copy that is known to be whole: zeros in the place of a page that is lost meanwhile
+                // would get a checksum of their own.
+                let copy = (key.to_vec(), old.record.value.to_vec());
+                old.file.check_read(old.location)?;
+                let content = Content::put(&copy.0, &copy.1, old.record.expires());
+                let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
+                return self.publish(&content, hash, &new, offset, Some(old));
+            }
             // Its time is over: an older record of the key must not show in its place.
             Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
             Kind::Put => {

@@ -35,7 +35,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If a record is damaged; `each` was called for the keys before it.
+    /// If a record is damaged or cannot be read; `each` was called for the keys before it, and perhaps
+    /// for it.
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -55,6 +56,9 @@ impl Store {
                 let record = found.locate(i, &table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 each(number * CHUNK + i, alive.map(|found| found.record.value));
+                if let Some(found) = alive {
+                    found.file.check_read(found.location)?;
+                }
             }
         }
         Ok(())

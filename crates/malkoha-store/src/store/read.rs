@@ -28,7 +28,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the record is damaged.
+    /// If the record is damaged, or cannot be read. That can show while `with` reads it, which sees
+    /// zeros then: what it made of them is dropped.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         self.inner.find(key, |record| with(record.value))
@@ -67,7 +68,10 @@ impl Inner {
         // The lines of a record come together, not one after the other.
         candidates.iter().for_each(|&location| table.prefetch(location));
         let found = locate_among(candidates.iter().copied(), &table, key)?;
-        Ok(found.filter(|found| is_alive(&found.record)).map(|found| with(&found.record)))
+        let Some(found) = found.filter(|found| is_alive(&found.record)) else { return Ok(None) };
+        let made = with(&found.record);
+        found.file.check_read(found.location)?;
+        Ok(Some(made))
     }
 }
 

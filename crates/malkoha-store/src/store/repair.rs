@@ -55,7 +55,7 @@ impl Inner {
     fn set_damaged_aside(&self, repair: &mut Repair) -> Result<()> {
         let mut names: Vec<String> = Vec::new();
         for error in &repair.skipped {
-            if let Error::Damaged { file, .. } = error
+            if let Error::Damaged { file, .. } | Error::Io { file, .. } = error
                 && !names.contains(file)
             {
                 names.push(file.clone());

@@ -8,7 +8,7 @@ use super::{Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
 use crate::locate::locate_among;
-use crate::log::{FileTable, HEADER_BYTES, Kind, LogFile, NO_RECORD, Scan, Step};
+use crate::log::{FileTable, HEADER_BYTES, Kind, LogFile, Scan, Step};
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
@@ -77,7 +77,7 @@ impl Snapshot {
     }
 
     /// All keys with their values, in the order of the log: sequential reads, and one look into the
-    /// index for each record.
+    /// index for each record. Each damaged or unreadable place is one error; behind it, it goes on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
         self.files().flat_map(|(file, end)| self.entries_of(file, end))
     }
@@ -114,9 +114,10 @@ impl Snapshot {
                     }
                     Step::Sealed => done = true,
                     Step::End => {
-                        done = true;
-                        if scan.offset() < end {
-                            return Some(Err(file.damaged(scan.offset(), NO_RECORD)));
+                        let error = (scan.offset() < end).then(|| file.no_record(scan.offset()));
+                        done = error.is_none() || !scan.skip();
+                        if let Some(error) = error {
+                            return Some(Err(error));
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use super::Store;
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{HEADER_BYTES, Kind, NO_RECORD, Scan, Step};
+use crate::log::{HEADER_BYTES, Kind, Scan, Step};
 
 /// What a store was found to be.
 #[derive(Debug, Default)]
@@ -13,6 +13,10 @@ pub struct Verification {
     pub records: u64,
     /// Undamaged records that are the present ones of their keys.
     pub live: u64,
+    /// Keys whose present records are damaged or cannot be read; a number.
+    pub lost: u64,
+    /// Those of them of which the key itself can be read still.
+    pub lost_keys: Vec<Vec<u8>>,
     /// Everything that is wrong.
     pub damage: Vec<Error>,
 }
@@ -42,7 +46,14 @@ impl Store {
                     Step::Sealed => break,
                     Step::End if scan.offset() >= end => break,
                     Step::End => {
-                        found.damage.push(file.damaged(scan.offset(), NO_RECORD));
+                        found.damage.push(file.no_record(scan.offset()));
+                        let location = file.location(scan.offset());
+                        // The index knows fingerprints and places: both right is no chance.
+                        let key = file.key_of_damaged(scan.offset());
+                        found.lost_keys.extend(
+                            key.filter(|key| snapshot.is_present(key, location))
+                                .map(<[u8]>::to_vec),
+                        );
                         if !scan.skip() {
                             break;
                         }
@@ -55,6 +66,7 @@ impl Store {
                 (index::CHECKPOINT.to_owned(), "the index has other keys than the log");
             found.damage.push(Error::Damaged { file, offset: 0, what });
         }
+        found.lost = snapshot.len().saturating_sub(found.live);
         match index::read(&*self.inner.storage) {
             Err(error) if error.is_damage() => found.damage.push(error),
             other => drop(other?),

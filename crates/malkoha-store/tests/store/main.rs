@@ -6,6 +6,7 @@ mod damage;
 mod device;
 mod files;
 mod library;
+mod lost;
 mod operations;
 mod places;
 mod simulated;

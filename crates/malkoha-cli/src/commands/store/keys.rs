@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use malkoha_store::{Error, MAX_KEY, MAX_VALUE};
 use serde_json::json;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::Place;
 use super::bytes::KeyArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::output::{LineWriter, field, with_fields};
+use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
 
 /// Give a key a value
@@ -173,11 +173,26 @@ impl Scan {
         let store = self.place.reading()?;
         let snapshot = store.snapshot();
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false);
+        let mut bad = 0_u64;
         for entry in snapshot.iter() {
-            let entry = self.place.named(entry)?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    tell(&format!("malkoha: {}: {error}", self.place.context()));
+                    bad += 1;
+                    continue;
+                }
+            };
             lines.write(&self.line(entry.key, entry.value)).context(CANNOT_WRITE)?;
         }
         lines.finish().context(CANNOT_WRITE)?;
+        if bad > 0 {
+            bail!(
+                "{}: {bad} places could not be read; what lies in others was printed, and 'verify' \
+                 tells which keys are gone",
+                self.place.context()
+            );
+        }
         Ok(Outcome::found_if(!snapshot.is_empty()))
     }
 

@@ -8,9 +8,10 @@ use indicatif::{HumanBytes, HumanCount};
 use malkoha_store::{Cut, Error, Recovery, Store, Verification};
 use serde_json::{Value, json};
 
+use super::bytes::escaped;
 use super::{Place, print_line};
 use crate::failure::Outcome;
-use crate::output::tell;
+use crate::output::{field, tell, with_fields};
 use crate::screen::print_record;
 
 /// Print sizes
@@ -74,7 +75,8 @@ pub(super) struct Backup {
 }
 
 const AFTER_VERIFY: &str = "\
-Exit code 2 if something is damaged; the JSON record lists all of it. What a crash left of writes
+Exit code 2 if something is damaged; the JSON record lists all of it. Keys that are gone are told,
+as far as they can be read. What a crash left of writes
 that were not answered for is told too, 'unfinished' and 'unfinished_files' in the record, and is no
 damage.";
 
@@ -139,7 +141,8 @@ impl Verify {
             }
             store => self.place.named(store)?,
         };
-        let Verification { records, live, damage: found, .. } = self.place.named(store.verify())?;
+        let Verification { records, live, lost, lost_keys, damage: found, .. } =
+            self.place.named(store.verify())?;
         let Recovery { cut: unfinished, cut_files: files, .. } = store.recovery();
         if self.json {
             let damage: Vec<_> = found.iter().map(damage).collect();
@@ -148,10 +151,22 @@ impl Verify {
             });
             let files = files.iter().map(|cut| json!({ "file": cut.file, "bytes": cut.bytes }));
             let files: Vec<_> = files.collect();
+            let keys: Vec<_> = lost_keys
+                .iter()
+                .map(|key| with_fields(json!({}), [field("key", key, false)]))
+                .collect();
             print_record(&json!({
                 "records": records, "live": live, "unfinished": unfinished,
-                "unfinished_files": files, "damage": damage,
+                "unfinished_files": files, "damage": damage, "lost": lost, "lost_keys": keys,
             }))?;
+        } else {
+            for key in &lost_keys {
+                tell(&format!("gone: {}", escaped(key)));
+            }
+            if lost > lost_keys.len() as u64 {
+                let others = lost - lost_keys.len() as u64;
+                tell(&format!("keys that are gone and cannot be read: {}", HumanCount(others)));
+            }
         }
         if let Some(first) = found.first() {
             let more = match found.len() - 1 {
@@ -206,6 +221,12 @@ impl Repair {
             tell(&format!("set aside: {name}"));
         }
         tell(&format!("{} keys", HumanCount(repair.keys)));
+        if !repair.skipped.is_empty() {
+            tell(
+                "a key whose latest record was lost has its earlier value again, if there was one, even \
+                 if it had been removed",
+            );
+        }
         Ok(Outcome::Found)
     }
 }

@@ -1,0 +1,179 @@
+//! Devices that do not give back what they were given. A file that is cut short behind the back of a
+//! mapping is one: a look at the missing pages is the same signal as one at a bad sector, which ended the
+//! process.
+
+use std::fs;
+use std::path::Path;
+
+use malkoha_store::{Error, Options, Store};
+
+use crate::support::{Contents, Dir, key, options};
+
+const KEYS: u32 = 3000;
+
+/// A store of several files of some pages, closed, and what is in it.
+fn store_of_large_files() -> (Dir, Contents, Options) {
+    let dir = Dir::new();
+    let options = options().file_bytes(1 << 18);
+    let store = Store::open(dir.path(), &options).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..KEYS {
+        store.put(&key(n), &[7; 200]).unwrap();
+        expected.insert(key(n), vec![7; 200]);
+    }
+    store.close().unwrap();
+    assert!(dir.logs().len() > 1);
+    (dir, expected, options)
+}
+
+fn cut(path: &Path, bytes: u64) {
+    fs::OpenOptions::new().write(true).open(path).unwrap().set_len(bytes).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_ends_no_process() {
+    let (dir, expected, options) = store_of_large_files();
+    let store = Store::open(dir.path(), &options).unwrap();
+    cut(&dir.logs()[0], 3 * 4096);
+    let (mut read, mut failed) = (0, 0);
+    for (key, value) in &expected {
+        match store.get(key) {
+            Ok(found) => {
+                assert_eq!(found.as_ref(), Some(value));
+                read += 1;
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Io { action: "read", .. }), "{error}");
+                assert!(error.to_string().contains("'000000000001.log'"), "{error}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(read > 100 && failed > 100, "{read} and {failed}");
+    // Many at once, a snapshot and verification get there too, and say the same.
+    let keys: Vec<_> = expected.keys().collect();
+    assert!(matches!(store.get_many(&keys, |_, _| ()), Err(Error::Io { .. })));
+    let snapshot = store.snapshot();
+    let whole = snapshot.iter().filter(Result::is_ok).count();
+    assert_eq!(whole, read);
+    let found = store.verify().unwrap();
+    assert!(!found.damage.is_empty());
+    assert_eq!(found.lost, failed);
+    // What is read again is not copied by compaction, and nothing is lost by it.
+    for n in (0..KEYS).step_by(2) {
+        let _ = store.delete(&key(n));
+    }
+    assert!(store.compact().is_err());
+    for n in (1..KEYS).step_by(2) {
+        if let Ok(value) = store.get(&key(n)) {
+            assert_eq!(value.as_ref(), expected.get(&key(n)));
+        }
+    }
+}
+
+#[test]
+fn repair_gets_past_what_cannot_be_read() {
+    let (dir, expected, options) = store_of_large_files();
+    cut(&dir.logs()[1], 5 * 4096);
+    // The length says that something is missing: a bad sector does not.
+    let log = dir.logs()[1].clone();
+    let found = Store::open(dir.path(), &options).err().expect("it is damaged");
+    assert!(found.is_damage(), "{found}");
+    let repair = Store::repair(dir.path()).unwrap();
+    assert!(!repair.skipped.is_empty());
+    assert!(log.with_extension("log.damaged").exists());
+    let store = Store::open(dir.path(), &options).unwrap();
+    assert_eq!(store.len(), repair.keys);
+    assert!(repair.keys > 100 && repair.keys < u64::from(KEYS), "{}", repair.keys);
+    for (key, value) in &expected {
+        let found = store.get(key).unwrap();
+        assert!(found.is_none_or(|found| found == *value));
+    }
+}
+
+/// Zeros in the place of a lost page looked like the end of the log: all behind it would be cut off.
+#[test]
+fn a_log_that_cannot_be_read_does_not_end_there() {
+    use malkoha_store::storage::{Storage, StorageFile};
+    use std::io;
+    use std::ops::Range;
+    use std::sync::Arc;
+
+    /// Cuts a file once it is mapped, as sectors go bad.
+    struct Failing(malkoha_store::storage::OsStorage, std::path::PathBuf);
+    struct FailingFile(Box<dyn StorageFile>, std::path::PathBuf);
+
+    impl Storage for Failing {
+        fn list(&self) -> io::Result<Vec<String>> {
+            self.0.list()
+        }
+        fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+            self.0.create(name, bytes)
+        }
+        fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
+            let file = self.0.open(name, writable)?;
+            let is_it = self.1.ends_with(name);
+            Ok(if is_it { Box::new(FailingFile(file, self.1.clone())) } else { file })
+        }
+        fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+            self.0.rename(from, to)
+        }
+        fn remove(&self, name: &str) -> io::Result<()> {
+            self.0.remove(name)
+        }
+        fn sync_directory(&self) -> io::Result<()> {
+            self.0.sync_directory()
+        }
+        fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+            self.0.link(name, directory)
+        }
+    }
+
+    impl StorageFile for FailingFile {
+        fn len(&self) -> io::Result<u64> {
+            self.0.len()
+        }
+        fn set_len(&self, bytes: u64) -> io::Result<()> {
+            self.0.set_len(bytes)
+        }
+        fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
+            self.0.reserve(bytes)
+        }
+        fn release(&self, from: u64) -> io::Result<()> {
+            self.0.release(from)
+        }
+        fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+            Ok((from < self.len()?).then_some(from..1 << 18))
+        }
+        fn is_shared(&self) -> io::Result<bool> {
+            self.0.is_shared()
+        }
+        fn map(&self) -> io::Result<malkoha_store::storage::Mapping> {
+            // As long as ever when it is mapped.
+            cut(&self.1, 1 << 18);
+            let map = self.0.map()?;
+            cut(&self.1, 4096);
+            Ok(map)
+        }
+        fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+            self.0.write_at(offset, bytes)
+        }
+        fn sync(&self) -> io::Result<()> {
+            self.0.sync()
+        }
+        fn close(&self) {
+            self.0.close();
+        }
+    }
+
+    for which in [0, 1, 2] {
+        let (dir, _, options) = store_of_large_files();
+        dir.remove("CHECKPOINT");
+        let storage = malkoha_store::storage::OsStorage::open(dir.path()).unwrap();
+        let logs = dir.logs();
+        let failing = Failing(storage, dir.logs()[which].clone());
+        let error = Store::open_in(Arc::new(failing), None, &options).err().expect("it fails");
+        assert!(matches!(error, Error::Io { action: "read", .. }), "{error}");
+        assert_eq!(dir.logs(), logs);
+    }
+}
