@@ -1,7 +1,9 @@
 //! Requests to many keys at once, until each is answered or nobody can know any more.
 //!
 //! A request that a server turned away, or that was never sent, can be sent again, whatever it is. One
-//! that was sent and whose connection was lost may have been carried out or not.
+//! that was sent and whose connection was lost may have been carried out or not. One that was
+//! acknowledged is never sent again: while too few replicas have it, the server is asked again how many
+//! do, on the same connection, because servers count what a connection wrote.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -44,6 +46,8 @@ pub(super) enum Outcome {
     Refused(RedisError),
     /// It may have been carried out or not.
     Unknown,
+    /// It was not carried out, for as long as the policy's patience.
+    Missing,
 }
 
 /// Outcomes, in the order of the requests.
@@ -52,6 +56,28 @@ pub(super) struct Outcomes {
     pub(super) outcomes: Vec<Outcome>,
     /// Whether the request was sent again though it may have been carried out before.
     pub(super) resent: Vec<bool>,
+    /// Whether the request was acknowledged, and it is not known that enough replicas have it.
+    pub(super) unconfirmed: Vec<bool>,
+    /// What stood in the way for so long that nothing more was tried.
+    pub(super) problem: Option<String>,
+}
+
+impl Outcomes {
+    /// An error if a request was not carried out.
+    pub(super) fn complete(self) -> Result<Self> {
+        let is_missing = |outcome: &Outcome| matches!(outcome, Outcome::Missing);
+        match &self.problem {
+            Some(problem) if self.outcomes.iter().any(is_missing) => bail!("{problem}"),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Acknowledged requests that replicas do not have yet, and the connection that they went through.
+#[derive(Debug)]
+struct Awaiting {
+    connection: u64,
+    numbers: Vec<usize>,
 }
 
 struct Exchange<'a> {
@@ -60,18 +86,16 @@ struct Exchange<'a> {
     policy: Policy,
     outcomes: Vec<Option<Outcome>>,
     resent: Vec<bool>,
+    unconfirmed: Vec<bool>,
+    awaiting: BTreeMap<Address, Awaiting>,
     /// Where to ask, for a slot that is on its way.
     asking: Vec<Option<Address>>,
     /// What the last attempt met that only time can mend.
     problem: Option<String>,
 }
 
-/// Carries out requests; an error if one cannot be, for as long as the policy's patience.
-pub(super) fn exchange(
-    cluster: &mut Cluster,
-    requests: &[Request],
-    policy: Policy,
-) -> Result<Outcomes> {
+/// Carries out requests, as far as the policy's patience goes.
+pub(super) fn exchange(cluster: &mut Cluster, requests: &[Request], policy: Policy) -> Outcomes {
     let count = requests.len();
     let mut exchange = Exchange {
         cluster,
@@ -79,21 +103,25 @@ pub(super) fn exchange(
         policy,
         outcomes: (0..count).map(|_| None).collect(),
         resent: vec![false; count],
+        unconfirmed: vec![false; count],
+        awaiting: BTreeMap::new(),
         asking: vec![None; count],
         problem: None,
     };
-    exchange.run()?;
-    let Exchange { outcomes, resent, .. } = exchange;
-    Ok(Outcomes { outcomes: outcomes.into_iter().flatten().collect(), resent })
+    let problem = exchange.run();
+    let Exchange { outcomes, resent, unconfirmed, .. } = exchange;
+    let outcomes = outcomes.into_iter().map(|outcome| outcome.unwrap_or(Outcome::Missing));
+    Outcomes { outcomes: outcomes.collect(), resent, unconfirmed, problem }
 }
 
 impl Exchange<'_> {
-    fn run(&mut self) -> Result<()> {
+    /// What stood in the way for longer than the policy's patience.
+    fn run(&mut self) -> Option<String> {
         let (mut since, mut in_vain) = (Instant::now(), 0);
         loop {
             let pending = self.pending();
             if pending == 0 {
-                return Ok(());
+                return None;
             }
             self.attempt();
             if self.pending() < pending {
@@ -102,9 +130,13 @@ impl Exchange<'_> {
             }
             in_vain += 1;
             if since.elapsed() > self.policy.patience {
+                self.awaiting.values().flat_map(|awaiting| &awaiting.numbers).for_each(|&number| {
+                    self.unconfirmed[number] = true;
+                });
                 let problem = self.problem.take();
                 let problem = problem.as_deref().unwrap_or("servers redirect in circles");
-                bail!("no progress for {} s: {problem}", self.policy.patience.as_secs());
+                let seconds = self.policy.patience.as_secs();
+                return Some(format!("no progress for {seconds} s: {problem}"));
             }
             // The first time it may be a redirection, which is known now.
             if in_vain > 1 || self.problem.is_some() {
@@ -116,7 +148,9 @@ impl Exchange<'_> {
     }
 
     fn pending(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.is_none()).count()
+        let awaiting: usize = self.awaiting.values().map(|awaiting| awaiting.numbers.len()).sum();
+        // What is acknowledged has come a step further.
+        2 * self.outcomes.iter().filter(|outcome| outcome.is_none()).count() + awaiting
     }
 
     /// Sends what is pending, to all servers before the first reply is read.
@@ -144,8 +178,10 @@ impl Exchange<'_> {
         }
     }
 
+    /// What is to be sent where; nothing but the question for replicas where all is acknowledged.
     fn by_server(&mut self) -> Vec<(Address, Vec<usize>)> {
-        let mut servers: BTreeMap<Address, Vec<usize>> = BTreeMap::new();
+        let waiting = self.awaiting.keys().map(|address| (address.clone(), Vec::new()));
+        let mut servers: BTreeMap<Address, Vec<usize>> = waiting.collect();
         for (number, request) in self.requests.iter().enumerate() {
             if self.outcomes[number].is_some() {
                 continue;
@@ -162,6 +198,11 @@ impl Exchange<'_> {
 
     /// Whether it may have arrived nevertheless comes with the error.
     fn send(&mut self, address: &Address, numbers: &[usize]) -> Result<(), (RedisError, bool)> {
+        let connection = self.cluster.node(address).map_err(|error| (error, false))?.connection();
+        if self.awaiting.get(address).is_some_and(|awaiting| awaiting.connection != connection) {
+            // Another connection cannot tell what became of them.
+            self.give_up(address);
+        }
         let mut packed = Vec::new();
         for &number in numbers {
             for command in &self.requests[number].commands {
@@ -171,7 +212,7 @@ impl Exchange<'_> {
                 packed.extend(command);
             }
         }
-        if self.waits(numbers) {
+        if self.waits(address, numbers) {
             let milliseconds = self.policy.patience.as_millis().min(1000);
             let (replicas, milliseconds) = (self.policy.replicas, milliseconds.to_string());
             cmd("WAIT").arg(replicas).arg(milliseconds).write_packed_command(&mut packed);
@@ -180,19 +221,20 @@ impl Exchange<'_> {
         node.send(&packed).map_err(|error| (error, true))
     }
 
-    fn waits(&self, numbers: &[usize]) -> bool {
-        self.policy.replicas > 0 && numbers.iter().any(|&number| self.requests[number].writes)
+    fn waits(&self, address: &Address, numbers: &[usize]) -> bool {
+        let writes = || numbers.iter().any(|&number| self.requests[number].writes);
+        self.awaiting.contains_key(address) || (self.policy.replicas > 0 && writes())
     }
 
     /// Takes requests off `rest` as their replies come.
     fn receive(&mut self, address: &Address, rest: &mut &[usize]) -> Result<(), RedisError> {
-        let all = *rest;
-        let mut done = Vec::new();
+        let waits = self.waits(address, rest);
         while let Some((&number, others)) = rest.split_first() {
             let asking = self.asking[number].is_some();
             let mut replies = Ok(Vec::new());
+            let node = self.cluster.node(address)?;
+            let connection = node.connection();
             for _ in &self.requests[number].commands {
-                let node = self.cluster.node(address)?;
                 if asking {
                     node.receive()??;
                 }
@@ -205,24 +247,31 @@ impl Exchange<'_> {
             *rest = others;
             self.asking[number] = None;
             match replies {
-                Ok(values) => done.push((number, values)),
+                Ok(values) => {
+                    self.outcomes[number] = Some(Outcome::Done(values));
+                    if waits && self.requests[number].writes {
+                        let none = || Awaiting { connection, numbers: Vec::new() };
+                        let awaiting = self.awaiting.entry(address.clone()).or_insert_with(none);
+                        awaiting.numbers.push(number);
+                    }
+                }
                 Err(error) => self.refused(number, address, error),
             }
         }
-        if self.waits(all) {
-            // Until the replicas have it, nothing is done.
-            let copied = self.cluster.node(address).and_then(|node| node.receive()?);
-            let copied = copied.and_then(|value| Ok(from_redis_value::<u32>(value)?));
-            if !copied.as_ref().is_ok_and(|&copied| copied >= self.policy.replicas) {
-                let numbers: Vec<usize> = done.iter().map(|&(number, _)| number).collect();
-                self.lost(&numbers);
-                copied?;
-                let error = (redis::ErrorKind::Client, "fewer replicas than --replicas have it");
-                return Err(error.into());
+        if waits {
+            let reply = self.cluster.node(address)?.receive()?;
+            match reply.and_then(|value| Ok(from_redis_value::<u32>(value)?)) {
+                Ok(copied) if copied >= self.policy.replicas => {
+                    self.awaiting.remove(address);
+                }
+                Ok(copied) => {
+                    let wanted = self.policy.replicas;
+                    self.problem = Some(format!(
+                        "{address}: {copied} replicas of {wanted} have what was sent"
+                    ));
+                }
+                Err(error) => self.problem = Some(format!("{address}: {error}")),
             }
-        }
-        for (number, values) in done {
-            self.outcomes[number] = Some(Outcome::Done(values));
         }
         Ok(())
     }
@@ -253,7 +302,15 @@ impl Exchange<'_> {
         }
     }
 
+    /// Nobody can tell any more whether replicas have what this server acknowledged.
+    fn give_up(&mut self, address: &Address) {
+        for number in self.awaiting.remove(address).into_iter().flat_map(|it| it.numbers) {
+            self.unconfirmed[number] = true;
+        }
+    }
+
     fn failed(&mut self, address: &Address, error: &RedisError) {
+        self.give_up(address);
         self.cluster.drop_node(address);
         self.problem = Some(format!("{address}: {error}"));
     }

@@ -13,7 +13,7 @@ const LINES: usize = 1024;
 const DATA_TYPE: &str = "malkohacf";
 
 /// How a batch of changes went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Lines that were added, or found and removed.
     pub(crate) done: u64,
@@ -21,6 +21,13 @@ pub(crate) struct Changes {
     pub(crate) resent: u64,
     /// Lines of requests whose answer was lost: removed or not.
     pub(crate) unknown: u64,
+    /// Lines of requests that were acknowledged, of which it is not known that enough replicas have
+    /// them.
+    pub(crate) unconfirmed: u64,
+    /// Lines of requests that were not carried out.
+    pub(crate) missing: u64,
+    /// What stood in the way for so long that no more lines should be sent.
+    pub(crate) problem: Option<String>,
 }
 
 impl Shards {
@@ -49,14 +56,23 @@ impl Shards {
 
     fn change(&mut self, lines: &[&[u8]], start: impl Fn(&str) -> Cmd) -> Result<Changes> {
         let (requests, parts) = self.requests(lines, start);
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy)?;
-        let mut changes = Changes::default();
-        for ((outcome, part), resent) in
-            outcomes.outcomes.into_iter().zip(&parts).zip(outcomes.resent)
+        let outcomes = exchange(&mut self.cluster, &requests, self.policy);
+        let mut changes = Changes { problem: outcomes.problem, ..Changes::default() };
+        let flags = outcomes.resent.into_iter().zip(outcomes.unconfirmed);
+        for ((outcome, part), (resent, unconfirmed)) in
+            outcomes.outcomes.into_iter().zip(&parts).zip(flags)
         {
-            if let Outcome::Unknown = outcome {
-                changes.unknown += part.lines.len() as u64;
-                continue;
+            let lines = part.lines.len() as u64;
+            match outcome {
+                Outcome::Unknown => {
+                    changes.unknown += lines;
+                    continue;
+                }
+                Outcome::Missing => {
+                    changes.missing += lines;
+                    continue;
+                }
+                _ => {}
             }
             let done = answers(self.replies(part.shard, outcome)?, part.lines.len())?;
             let refused = done.iter().filter(|&&done| done < 0).count();
@@ -65,7 +81,8 @@ impl Shards {
                 bail!("{key} refused {refused} lines: it is as large as it may or can be");
             }
             changes.done += done.iter().filter(|&&done| done > 0).count() as u64;
-            changes.resent += if resent { part.lines.len() as u64 } else { 0 };
+            changes.resent += if resent { lines } else { 0 };
+            changes.unconfirmed += if unconfirmed { lines } else { 0 };
         }
         Ok(changes)
     }
@@ -78,7 +95,7 @@ impl Shards {
             request.commands.push(cmd("TYPE").arg(&self.keys[part.shard]).get_packed_command());
             request.writes = false;
         }
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy)?;
+        let outcomes = exchange(&mut self.cluster, &requests, self.policy).complete()?;
         for (outcome, part) in outcomes.outcomes.into_iter().zip(&parts) {
             let key = &self.keys[part.shard];
             let mut replies = self.replies(part.shard, outcome)?;

@@ -1,6 +1,7 @@
 //! One server: its address, and a connection that is given up at the first sign of trouble.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -68,7 +69,13 @@ impl Door {
 
 /// A connection. After an error of `send` or `receive` it must be dropped: replies that are still on
 /// their way would be taken for others.
-pub(super) struct Node(Connection);
+pub(super) struct Node {
+    connection: Connection,
+    number: u64,
+}
+
+/// Connections that were made.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 impl Node {
     pub(super) fn connect(door: &Door, address: &Address) -> RedisResult<Self> {
@@ -76,16 +83,21 @@ impl Node {
             Client::open(door.info(address))?.get_connection_with_timeout(door.timeout)?;
         connection.set_read_timeout(Some(door.timeout))?;
         connection.set_write_timeout(Some(door.timeout))?;
-        Ok(Self(connection))
+        Ok(Self { connection, number: CONNECTIONS.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// No other connection has this number.
+    pub(super) const fn connection(&self) -> u64 {
+        self.number
     }
 
     pub(super) fn send(&mut self, packed: &[u8]) -> RedisResult<()> {
-        self.0.send_packed_command(packed)
+        self.connection.send_packed_command(packed)
     }
 
     /// The next reply; the outer error is the connection's, the inner one the server's.
     pub(super) fn receive(&mut self) -> RedisResult<RedisResult<Value>> {
-        match self.0.recv_response().and_then(Value::extract_error) {
+        match self.connection.recv_response().and_then(Value::extract_error) {
             Err(error) if is_servers(&error) => Ok(Err(error)),
             Err(error) => Err(error),
             Ok(value) => Ok(Ok(value)),

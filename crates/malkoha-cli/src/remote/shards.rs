@@ -102,8 +102,9 @@ impl Shards {
             let last = shape.shards - 1;
             format!("delete the keys {name} and {name}:0 to {name}:{last} before it is tried again")
         };
-        let outcomes =
-            exchange(&mut self.cluster, &requests, self.policy).with_context(half_made)?;
+        let outcomes = exchange(&mut self.cluster, &requests, self.policy)
+            .complete()
+            .with_context(half_made)?;
         let (mut made, mut problem) = (vec![name.to_owned()], None);
         for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
             // Ours, whose answer was lost.
@@ -134,7 +135,7 @@ impl Shards {
     /// What `CF.INFO` says of all shards.
     pub(crate) fn sums(&mut self) -> Result<Sums> {
         let requests = self.for_all_shards(false, |key| cmd("CF.INFO").arg(key).clone());
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy)?;
+        let outcomes = exchange(&mut self.cluster, &requests, self.policy).complete()?;
         let mut sums = Sums { shards: self.keys.len(), ..Sums::default() };
         for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
             let reply = self.replies(shard, outcome)?.pop().context("a reply is missing")?;
@@ -178,7 +179,9 @@ impl Shards {
             Outcome::Done(replies) => Ok(replies),
             Outcome::Refused(error) if is_not_found(&error) => bail!(gone(&self.keys[shard])),
             Outcome::Refused(error) => Err(explained(error)).context(self.keys[shard].clone()),
-            Outcome::Unknown => bail!("{}: the connection was lost", self.keys[shard]),
+            Outcome::Unknown | Outcome::Missing => {
+                bail!("{}: the connection was lost", self.keys[shard])
+            }
         }
     }
 }
@@ -200,13 +203,16 @@ fn ask(
 ) -> Result<(Value, bool)> {
     let slot = cluster.slots_of(&[key.to_owned()])?[0];
     let commands = vec![command.get_packed_command()];
-    let mut outcomes = exchange(cluster, &[Request { slot, commands, writes }], policy)?;
+    let requests = [Request { slot, commands, writes }];
+    let mut outcomes = exchange(cluster, &requests, policy).complete()?;
     match outcomes.outcomes.pop() {
         Some(Outcome::Done(mut replies)) => {
             Ok((replies.pop().context("a reply is missing")?, outcomes.resent[0]))
         }
         Some(Outcome::Refused(error)) => Err(explained(error)).context(format!("key '{key}'")),
-        Some(Outcome::Unknown) | None => bail!("key '{key}': the connection was lost"),
+        Some(Outcome::Unknown | Outcome::Missing) | None => {
+            bail!("key '{key}': the connection was lost")
+        }
     }
 }
 

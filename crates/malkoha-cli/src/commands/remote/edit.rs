@@ -15,7 +15,9 @@ use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
 A line is added as often as it occurs. If the answer to a batch is lost, the batch is sent again, and
-its lines may be in twice, which the summary tells; --unique avoids that.";
+its lines may be in twice, which the summary tells; --unique avoids that. What was acknowledged is
+never sent again: where --replicas says how many must have it and they do not within --timeout, or
+their number cannot be learned any more, the command ends with an error that says so.";
 
 const AFTER_REMOVE: &str = "\
 Remove only lines that are certainly in! See 'malkoha remove --help'. If the answer to a batch is
@@ -112,12 +114,6 @@ impl Remove {
     pub(super) fn run(&self) -> Result<Outcome> {
         let mut filter = self.edit.place.open(self.shards, self.edit.writing.replicas)?;
         let changes = self.edit.change("removed", |lines| filter.remove(lines))?;
-        if changes.unknown > 0 {
-            bail!(
-                "connections were lost: {} lines may have been removed or not",
-                HumanCount(changes.unknown)
-            );
-        }
         Ok(Outcome::found_if(changes.done > 0))
     }
 }
@@ -141,25 +137,53 @@ impl Edit {
         let progress =
             Progress::new("Sending", self.input.inputs().total_bytes(), self.input.quiet);
         let (mut all, mut lines) = (Changes::default(), 0);
-        for_each_batch(&self.input, false, &progress, |batch| {
-            let Changes { done, resent, unknown } = work(batch)?;
+        let outcome = for_each_batch(&self.input, false, &progress, |batch| {
+            let changes = work(batch)?;
             lines += batch.len() as u64;
-            all.done += done;
-            all.resent += resent;
-            all.unknown += unknown;
-            Ok(())
-        })?;
+            all.done += changes.done;
+            all.resent += changes.resent;
+            all.unknown += changes.unknown;
+            all.unconfirmed += changes.unconfirmed;
+            all.missing += changes.missing;
+            all.problem = changes.problem;
+            // Servers that were given up on need not be waited for again.
+            if all.problem.is_some() { bail!("stopped") } else { Ok(()) }
+        });
         drop(progress);
-        self.summarise(done, lines, &all)?;
-        Ok(all)
+        if lines > 0 || outcome.is_ok() {
+            self.summarise(done, lines, &all)?;
+        }
+        if all.problem.is_none() {
+            outcome?;
+        }
+        let wrong = [
+            (all.missing, format!("were not {done}")),
+            (all.unknown, format!("may have been {done} or not, as connections were lost")),
+            (
+                all.unconfirmed,
+                format!(
+                    "were {done}, but fewer replicas than --replicas are known to have that: a \
+                     failover may undo it, and sending them again may do it twice"
+                ),
+            ),
+        ];
+        let wrong = wrong.into_iter().filter(|&(count, _)| count > 0);
+        let wrong: Vec<String> =
+            wrong.map(|(count, what)| format!("{} lines {what}", HumanCount(count))).collect();
+        if wrong.is_empty() {
+            return Ok(all);
+        }
+        let problem = all.problem.map_or_else(String::new, |problem| format!("{problem}; "));
+        bail!("{problem}{}", wrong.join("; "));
     }
 
     fn summarise(&self, done: &str, lines: u64, changes: &Changes) -> Result<()> {
-        let Changes { done: count, resent, unknown } = *changes;
+        let &Changes { done: count, resent, unknown, unconfirmed, missing, .. } = changes;
         if self.json {
-            return print_record(
-                &json!({ "lines": lines, done: count, "resent": resent, "unknown": unknown }),
-            );
+            return print_record(&json!({
+                "lines": lines, done: count, "resent": resent, "unknown": unknown,
+                "unconfirmed": unconfirmed, "missing": missing,
+            }));
         }
         if !self.input.quiet {
             let resent = match resent {
