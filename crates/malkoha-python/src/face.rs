@@ -147,7 +147,7 @@ macro_rules! common_methods {
             }
 
             /// A copy in memory, which can change also if this one is mapped.
-            fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+            pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self> {
                 self.store.copy(py).map(Self::from_store)
             }
 

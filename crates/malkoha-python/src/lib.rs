@@ -11,6 +11,7 @@ mod face;
 mod files;
 mod filter;
 mod key;
+mod map;
 mod options;
 mod store;
 
@@ -20,5 +21,6 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _malkoha(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<filter::PyFilter>()?;
+    module.add_class::<map::PyMap>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

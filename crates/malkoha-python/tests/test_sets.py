@@ -108,6 +108,17 @@ def test_unions_and_intersections(make, kind):
         one |= {"koel"}
 
 
+@pytest.mark.parametrize("kind", ["growable", "fixed"])
+def test_copies_add_up_where_that_is_asked_for(make, kind):
+    one, other = make[kind](), make[kind]()
+    one.update(["koel", "wren"])
+    other.update(["koel", "magpie"])
+    one.sum_with(other)
+    assert list(one.count_many(["koel", "wren", "magpie", "gull"])) == [2, 1, 1, 0]
+    one.sum_with(one)
+    assert one.count("koel") == 4
+
+
 def test_unions_that_do_not_exist_say_so(make):
     with pytest.raises(UnionError, match="a growable filter and a fixed one have no union"):
         make["growable"]() | make["fixed"]()

@@ -13,11 +13,12 @@ repository is the guide.
 """
 
 from ._errors import BuildError, InsertError, MalkohaError, ReadError, ReadOnlyError, UnionError
-from ._malkoha import CuckooFilter, __version__
+from ._malkoha import CuckooFilter, CuckooMap, __version__
 
 __all__ = [
     "BuildError",
     "CuckooFilter",
+    "CuckooMap",
     "InsertError",
     "MalkohaError",
     "ReadError",

@@ -1,5 +1,9 @@
 //! Unions and intersections.
 
+use std::ops::Deref;
+use std::ptr;
+
+use malkoha::{Copies, CuckooFilter, GrowableCuckooFilter};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -19,6 +23,12 @@ impl PyFilter {
             }
         }
         Ok(())
+    }
+
+    /// Adds what is in another filter, where copies add up: what is once in each is in twice. After
+    /// that, count() tells in how many of several filters of distinct keys a key may be.
+    fn sum_with(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.sum(other)
     }
 
     /// The union of two sets: what is in both counts as often as where it counts more.
@@ -52,14 +62,29 @@ fn combine<'py>(
     Ok(Py::new(py, result)?.into_any())
 }
 
+/// A union in which copies add up, under a name for [`of_one_kind`].
+trait Add<T> {
+    fn add(&mut self, other: &T) -> Result<(), malkoha::UnionError>;
+}
+
+impl<B: Deref<Target = [u8]>> Add<CuckooFilter<B>> for CuckooFilter {
+    fn add(&mut self, other: &CuckooFilter<B>) -> Result<(), malkoha::UnionError> {
+        self.unite(other, Copies::Sum)
+    }
+}
+
+impl Add<Self> for GrowableCuckooFilter {
+    fn add(&mut self, other: &Self) -> Result<(), malkoha::UnionError> {
+        self.unite(other, Copies::Sum)
+    }
+}
+
 /// Calls a method of two filters of one kind, with both locks.
 macro_rules! of_one_kind {
     ($ours:expr, $theirs:expr, $method:ident) => {{
         let (this, other) = ($ours, $theirs.get());
         let py = $theirs.py();
         match (&this.store, &other.store) {
-            // With itself: nothing changes.
-            _ if std::ptr::eq(this, other) => return Ok(()),
             (Store::Fixed(ours), Store::Fixed(theirs)) => {
                 change_by(py, ours, theirs, |ours, theirs| ours.$method(theirs))
             }
@@ -86,10 +111,25 @@ fn other_kinds(this: &PyFilter, other: &PyFilter) -> PyErr {
 
 impl PyFilter {
     fn unite(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        if ptr::eq(self, other.get()) {
+            return Ok(());
+        }
         of_one_kind!(self, other, union_with)
     }
 
+    fn sum(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        if ptr::eq(self, other.get()) {
+            // Both locks are one.
+            let copy = Bound::new(other.py(), self.copy(other.py())?)?;
+            return self.sum(&copy);
+        }
+        of_one_kind!(self, other, add)
+    }
+
     fn intersect(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        if ptr::eq(self, other.get()) {
+            return Ok(());
+        }
         of_one_kind!(self, other, intersect_with)
     }
 }

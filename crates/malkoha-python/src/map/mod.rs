@@ -1,0 +1,221 @@
+//! The class `CuckooMap`.
+
+mod batches;
+
+use malkoha::tables::Candidates;
+use malkoha::{BatchError, Builder, CuckooMap, Filter, GrowableConcurrentCuckooMap};
+use malkoha::{GrowableCuckooMap, InsertError, KeyHasher, Values};
+use parking_lot::RwLock;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::sync::RwLockExt;
+
+use crate::errors::{Raise, read_only};
+use crate::face::common_methods;
+use crate::key;
+use crate::options::{self, Kind, Options};
+use crate::store::Store;
+
+/// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False, growth=None,
+/// seed=None, key=None)
+///
+/// A map from keys to small integers, of up to 64 bits, in a few bits more than the values take. It
+/// keeps no keys: get() returns candidates. For a key that was added its value is among them; a
+/// key that was not has `fpr` candidates on average.
+#[pyclass(name = "CuckooMap", module = "malkoha", frozen, weakref)]
+pub(crate) struct PyMap {
+    store: Store<Values>,
+    hasher: KeyHasher,
+}
+
+common_methods!(PyMap, "CuckooMap");
+
+#[pymethods]
+impl PyMap {
+    #[new]
+    #[pyo3(signature = (capacity=None, fpr=0.001, *, value_bits=None, growable=true, shared=false,
+        growth=None, seed=None, key=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python's are named")]
+    fn new(
+        py: Python<'_>,
+        capacity: Option<u64>,
+        fpr: f64,
+        value_bits: Option<u32>,
+        growable: bool,
+        shared: bool,
+        growth: Option<f64>,
+        seed: Option<u64>,
+        key: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        let hasher = options::hasher(seed, key)?;
+        let options = Options { capacity, fpr, growable, shared, growth, hasher };
+        let bits = value_bits.unwrap_or(u64::BITS);
+        let store = match options.kind()? {
+            Kind::Fixed => {
+                let builder: Builder<CuckooMap> = options.builder()?.value_bits(bits);
+                py.detach(|| builder.build()).map(|map| Store::Fixed(RwLock::new(map)))
+            }
+            Kind::Growable => {
+                let builder: Builder<GrowableCuckooMap> = options.builder()?.value_bits(bits);
+                py.detach(|| builder.build()).map(|map| Store::Growable(RwLock::new(map)))
+            }
+            Kind::Shared => {
+                let builder: Builder<GrowableConcurrentCuckooMap> =
+                    options.builder()?.value_bits(bits);
+                py.detach(|| builder.build()).map(Store::Shared)
+            }
+        };
+        store.map(Self::from_store).map_err(Raise::raise)
+    }
+
+    /// Adds a value for a key, beside those that it has.
+    fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |map| map.insert_hash(hash, value))?.map_err(Raise::raise)
+    }
+
+    /// The different candidate values of a key, ascending.
+    fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+        let hash = key::hash(key, self.hasher)?;
+        let mut values = Vec::new();
+        self.look_up(py, |map| map.for_each_candidate(hash, &mut |value, _| values.push(value)));
+        values.sort_unstable();
+        values.dedup();
+        Ok(values)
+    }
+
+    /// The number of copies of a pair of key and value: never too few.
+    fn count_value(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<u64> {
+        let hash = key::hash(key, self.hasher)?;
+        let mut copies = 0_u64;
+        self.look_up(py, |map| {
+            map.for_each_candidate(hash, &mut |found, more| {
+                copies += if found == value { more } else { 0 };
+            });
+        });
+        Ok(copies)
+    }
+
+    /// Replaces one value of a key, with which it was added, by another; KeyError if that is not in.
+    fn replace(&self, py: Python<'_>, key: &Bound<'_, PyAny>, old: u64, new: u64) -> PyResult<()> {
+        let hash = key::hash(key, self.hasher)?;
+        let found = self.change(py, |map| map.update_hash(hash, old, new))?;
+        if found.map_err(Raise::raise)? { Ok(()) } else { Err(not_in(key, old)) }
+    }
+
+    /// Removes one copy of a key that was added with this value; KeyError if it is not in.
+    ///
+    /// Remove only what was added: another key is hit if it has both the fingerprint and the value.
+    fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
+        if self.discard(py, key, value)? { Ok(()) } else { Err(not_in(key, value)) }
+    }
+
+    /// Removes one copy of a key that was added with this value, if it is in; returns whether it
+    /// was.
+    fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |map| map.remove_hash(hash, value))
+    }
+
+    /// Removes all pairs.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.change(py, |map| map.clear())
+    }
+
+    /// The greatest number of bits that a value can have.
+    #[getter]
+    fn value_bits(&self, py: Python<'_>) -> u32 {
+        self.look_up(py, |map| map.value_bits())
+    }
+}
+
+fn not_in(key: &Bound<'_, PyAny>, value: u64) -> PyErr {
+    PyKeyError::new_err((key.clone().unbind(), value))
+}
+
+impl PyMap {
+    fn from_store(store: Store<Values>) -> Self {
+        let hasher = store.hasher();
+        Self { store, hasher }
+    }
+
+    /// Changes the map; an exception if it is mapped.
+    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Map) -> R) -> PyResult<R> {
+        match &self.store {
+            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Shared(map) => Ok(change(&mut &*map)),
+            Store::Mapped(_) => Err(read_only()),
+        }
+    }
+
+    fn look_up<R>(&self, py: Python<'_>, look_up: impl FnOnce(&dyn Lookups) -> R) -> R {
+        match &self.store {
+            Store::Fixed(lock) => look_up(&*lock.read_py_attached(py)),
+            Store::Growable(lock) => look_up(&*lock.read_py_attached(py)),
+            Store::Shared(map) => look_up(map),
+            Store::Mapped(map) => look_up(map),
+        }
+    }
+}
+
+/// What every map can be asked.
+trait Lookups: Send + Sync {
+    fn value_bits(&self) -> u32;
+    fn for_each_candidate(&self, hash: u64, each: &mut dyn FnMut(u64, u64));
+    fn get_hashes(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64));
+}
+
+impl<T: Candidates + Send + Sync> Lookups for Filter<T, Values> {
+    fn value_bits(&self) -> u32 {
+        Self::value_bits(self)
+    }
+
+    fn for_each_candidate(&self, hash: u64, each: &mut dyn FnMut(u64, u64)) {
+        Self::for_each_candidate(self, hash, each);
+    }
+
+    fn get_hashes(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64)) {
+        Self::get_hashes(self, hashes, each);
+    }
+}
+
+/// What every map can do that can change.
+trait Map: Send {
+    fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
+    fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError>;
+    fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError>;
+    fn remove_hash(&mut self, hash: u64, value: u64) -> bool;
+    fn clear(&mut self);
+}
+
+macro_rules! map {
+    ($($map:ty => $filter:ty),*) => {$(
+        impl Map for $map {
+            fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+                <$filter>::insert_hash(self, hash, value)
+            }
+
+            fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
+                <$filter>::insert_hashes(self, pairs)
+            }
+
+            fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
+                <$filter>::update_hash(self, hash, old, new)
+            }
+
+            fn remove_hash(&mut self, hash: u64, value: u64) -> bool {
+                <$filter>::remove_hash(self, hash, value)
+            }
+
+            fn clear(&mut self) {
+                <$filter>::clear(self);
+            }
+        }
+    )*};
+}
+map! {
+    CuckooMap => CuckooMap,
+    GrowableCuckooMap => GrowableCuckooMap,
+    &GrowableConcurrentCuckooMap => GrowableConcurrentCuckooMap
+}
