@@ -189,7 +189,7 @@ pub mod tables {
     #[cfg(feature = "std")]
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
     #[cfg(feature = "std")]
-    pub use crate::growable::Growing;
+    pub use crate::growable::{Growing, most_places_growing};
     #[cfg(feature = "std")]
     pub use crate::layout::work::places_looked_at;
     pub use crate::layout::work::{most_places, most_places_after_refusal};

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use malkoha::tables::{most_places_growing, places_looked_at};
 use malkoha::{Copies, GrowableCuckooFilter, GrowableCuckooMap, Key};
 use proptest::prelude::*;
 
@@ -164,6 +165,37 @@ fn a_jammed_map_keeps_all_values() {
     assert_eq!(map.len(), 100_000);
     for &(hash, value) in &honest {
         assert!(map.get_hash(hash).any(|found| found == value));
+    }
+}
+
+/// Crowds of many shapes, after each other and among honest keys and copies: an insert looks at a
+/// stated number of places at most, and at few as a rule; a removal searches nothing.
+#[test]
+fn the_work_of_an_insert_is_bounded() {
+    for (capacity, fpr) in [(1, 0.03), (1, 1e-6), (20_000, 0.001)] {
+        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
+        let (mut hashes, mut longest, mut all) = (Vec::new(), 0, 0);
+        let crowds = (4..28).step_by(6).flat_map(|zeros| {
+            let place: Vec<u64> = in_one_place(zeros).take(300).collect();
+            let segment: Vec<u64> = in_one_segment(zeros).take(8_000).collect();
+            [place, segment, honest(20_000), vec![hash(zeros.into()); 100]]
+        });
+        for crowd in crowds {
+            for &hash in &crowd {
+                let before = places_looked_at();
+                filter.insert_hash(hash).unwrap();
+                let places = places_looked_at() - before;
+                longest = longest.max(places);
+                all += places;
+            }
+            hashes.extend(crowd);
+        }
+        assert!(longest <= most_places_growing(), "{longest}");
+        assert!(all < 100 * hashes.len() as u64, "{all} for {}", hashes.len());
+        let before = places_looked_at();
+        assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
+        assert!(filter.is_empty() && places_looked_at() == before);
+        println!("{longest} places, {} a key", all / hashes.len() as u64);
     }
 }
 

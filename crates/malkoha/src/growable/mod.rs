@@ -31,6 +31,7 @@ mod table;
 mod target;
 mod union;
 
+pub use rebuild::most_places_growing;
 pub use table::Growing;
 
 pub(crate) use directory::{Form, Home};

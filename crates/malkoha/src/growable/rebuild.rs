@@ -4,6 +4,7 @@
 
 use std::iter;
 
+use super::change::MAX_REBUILDS;
 use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::kernel::with_codec;
@@ -13,7 +14,7 @@ use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow};
 use crate::addressing::Probe;
 use crate::layout::bits::Word;
-use crate::layout::{self, Search};
+use crate::layout::{self, Room, Search};
 use crate::spill::SpillKey;
 
 /// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
@@ -22,8 +23,21 @@ const FIRST_ROOM: u64 = 100;
 
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
-/// Keys that a rebuild searches room for in vain, before it stashes what finds none at once.
-const MAX_SEARCHES: usize = 64;
+/// Places that the searches of a rebuild look at, before it stashes what finds no room at once. Keys
+/// that nobody made to crowd each other need a fourth of it.
+const MOST_PLACES: u64 = 1 << 14;
+
+/// Places that an insert into a growing table of one owner looks at beyond its key's own, at most: a
+/// few rebuilds, each of which tries several sizes and a split, with the searches between them.
+#[must_use]
+pub const fn most_places_growing() -> u64 {
+    // The last search of a rebuild may begin when nearly all is used. One ends with all moves out
+    // of a place, and begins with two.
+    let search = (MAX_KICKS + LANES + 2) as u64;
+    let widened = 1;
+    let rebuilds = widened + MAX_REBUILDS as u64 * (MAX_SIZES as u64 + 2);
+    rebuilds * (MOST_PLACES + search) + (MAX_REBUILDS as u64 + 1) * search
+}
 
 /// What a rebuild does with a key that finds no place.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,7 +93,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
             }
         });
     }
-    let mut searches = MAX_SEARCHES;
+    let most = search.work + MOST_PLACES;
     // They move others, so they come when all are in that need not move.
     waiting.into_iter().all(|(number, slot)| {
         let (to, into) = (&to[number], &mut into[number]);
@@ -87,11 +101,12 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
         let second = to.mix(fingerprint).alternate(first);
         let probe = Probe { segment: 0, first, second, fingerprint };
         loop {
-            let kicks = if searches > 0 { MAX_KICKS } else { 0 };
-            if layout::insert(to, into, search, &probe, slot.value, kicks) {
+            if to.try_insert(into, &probe, slot.value)
+                || search.work < most
+                    && layout::insert_with_moves(to, into, search, &probe, slot.value, MAX_KICKS)
+            {
                 return true;
             }
-            searches = searches.saturating_sub(1);
             let buckets = to.buckets_of([first, second], fingerprint);
             if let Some((at, copy)) = to.second_copy(into, buckets) {
                 to.remove_at(into, at);

@@ -46,6 +46,8 @@ pub(crate) struct Search {
     places: Vec<u32>,
     /// Whether it pays to ask for lines before they are looked at.
     far: bool,
+    /// Places that all its searches looked at.
+    pub(crate) work: u64,
     /// Of the table that the memory belongs to.
     pub(crate) refusals: Refusals,
 }
@@ -153,7 +155,7 @@ impl<L: Room> Neighbours for InBytes<'_, L> {
 
 impl Search {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), far: false, refusals: Refusals::new() }
+        Self { places: Vec::new(), far: false, work: 0, refusals: Refusals::new() }
     }
 
     /// For a table of so many bytes; the default is for one that is in cache.
@@ -191,7 +193,9 @@ impl Search {
         }
         // SAFETY: candidates are places of the segment, as was just asserted.
         let found = unsafe { first_with_room(segment, places, candidates.len(), limit, self.far) };
-        work::looked_at(found.map_or(limit, |found| found.number));
+        let looked_at = found.map_or(limit, |found| found.number);
+        self.work += looked_at as u64;
+        work::looked_at(looked_at);
         found
     }
 
