@@ -136,6 +136,38 @@ impl LogFile {
         }
     }
 
+    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have failed: the
+    /// system then takes the pages for written, and a later sync would not write them.
+    pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
+        // What cannot be read is told by those who read it.
+        if self.durable() >= self.end() || self.is_lost() {
+            return Ok(());
+        }
+        let name = self.name();
+        let file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
+        self.write_anew(&*file)
+    }
+
+    fn write_anew(&self, file: &dyn StorageFile) -> Result<()> {
+        const PIECE: u64 = 1 << 20;
+        let (mut at, end) = (self.durable(), self.end());
+        if at >= end {
+            return Ok(());
+        }
+        while at < end {
+            let next = end.min(at + PIECE);
+            let bytes = self.mapping.get(at, to_usize(next - at)).unwrap_or_default().to_vec();
+            if self.is_lost() {
+                return Err(lost(&self.name(), at));
+            }
+            file.write_at(at, &bytes).map_err(Error::io("write", self.name()))?;
+            at = next;
+        }
+        file.sync().map_err(Error::io("sync", self.name()))?;
+        self.set_durable(end);
+        Ok(())
+    }
+
     /// Makes zero what lies behind the end.
     fn clear(&self, file: &dyn StorageFile) -> Result<()> {
         let leftovers = self.leftovers(self.end());

@@ -300,6 +300,7 @@ impl Opening<'_> {
                 self.damage(error)?;
             }
             file.set_end(read.end);
+            self.note_durable(file, read.durable);
             file.add_tombstones(read.changes.tombstones);
             file.add_dead(read.changes.marks);
             self.sequence = read.sequence;
@@ -314,6 +315,18 @@ impl Opening<'_> {
             self.cut_off(later)?;
         }
         Ok(read.ended)
+    }
+
+    /// Takes in what a file says of what was durable when it was written.
+    fn note_durable(&self, file: &LogFile, durable: Option<u64>) {
+        let before = self.table.files().iter().rev().filter(|it| it.id() < file.id());
+        if let Some(durable) = durable {
+            file.set_durable(durable.min(file.end()));
+            // Those before them were noted then.
+            before.take_while(|it| it.durable() < it.end()).for_each(|it| it.set_durable(it.end()));
+        } else if let Some(last) = before.take(1).find(|it| it.id() + 1 == file.id()) {
+            last.set_durable(file.header.durable_before.min(last.end()));
+        }
     }
 
     /// Gives up files behind the end of the log, where nothing was ever answered for. The last one is

@@ -15,6 +15,8 @@ pub(super) struct Read {
     pub(super) damage: Vec<Error>,
     pub(super) ended: Ended,
     pub(super) end: u64,
+    /// How much of the file its records say was durable, if one says so: then so were all files before.
+    pub(super) durable: Option<u64>,
     /// The sequence number of the next record.
     pub(super) sequence: u64,
 }
@@ -39,9 +41,12 @@ impl Opening<'_> {
     ) -> Result<Read> {
         let mut scan = Scan::new(file, from, sequence, file.capacity());
         let (mut changes, mut damage) = (Changes::new(file), Vec::new());
+        let mut durable = None;
         let ended = loop {
             match scan.step() {
                 Step::Record(record, offset, sequence) => {
+                    let claim = record.head.unsynced().map(|bytes| offset.saturating_sub(bytes));
+                    durable = durable.max(claim);
                     changes.push(&record, offset, sequence);
                     if offset - from >= STRETCH && changes.unfinished().is_none() {
                         break Ended::Stretch;
@@ -79,7 +84,8 @@ impl Opening<'_> {
                 }
             }
         };
-        Ok(Read { changes, damage, ended, end: scan.offset(), sequence: scan.sequence() })
+        let (end, sequence) = (scan.offset(), scan.sequence());
+        Ok(Read { changes, damage, ended, end, durable, sequence })
     }
 
     /// Whether there was a record at `offset` once: something says that it was durable. Otherwise

@@ -61,10 +61,10 @@ impl Store {
         // What is sealed is never written again, so both stores may have it. The seal says what of
         // the log is durable.
         self.inner.sync()?;
-        let mut writer = self.inner.writer()?;
-        writer.seal()?;
+        let mut turn = self.inner.turn()?;
+        turn.writer.seal()?;
         let keys = self.inner.index.len();
-        let files = self.inner.write_checkpoint(&mut maintained, writer, &[])?;
+        let files = self.inner.write_checkpoint(&mut maintained, turn, &[])?;
         let names = files.iter().map(|file| file_name(file.id));
         for name in names.chain([index::CHECKPOINT.to_owned()]) {
             self.inner.storage.link(&name, path).map_err(failed("write a copy in"))?;

@@ -139,13 +139,14 @@ impl Inner {
             }
             let begin = scan.offset();
             let ended = {
-                let mut writer = self.writer()?;
+                let mut turn = self.turn()?;
+                let writer = &mut turn.writer;
                 let oldest = self.oldest_other(file, before);
                 loop {
                     match scan.step() {
                         Step::Record(record, offset, sequence) => {
                             let old = Located { location: file.location(offset), file, record };
-                            self.keep(&mut writer, old, sequence, oldest)?;
+                            self.keep(writer, old, sequence, oldest)?;
                         }
                         Step::Sealed => break true,
                         Step::End if scan.offset() >= file.end() => break true,
@@ -249,12 +250,12 @@ impl Inner {
 
     /// Makes it durable that files are no part of the store any more.
     pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
-        match self.write_checkpoint(maintained, self.writer()?, ids) {
+        match self.write_checkpoint(maintained, self.turn()?, ids) {
             // No room beside the old one. The log, which is durable now, has all that it says.
             Err(Error::NoSpace { .. }) => {
                 index::remove(&*self.storage)?;
                 maintained.checkpoint = None;
-                match self.write_checkpoint(maintained, self.writer()?, ids) {
+                match self.write_checkpoint(maintained, self.turn()?, ids) {
                     Err(Error::NoSpace { .. }) => {}
                     other => drop(other?),
                 }

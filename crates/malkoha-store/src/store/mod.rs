@@ -11,6 +11,7 @@ mod read;
 mod repair;
 mod snapshot;
 mod stats;
+mod unshown;
 mod verify;
 mod write;
 
@@ -36,6 +37,7 @@ pub use batch::Batch;
 pub use repair::Repair;
 pub use snapshot::{Entry, Snapshot};
 pub use stats::Stats;
+use unshown::{Quiet, Unshown};
 pub use verify::Verification;
 
 /// An open store. It can be shared among threads: all operations take `&self`.
@@ -57,6 +59,7 @@ struct Inner {
     /// `None` where the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,
+    unshown: Unshown,
     ahead: Arc<Ahead>,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
@@ -66,6 +69,12 @@ struct Inner {
     background_error: Mutex<Option<Error>>,
     recovery: Recovery,
     _lock: Option<Lock>,
+}
+
+/// The right to write, while the index has all of the log.
+struct Turn<'a> {
+    writer: MutexGuard<'a, Writer>,
+    _quiet: Quiet<'a>,
 }
 
 /// What maintenance remembers.
@@ -83,6 +92,12 @@ impl Inner {
         let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?.lock();
         self.commit.check()?;
         Ok(writer)
+    }
+
+    /// The right to write when all that is in the log is shown.
+    fn turn(&self) -> Result<Turn<'_>> {
+        let quiet = self.unshown.quiet();
+        Ok(Turn { writer: self.writer()?, _quiet: quiet })
     }
 
     /// The right to remove files. The thread that compacts, which may take hours, makes way.
@@ -112,19 +127,20 @@ impl Inner {
             return Ok(());
         }
         self.wait_durable(position)?;
-        let mut writer = self.writer()?;
-        writer.mark()?;
-        self.write_checkpoint(maintained, writer, &[]).map(|_| ())
+        let mut turn = self.turn()?;
+        turn.writer.mark()?;
+        self.write_checkpoint(maintained, turn, &[]).map(|_| ())
     }
 
-    /// Writes a checkpoint of the moment when `writer` is handed over, without some files that
+    /// Writes a checkpoint of the moment when `turn` is handed over, without some files that
     /// nothing in the index leads to. Its files.
     fn write_checkpoint(
         &self,
         maintained: &mut Maintained,
-        writer: MutexGuard<'_, Writer>,
+        turn: Turn<'_>,
         excluded: &[u64],
     ) -> Result<Vec<FileEntry>> {
+        let writer = &turn.writer;
         let checkpoint = Checkpoint {
             files: self.file_entries(excluded),
             sequence: writer.sequence(),
@@ -133,7 +149,7 @@ impl Inner {
             open_tail: writer.tail().is_some(),
         };
         let (index, position) = (self.index.snapshot(), writer.position());
-        drop(writer);
+        drop(turn);
         self.wait_durable(position)?;
         index::write(&*self.storage, &checkpoint, &index)?;
         maintained.checkpoint = Some(position);

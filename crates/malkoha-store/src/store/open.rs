@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
-use super::{Background, Inner, Maintained, Store};
+use super::{Background, Inner, Maintained, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::log::{Commit, FileTable, Writer, parse_name, random_seed};
@@ -80,6 +80,7 @@ impl Store {
             files: ArcSwap::from_pointee(recovered.table),
             writer: None,
             commit: Commit::default(),
+            unshown: Unshown::default(),
             ahead: Arc::default(),
             maintenance: Mutex::default(),
             waiting: AtomicUsize::default(),
@@ -208,6 +209,16 @@ pub(super) fn writable(
         table.remove(found.id());
         table.insert(Arc::clone(found));
     }
+    // What is shown from here on is durable: a crash left it, or a sync that failed.
+    for file in table.files() {
+        file.make_durable(&*storage)?;
+        if tail.as_ref().is_none_or(|tail| tail.id() != file.id()) {
+            file.close();
+        }
+    }
+    if !checkpointed {
+        storage.sync_directory().map_err(Error::io("sync", "."))?;
+    }
     let is_tail = |id| tail.as_ref().is_some_and(|tail| tail.id() == id);
     let unsynced =
         table.files().iter().filter(|file| !is_tail(file.id()) && file.durable() < file.end());
@@ -231,6 +242,7 @@ pub(super) fn writable(
         files: ArcSwap::from_pointee(table),
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
+        unshown: Unshown::default(),
         ahead: Arc::default(),
         maintenance: Mutex::new(maintained),
         waiting: AtomicUsize::default(),

@@ -51,12 +51,11 @@ impl Store {
             return Ok(());
         }
         let contents = batch.contents();
-        let position = {
-            let mut writer = self.inner.writer()?;
-            self.inner.write(&mut writer, &contents)?;
-            writer.position()
-        };
-        self.inner.acknowledge(position)
+        if self.inner.options.durability == Durability::Always {
+            return self.inner.write_durably(&contents).map(|_| ());
+        }
+        let mut writer = self.inner.writer()?;
+        self.inner.write(&mut writer, &contents)
     }
 
     /// Makes all that was written durable.
@@ -71,14 +70,11 @@ impl Store {
     /// Answers whether the key had a value.
     fn write_one(&self, content: Content<'_>) -> Result<bool> {
         check(content.key, content.value)?;
-        let (existed, position) = {
-            let mut writer = self.inner.writer()?;
-            let existed = self.inner.write_single(&mut writer, &content)?;
-            (existed, writer.position())
-        };
-        // A key may be absent because of a delete that is not durable yet: that is waited for too.
-        self.inner.acknowledge(position)?;
-        Ok(existed)
+        if self.inner.options.durability == Durability::Always {
+            return self.inner.write_durably(std::slice::from_ref(&content));
+        }
+        let mut writer = self.inner.writer()?;
+        self.inner.write_single(&mut writer, &content)
     }
 }
 
@@ -94,12 +90,49 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
-    /// Returns when what was written is as durable as the store's options want it.
-    fn acknowledge(&self, position: u64) -> Result<()> {
-        match self.options.durability {
-            Durability::Always => self.wait_durable(position),
-            Durability::Every(_) | Durability::System => Ok(()),
+    /// Writes records together and syncs them before anybody finds them. Whether the key of the first had
+    /// a value; nothing is written if it is one delete of a key that had none.
+    fn write_durably(&self, contents: &[Content<'_>]) -> Result<bool> {
+        let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
+        let _claim = self.unshown.claim(&hashes);
+        let (existed, appended, position) = {
+            let mut writer = self.writer()?;
+            // What cannot be read is found out before anything is written.
+            let table = self.files.load();
+            let mut existed = false;
+            for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
+                let old = locate(&self.index, &table, hash, content.key)?;
+                existed |= i == 0 && old.is_some_and(|old| is_alive(&old.record));
+            }
+            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed;
+            let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
+            (existed, appended, writer.position())
+        };
+        // A key may be absent because of a delete that is not durable yet: that is waited for too.
+        self.wait_durable(position)?;
+        if let Some((file, offset)) = appended {
+            let _writer = self.writer()?;
+            self.show(contents, &hashes, &file, offset)?;
         }
+        Ok(existed)
+    }
+
+    /// Lets records of the log be found, which begin at an offset.
+    fn show(
+        &self,
+        contents: &[Content<'_>],
+        hashes: &[u64],
+        file: &LogFile,
+        mut offset: u64,
+    ) -> Result<()> {
+        let table = self.files.load();
+        for (content, &hash) in contents.iter().zip(hashes) {
+            let old = locate(&self.index, &table, hash, content.key);
+            let old = old.inspect_err(|error| self.commit.fail(error))?;
+            self.publish(content, hash, file, offset, old)?;
+            offset += content.shape().bytes();
+        }
+        Ok(())
     }
 
     fn write_single(&self, writer: &mut Writer, content: &Content<'_>) -> Result<bool> {
@@ -124,15 +157,8 @@ impl Inner {
         for (content, &hash) in contents.iter().zip(&hashes) {
             locate(&self.index, &table, hash, content.key)?;
         }
-        let (file, mut offset) = self.append(writer, contents)?;
-        let table = self.files.load();
-        for (content, &hash) in contents.iter().zip(&hashes) {
-            let old = locate(&self.index, &table, hash, content.key);
-            let old = old.inspect_err(|error| self.commit.fail(error))?;
-            self.publish(content, hash, &file, offset, old)?;
-            offset += content.shape().bytes();
-        }
-        Ok(())
+        let (file, offset) = self.append(writer, contents)?;
+        self.show(contents, &hashes, &file, offset)
     }
 
     /// Writes records into the log, where nobody finds them yet. Their file, and where they begin.

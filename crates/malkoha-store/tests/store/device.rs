@@ -137,6 +137,8 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     storage.fail_syncs(true);
     let error = store.put(b"unlucky", b"1").unwrap_err();
     assert!(matches!(error, Error::Stopped(_)), "{error}");
+    // What is not durable is not shown either.
+    assert_eq!(store.get(b"unlucky").unwrap(), None);
     // Even when the device says that all is well again: what it dropped it does not tell twice.
     storage.fail_syncs(false);
     let events = storage.events();
@@ -162,6 +164,38 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
         assert_eq!(store.get(key).unwrap().as_ref(), Some(value));
     }
     store.put(b"later", b"1").unwrap();
+}
+
+/// The system takes pages whose sync failed for written. The store that was opened next showed what they
+/// had, wrote behind it and said that it was durable; the device never got it.
+#[test]
+fn a_failed_sync_is_made_up_for_by_opening() {
+    for durability in [Durability::Always, Durability::System] {
+        let storage = Simulated::default();
+        let options = options().durability(durability);
+        let open = || Store::open_in(Arc::new(storage.clone()), None, &options);
+        let store = open().unwrap();
+        for n in 0..200 {
+            store.put(&key(n), &[1; 100]).unwrap();
+        }
+        store.sync().unwrap();
+        storage.fail_syncs(true);
+        let _ = store.put(b"unlucky", &[1; 3000]);
+        assert!(store.sync().is_err());
+        drop(store);
+        // As long as the device fails, what it has not got is not shown.
+        assert!(open().is_err());
+        storage.fail_syncs(false);
+        let store = open().unwrap();
+        let shown = store.get(b"unlucky").unwrap();
+        assert_eq!(shown.map(|value| value.len()), Some(3000));
+        store.put(b"later", b"1").unwrap();
+        store.sync().unwrap();
+        let left = storage.crashed(storage.events(), || false);
+        let store = Store::open_in(Arc::new(left), None, &options).unwrap();
+        assert_eq!(store.len(), 202);
+        assert!(store.get(b"unlucky").unwrap().is_some());
+    }
 }
 
 #[test]

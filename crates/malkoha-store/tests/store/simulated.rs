@@ -5,7 +5,7 @@
 //! whatever the order; a length that was not is the old one or the new one. Of changes to the
 //! directory that were not synced, the first few are there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -25,6 +25,8 @@ enum Event {
     Resize(u64, u64),
     Write(u64, u64, Vec<u8>),
     Sync(u64),
+    /// One that failed: the system takes the pages for written from then on.
+    FailedSync(u64),
     Rename(String, String),
     Remove(String),
     SyncDirectory,
@@ -97,6 +99,7 @@ impl Simulated {
                 Event::Resize(number, bytes) => files.get_mut(number).unwrap().resize(*bytes),
                 Event::Write(number, at, bytes) => files.get_mut(number).unwrap().write(*at, bytes),
                 Event::Sync(number) => files.get_mut(number).unwrap().sync(),
+                Event::FailedSync(number) => files.get_mut(number).unwrap().forget(),
                 Event::Rename(..) | Event::Remove(_) => pending.push(event),
                 Event::SyncDirectory => {
                     pending.drain(..).for_each(|event| apply(event, &mut names))
@@ -137,11 +140,14 @@ fn apply(event: &Event, names: &mut BTreeMap<String, u64>) {
 struct Image {
     durable: Vec<u8>,
     present: Vec<u8>,
+    /// Sectors that a sync would write.
+    dirty: BTreeSet<usize>,
 }
 
 impl Image {
     fn new(bytes: u64) -> Self {
-        Self { durable: Vec::new(), present: vec![0; usize::try_from(bytes).unwrap()] }
+        let present = vec![0; usize::try_from(bytes).unwrap()];
+        Self { durable: Vec::new(), present, dirty: BTreeSet::new() }
     }
 
     fn resize(&mut self, bytes: u64) {
@@ -151,10 +157,22 @@ impl Image {
     fn write(&mut self, at: u64, bytes: &[u8]) {
         let at = usize::try_from(at).unwrap();
         self.present[at..at + bytes.len()].copy_from_slice(bytes);
+        let sector = usize::try_from(SECTOR).unwrap();
+        self.dirty.extend(at / sector..(at + bytes.len()).div_ceil(sector));
+    }
+
+    fn forget(&mut self) {
+        self.dirty.clear();
     }
 
     fn sync(&mut self) {
-        self.durable.clone_from(&self.present);
+        self.durable.resize(self.present.len(), 0);
+        let sector = usize::try_from(SECTOR).unwrap();
+        for dirty in std::mem::take(&mut self.dirty) {
+            let end = self.present.len().min((dirty + 1) * sector);
+            let bytes = (dirty * sector).min(end)..end;
+            self.durable[bytes.clone()].copy_from_slice(&self.present[bytes]);
+        }
     }
 
     fn crashed(&self, chance: &mut impl FnMut() -> bool) -> Vec<u8> {
@@ -287,6 +305,7 @@ impl StorageFile for SimulatedFile {
 
     fn sync(&self) -> io::Result<()> {
         if self.state.lock().unwrap().failing {
+            self.note(Event::FailedSync(self.number));
             return Err(io::Error::other("the device is gone"));
         }
         self.note(Event::Sync(self.number));
