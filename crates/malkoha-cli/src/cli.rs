@@ -9,7 +9,7 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, get, info, plan, screen, store, union, uniq, verify,
+    build, check, count, edit, generate, get, info, new, plan, screen, store, union, uniq, verify,
 };
 use crate::input::Inputs;
 
@@ -34,6 +34,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Screen(screen::Arguments),
     Uniq(uniq::Arguments),
+    New(new::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
     Count(count::Arguments),
@@ -128,8 +129,8 @@ pub(crate) struct SelectArgs {
 #[derive(Args, Debug)]
 pub(crate) struct SeedArgs {
     /// Hash by XXH3-64 with this seed, which is faster: equal inputs then give equal results, and
-    /// who chooses lines can choose which are taken for each other [default: SipHash-1-3 with a
-    /// random key]
+    /// who chooses lines can choose which are taken for each other where lines are not compared
+    /// [default: SipHash-1-3 with a random key]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
@@ -138,6 +139,14 @@ impl SeedArgs {
     pub(crate) fn hasher(&self) -> KeyHasher {
         self.seed.map_or_else(KeyHasher::random, KeyHasher::new)
     }
+}
+
+/// The rate that is built where this one is asked for. Looser ones than this make filters larger: of
+/// their short fingerprints, more fit nowhere and are kept beside the table.
+pub(crate) fn built_rate(asked: f64) -> f64 {
+    const LOOSEST: f64 = 0.1;
+    // What is no rate shall be told as it was written.
+    if (LOOSEST..1.0).contains(&asked) { LOOSEST } else { asked }
 }
 
 /// Parses a number of lines: `1000000`, `1_000_000`, `1e6`, `1M`.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::ErrorKind;
 
@@ -48,6 +49,20 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// Tells of an error, which need not be the end.
 pub(crate) fn warn(error: &anyhow::Error) {
     tell(&format!("malkoha: {}", one_line(&with_causes(error))));
+}
+
+/// Tells of an input that cannot be read; the others still are.
+pub(crate) fn pass_over(error: &anyhow::Error) {
+    warn(error);
+    PASSED_OVER.store(true, Ordering::Relaxed);
+}
+
+/// Whether an input was passed over.
+static PASSED_OVER: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a command that came to its end.
+pub(crate) fn code(outcome: Outcome) -> ExitCode {
+    if PASSED_OVER.load(Ordering::Relaxed) { ExitCode::from(FAILED) } else { outcome.into() }
 }
 
 /// Reports what the argument parser found: help and version as they are, errors in one line.

@@ -19,7 +19,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     match cli::Cli::try_parse() {
         Ok(cli) => match commands::run(cli.command) {
-            Ok(outcome) => outcome.into(),
+            Ok(outcome) => failure::code(outcome),
             Err(error) => failure::report(&error),
         },
         Err(error) => failure::report_usage(&error),

@@ -18,8 +18,9 @@ use crate::progress::Progress;
 use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
-A line that occurs several times in the input is added once, unless --copies is given. A line that
-was added twice, in two runs, is in until it is removed twice; --unique avoids that.
+A line that is in, as far as the filter can tell, is not added again. With --copies every line is, and
+counts as often as it was added: 'malkoha count' tells it, and each 'malkoha remove' takes one away.
+Use --copies for a filter that lines are removed from.
 
 If the filter has no room for all lines, it stays as it was. 'malkoha build --capacity' makes a
 larger one, and 'malkoha build --growable' one that grows.
@@ -29,13 +30,13 @@ keeps the values that it has: remove those that the new ones replace.
 
 Examples:
   malkoha add seen.mlk today.txt
-  malkoha add --unique seen.mlk today.txt
+  malkoha add --copies visits.mlk today.log
   malkoha add ages.mlk hatched.tsv";
 
 const AFTER_REMOVE: &str = "\
 Remove only lines that are certainly in! A filter keeps fingerprints: removing a line that was
-never added can remove another line's, which is then no longer found. Nor remove anything from a
-filter that was made with 'add --unique'.
+never added can remove another line's, which is then no longer found. To keep the two apart, add lines
+with 'add --copies': a line that 'add' takes for one that is in shares its fingerprint.
 
 From a map, remove lines of a key, a tab and the value that goes. The key's other values stay.
 
@@ -54,10 +55,6 @@ struct EditArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Count a line as often as it occurs in the input
-    #[arg(long)]
-    copies: bool,
-
     #[command(flatten)]
     threads: ThreadArgs,
 
@@ -73,9 +70,9 @@ pub(crate) struct Add {
     #[command(flatten)]
     edit: EditArgs,
 
-    /// Leave out lines that the filter says are in; not for filters that lines are removed from
-    #[arg(long, conflicts_with = "copies")]
-    unique: bool,
+    /// Add every line, also one that is in, and as often as it occurs in the input
+    #[arg(long)]
+    copies: bool,
 }
 
 /// Remove lines from a filter file
@@ -84,6 +81,10 @@ pub(crate) struct Add {
 pub(crate) struct Remove {
     #[command(flatten)]
     edit: EditArgs,
+
+    /// Remove a line as often as it occurs in the input, not once
+    #[arg(long)]
+    copies: bool,
 }
 
 pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
@@ -96,10 +97,11 @@ pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
 
 impl Task for &Add {
     fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
-        let Add { edit, unique } = self;
+        let &Add { ref edit, copies } = self;
         let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
-        let mut asked = edit.read_items(&filter, filter.value_bits()).with_context(failed)?;
-        if *unique {
+        let mut asked =
+            edit.read_items(&filter, filter.value_bits(), copies).with_context(failed)?;
+        if !copies {
             C::retain_new(&filter, &mut asked.items);
         }
         insert(&mut filter, &asked.items).with_context(failed)?;
@@ -113,10 +115,10 @@ impl Task for &Add {
 
 impl Task for &Remove {
     fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
-        let edit = &self.edit;
+        let &Remove { ref edit, copies } = self;
         let failed = || format!("cannot remove from {}, which is unchanged", name(&edit.filter));
         // A value that is too large is not in, and that is no mistake.
-        let asked = edit.read_items(&filter, u64::BITS).with_context(failed)?;
+        let asked = edit.read_items(&filter, u64::BITS, copies).with_context(failed)?;
         let before = filter.len();
         C::remove(&mut filter, &asked.items);
         let removed = before - filter.len();
@@ -133,13 +135,14 @@ impl EditArgs {
         &self,
         filter: &Filter<T, C>,
         value_bits: u32,
+        copies: bool,
     ) -> Result<Items<C::Item>> {
-        let inputs = self.input.inputs();
+        let inputs = self.input.inputs().all_needed();
         if inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        let how = Reducing { hasher: filter.hasher(), value_bits, copies: self.copies };
+        let how = Reducing { hasher: filter.hasher(), value_bits, copies };
         Items::read(&inputs, how, self.threads.threads(), &progress)
     }
 

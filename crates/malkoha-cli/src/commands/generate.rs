@@ -9,9 +9,11 @@ use clap_mangen::Man as Page;
 
 use crate::cli::Cli;
 use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::output::stdout;
 
 const AFTER_COMPLETIONS: &str = "\
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions
   malkoha completions bash > ~/.local/share/bash-completion/completions/malkoha
   malkoha completions fish > ~/.config/fish/completions/malkoha.fish";
 
@@ -59,6 +61,7 @@ pub(crate) fn man(Man { command }: &Man) -> Result<Outcome> {
 }
 
 fn print(mut bytes: &[u8]) -> Result<Outcome> {
+    stdout::is_open().context(CANNOT_WRITE)?;
     io::copy(&mut bytes, &mut io::stdout()).context(CANNOT_WRITE)?;
     Ok(Outcome::Found)
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             Ok(())
         })
     };
-    let printer = Printer::new(separator, &arguments.print);
+    let printer = Printer::new(separator, &arguments.print)?;
     let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
     Ok(Outcome::found_if(printer.finish()?.selected > 0))
 }

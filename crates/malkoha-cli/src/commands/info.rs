@@ -60,6 +60,16 @@ fn record(facts: &Facts) -> Value {
     })
 }
 
+/// How many are in, and how many have room.
+fn held(facts: &Facts) -> String {
+    let (keys, capacity) = (HumanCount(facts.keys), HumanCount(facts.capacity));
+    match facts.shape.grows {
+        _ if facts.keys <= facts.capacity => format!("{keys} of {capacity}"),
+        true => format!("{keys}, begun with room for {capacity}"),
+        false => format!("{keys} with repetitions, room for {capacity} different ones"),
+    }
+}
+
 fn text(facts: &Facts) -> String {
     let shape = &facts.shape;
     let (item, items, further) =
@@ -83,7 +93,7 @@ fn text(facts: &Facts) -> String {
     };
     let mut rows = vec![
         ("holds", facts.kind().to_owned()),
-        (items, format!("{} of {}", HumanCount(facts.keys), HumanCount(facts.capacity))),
+        (items, held(facts)),
         ("fpr", format!("{:.3e}", facts.fpr)),
         ("size", format!("{}{bits_per_key}", HumanBytes(facts.bytes))),
         ("load", format!("{:.4} of {} slots", facts.load, HumanCount(shape.slots))),

@@ -7,6 +7,7 @@ pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod get;
 pub(crate) mod info;
+pub(crate) mod new;
 pub(crate) mod plan;
 #[cfg(feature = "remote")]
 pub(crate) mod remote;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
         Command::Screen(arguments) => screen::run(&arguments),
         Command::Uniq(arguments) => uniq::run(&arguments),
+        Command::New(arguments) => new::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Count(arguments) => count::run(&arguments),

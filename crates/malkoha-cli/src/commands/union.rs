@@ -25,7 +25,7 @@ they were built with the same hash, whatever else they were built with and whate
 to. See 'malkoha build --like' for files with a random key.
 
 A line that is in two of them counts as often as in the one in which it counts more: what was added
-once to each is removed once. With --sum it counts as often as in both together.
+once to each is removed once. With --copies it counts as often as in both together.
 
 Maps are united likewise; those of fixed size if their values have equally many bits, see 'malkoha
 build --value-bits'.
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 
     /// Let what is in several filters count as often as in all of them together
     #[arg(long)]
-    sum: bool,
+    copies: bool,
 
     /// Show no summary
     #[arg(short, long)]
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
     let first = filters.first().context("there is no filter to unite")?;
     let file = FilterFile::open(first)?;
-    let copies = if arguments.sum { Copies::Sum } else { Copies::Most };
+    let copies = if arguments.copies { Copies::Sum } else { Copies::Most };
     match file.kind() {
         FileKind::GrowableSet => arguments
             .unite(&file, |ours: &mut GrowableCuckooFilter, theirs| ours.unite(theirs, copies)),

@@ -7,9 +7,9 @@ use malkoha::{BatchError, Content, Filter, KeyHasher, Keys, Values};
 use super::pair::WrongLine;
 
 /// A table that commands read as a whole, change and write.
-pub(crate) trait Table: Candidates + Change + Stored {}
+pub(crate) trait Table: Candidates + Change + Stored + Send + 'static {}
 
-impl<T: Candidates + Change + Stored> Table for T {}
+impl<T: Candidates + Change + Stored + Send + 'static> Table for T {}
 
 /// What lines are to a set, [`Keys`], and to a map, [`Values`].
 pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
@@ -26,6 +26,13 @@ pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
         filter: &mut Filter<T, Self>,
         items: &[Self::Item],
     ) -> Result<(), BatchError>;
+
+    /// Puts in what is not in, of a set, and tells which these are.
+    fn insert_new<T: Table>(
+        filter: &mut Filter<T, Self>,
+        hashes: &[u64],
+        new: &mut [bool],
+    ) -> Result<()>;
 
     /// Takes items out, one copy each.
     fn remove<T: Table>(filter: &mut Filter<T, Self>, items: &[Self::Item]);
@@ -61,6 +68,15 @@ impl Lines for Keys {
         filter.insert_hashes(hashes)
     }
 
+    fn insert_new<T: Table>(
+        filter: &mut Filter<T>,
+        hashes: &[u64],
+        new: &mut [bool],
+    ) -> Result<()> {
+        filter.insert_unique_hashes(hashes, new).map_err(|refusal| refusal.error)?;
+        Ok(())
+    }
+
     fn remove<T: Table>(filter: &mut Filter<T>, hashes: &[u64]) {
         filter.remove_hashes(hashes, &mut vec![false; hashes.len()]);
     }
@@ -85,6 +101,10 @@ impl Lines for Values {
 
     fn insert<T: Table>(map: &mut Filter<T, Self>, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
         map.insert_hashes(pairs)
+    }
+
+    fn insert_new<T: Table>(_: &mut Filter<T, Self>, _: &[u64], _: &mut [bool]) -> Result<()> {
+        Err(anyhow!("it holds a map, and lines have no values: see 'malkoha add --help'"))
     }
 
     fn remove<T: Table>(map: &mut Filter<T, Self>, pairs: &[(u64, u64)]) {

@@ -38,8 +38,8 @@ impl FilterFile {
 
     fn of(path: &Path, lock: io::Result<Option<File>>) -> Result<Self> {
         let failed = || format!("cannot open filter {}", name(path));
-        let lock = lock.with_context(failed)?;
         let kind = kind(path).with_context(failed)?;
+        let lock = lock.with_context(failed)?;
         Ok(Self { path: path.to_path_buf(), kind, _lock: lock })
     }
 

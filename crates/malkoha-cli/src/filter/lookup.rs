@@ -13,7 +13,7 @@ use malkoha::{
 
 use super::Lines;
 use super::facts::{Facts, Shape};
-use crate::input::name;
+use crate::input::{is_stdin, name};
 
 /// Bytes of a file that tell its kind.
 const HEADER_BYTES: u64 = 128;
@@ -134,6 +134,10 @@ fn mapped<C: Lines>(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {
 
 /// The kind of the file at `path`, by its header.
 pub(super) fn kind(path: &Path) -> Result<FileKind, ReadError> {
+    if is_stdin(path) {
+        let why = "'-' is for lines: name the file of the filter";
+        return Err(io::Error::other(why).into());
+    }
     let metadata = path.metadata()?;
     if !metadata.is_file() && !metadata.is_dir() {
         let why = "it is a pipe or a device, and filters are read twice: write it to a file first";

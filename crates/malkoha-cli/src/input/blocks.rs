@@ -3,13 +3,17 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::vec::IntoIter;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use indicatif::ProgressBar;
 use memchr::memrchr;
+use same_file::Handle;
 
-use super::{is_stdin, name};
+use super::{Inputs, content, is_stdin, name};
+use crate::failure::pass_over;
+use crate::output::stdout;
 
 /// Bytes that are read at once, unless a line is longer. They fit the cache of a processor.
 pub(super) const BLOCK: usize = 1 << 18;
@@ -20,12 +24,18 @@ pub(crate) struct Block {
     bytes: Vec<u8>,
     filled: usize,
     file: usize,
+    offset: u64,
 }
 
 impl Block {
     /// The number of the file that the lines are from, from 0.
     pub(crate) fn file(&self) -> usize {
         self.file
+    }
+
+    /// Bytes of the file before these lines, as they are read.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
     }
 
     /// The lines with their terminators, which the last line of a file may lack.
@@ -40,6 +50,11 @@ pub(crate) struct Blocks {
     /// Files that have been opened.
     opened: usize,
     separator: u8,
+    /// A file that cannot be read is an error, and not passed over.
+    all_needed: bool,
+    lengths: Option<Arc<[u64]>>,
+    /// Bytes of the file that have been handed over.
+    offset: u64,
     source: Option<(PathBuf, Box<dyn Read + Send>)>,
     /// The beginning of a line whose end has not been read.
     rest: Vec<u8>,
@@ -47,9 +62,18 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(paths: Vec<PathBuf>, separator: u8, progress: ProgressBar) -> Self {
-        let paths = paths.into_iter();
-        Self { paths, opened: 0, separator, source: None, rest: Vec::new(), progress }
+    pub(super) fn new(inputs: &Inputs, progress: ProgressBar) -> Self {
+        Self {
+            paths: inputs.paths.clone().into_iter(),
+            opened: 0,
+            separator: inputs.separator,
+            all_needed: inputs.all_needed,
+            lengths: inputs.lengths.clone(),
+            offset: 0,
+            source: None,
+            rest: Vec::new(),
+            progress,
+        }
     }
 
     /// Reads the next lines, as many as come at once; `false` at the end of all files.
@@ -57,14 +81,45 @@ impl Blocks {
         loop {
             if self.source.is_none() {
                 let Some(path) = self.paths.next() else { return Ok(false) };
-                self.source = Some((path.clone(), open(&path)?));
                 self.opened += 1;
+                match open(&path) {
+                    Ok(source) => {
+                        self.offset = 0;
+                        self.source = Some((path, self.limited(source)));
+                    }
+                    Err(error) => self.fail(error)?,
+                }
+                continue;
             }
-            if self.read_lines(block)? {
-                block.file = self.opened - 1;
-                return Ok(true);
+            match self.read_lines(block) {
+                Ok(true) => {
+                    block.file = self.opened - 1;
+                    block.offset = self.offset;
+                    self.offset += block.filled as u64;
+                    return Ok(true);
+                }
+                Ok(false) => {}
+                Err(error) => self.fail(error)?,
             }
         }
+    }
+
+    fn limited(&self, source: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        match &self.lengths {
+            Some(lengths) => Box::new(source.take(lengths[self.opened - 1])),
+            None => source,
+        }
+    }
+
+    /// What happens to a file that cannot be read, or not to its end.
+    fn fail(&mut self, error: Error) -> Result<()> {
+        self.source = None;
+        self.rest.clear();
+        if self.all_needed {
+            return Err(error);
+        }
+        pass_over(&error);
+        Ok(())
     }
 
     /// `false` at the end of the file.
@@ -102,12 +157,19 @@ impl Blocks {
 }
 
 fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    if is_stdin(path) {
-        return Ok(Box::new(io::stdin()));
-    }
-    let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        bail!("cannot read {}: it is a directory, and lines come from files", name(path));
-    }
-    Ok(Box::new(file))
+    let is_output =
+        |handle: io::Result<Handle>| handle.is_ok_and(|handle| stdout::is_file(&handle));
+    let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
+    let source: Box<dyn Read + Send> = if is_stdin(path) {
+        ensure!(!is_output(Handle::stdin()), refuse());
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            bail!("cannot read {}: it is a directory, and lines come from files", name(path));
+        }
+        ensure!(!is_output(file.try_clone().and_then(Handle::from_file)), refuse());
+        Box::new(file)
+    };
+    content::lines(source).with_context(|| format!("cannot read {}", name(path)))
 }

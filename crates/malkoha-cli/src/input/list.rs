@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use memchr::memchr_iter;
 use memmap2::Mmap;
 
-use super::{is_stdin, name};
+use super::{content, is_stdin, name};
 
 /// The bytes of a list of lines.
 ///
@@ -25,7 +25,7 @@ impl List {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = || format!("cannot open list {}", name(path));
         if is_stdin(path) {
-            return Self::read(io::stdin().lock()).with_context(failed);
+            return Self::read(Box::new(io::stdin())).with_context(failed);
         }
         let file = File::open(path).with_context(failed)?;
         let metadata = file.metadata().with_context(failed)?;
@@ -34,7 +34,10 @@ impl List {
         }
         // Pipes cannot be mapped, and neither can nothing.
         if !metadata.is_file() || metadata.len() == 0 {
-            return Self::read(file).with_context(failed);
+            return Self::read(Box::new(file)).with_context(failed);
+        }
+        if content::start_of(&file).with_context(failed)?.is_some() {
+            return Self::read(Box::new(file)).with_context(failed);
         }
         // SAFETY: the map is only read. The contract that nobody changes the file meanwhile cannot
         // be enforced; the help text states it. Reads of it go through plain byte slices, whose
@@ -43,9 +46,26 @@ impl List {
         Ok(Self::Mapped(map))
     }
 
-    fn read(mut source: impl Read) -> io::Result<Self> {
+    /// A regular file of lines that are not compressed, if it is one that can be read.
+    pub(crate) fn map(path: &Path) -> Option<Self> {
+        // A pipe must not be opened here: who writes to it would find it closed again.
+        if is_stdin(path) || !path.metadata().ok()?.is_file() {
+            return None;
+        }
+        let file = File::open(path).ok()?;
+        if content::start_of(&file).ok()?.is_some() {
+            return None;
+        }
+        if file.metadata().ok()?.len() == 0 {
+            return Some(Self::Read(Vec::new()));
+        }
+        // SAFETY: as in `open`.
+        unsafe { Mmap::map(&file) }.ok().map(Self::Mapped)
+    }
+
+    fn read(source: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes)?;
+        content::lines(source)?.read_to_end(&mut bytes)?;
         Ok(Self::Read(bytes))
     }
 

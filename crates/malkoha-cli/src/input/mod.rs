@@ -1,14 +1,19 @@
 //! Where lines come from: files, or standard input.
 
 mod blocks;
+mod content;
+mod hashed;
 mod list;
 mod split;
+mod zstd;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use same_file::is_same_file;
 
 pub(crate) use blocks::{Block, Blocks};
+pub(crate) use hashed::Hashed;
 pub(crate) use list::List;
 pub(crate) use split::{BATCH, split};
 
@@ -22,6 +27,9 @@ const STDIN: &str = "-";
 pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
     separator: u8,
+    all_needed: bool,
+    /// Bytes of each file to read, if not all that there are then.
+    lengths: Option<Arc<[u64]>>,
 }
 
 impl Inputs {
@@ -30,7 +38,17 @@ impl Inputs {
         if paths.is_empty() {
             paths.push(STDIN.into());
         }
-        Self { paths, separator }
+        Self { paths, separator, all_needed: false, lengths: None }
+    }
+
+    /// With all of them or not at all. Otherwise what cannot be read is told and passed over.
+    pub(crate) fn all_needed(self) -> Self {
+        Self { all_needed: true, ..self }
+    }
+
+    /// Only so many bytes of each file, whatever is appended meanwhile.
+    pub(crate) fn up_to(self, lengths: Arc<[u64]>) -> Self {
+        Self { lengths: Some(lengths), ..self }
     }
 
     pub(crate) fn separator(&self) -> u8 {
@@ -71,7 +89,7 @@ impl Inputs {
 
     /// All lines, block by block.
     pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
-        Blocks::new(self.paths.clone(), self.separator, progress.bar())
+        Blocks::new(self, progress.bar())
     }
 }
 

@@ -1,13 +1,14 @@
 //! Output files that appear whole or not at all: written beside their place, then renamed.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, FilterView, ReadError};
 
+use super::stdout;
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 
@@ -17,6 +18,8 @@ const SIGNATURE_BYTES: u64 = 8;
 /// What may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
+    /// No file: one that is there, or comes to be meanwhile, stays.
+    Nothing,
     /// Only filter files, and files without content.
     Filters,
     /// Any file.
@@ -33,10 +36,15 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     filter: &Filter<T, C>,
 ) -> Result<()> {
     if is_stdin(path) {
+        stdout::is_open().context(CANNOT_WRITE)?;
+        if io::stdout().is_terminal() && overwrite == Overwrite::Filters {
+            bail!("a filter is no text for a terminal: name a file, or send it there with --force");
+        }
         return write(io::stdout().lock(), filter).context(CANNOT_WRITE);
     }
     let failed = || format!("cannot write {}", name(path));
     match fs::metadata(path) {
+        Ok(_) if overwrite == Overwrite::Nothing => Ok(()),
         Ok(metadata) if metadata.is_dir() => bail!("{}: it is a directory", failed()),
         Ok(metadata) if !metadata.is_file() => {
             let device = OpenOptions::new().write(true).open(path).with_context(failed)?;
@@ -51,15 +59,29 @@ pub(crate) fn replace<T: Lookup, C: Content>(
             }
             // The file that a link leads to is replaced, not the link.
             let target = path.canonicalize().with_context(failed)?;
-            write_beside(&target, Some(metadata.permissions()), filter).with_context(failed)
+            write_beside(&target, Some(metadata.permissions()), overwrite, filter)
+                .with_context(failed)
         }
-        Err(_) => write_beside(path, None, filter).with_context(failed),
+        // A link may lead to a file that is not there yet.
+        Err(_) => {
+            let target = destination(path).with_context(failed)?;
+            match write_beside(&target, None, overwrite, filter) {
+                Err(error)
+                    if overwrite == Overwrite::Nothing
+                        && error.kind() == io::ErrorKind::AlreadyExists =>
+                {
+                    Ok(())
+                }
+                written => written.with_context(failed),
+            }
+        }
     }
 }
 
 fn write_beside<T: Lookup, C: Content>(
     target: &Path,
     permissions: Option<Permissions>,
+    overwrite: Overwrite,
     filter: &Filter<T, C>,
 ) -> io::Result<()> {
     let directory = match target.parent() {
@@ -74,18 +96,87 @@ fn write_beside<T: Lookup, C: Content>(
         // Less the process's umask, as for any new file.
         builder.permissions(Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(&directory).map_err(without_path)?;
-    write(file.as_file(), filter)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
+    let complete = |file: &File| {
+        write(file, filter)?;
+        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
+        file.sync_all()
+    };
+    let file = match nameless(&directory) {
+        Some(file) => {
+            complete(&file)?;
+            builder
+                .make_in(&directory, |path| link(&file, path))
+                .map_err(without_path)?
+                .into_temp_path()
+        }
+        None => {
+            let file = builder.tempfile_in(&directory).map_err(without_path)?;
+            complete(file.as_file())?;
+            file.into_temp_path()
+        }
+    };
+    match overwrite {
+        Overwrite::Nothing => file.persist_noclobber(target),
+        _ => file.persist(target),
     }
-    file.as_file().sync_all()?;
-    file.persist(target).map_err(|error| error.error)?;
+    .map_err(|error| error.error)?;
     // The rename itself must survive a power cut too. Directories cannot be opened everywhere.
     if let Ok(directory) = File::open(directory) {
         directory.sync_all()?;
     }
     Ok(())
+}
+
+/// A file without a name, of which nothing remains if the process is killed before it gets one; if
+/// the file system has such files.
+#[cfg(target_os = "linux")]
+fn nameless(directory: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok()?);
+    // Without /proc it could get no name.
+    Path::new(&open_path(&file)).exists().then_some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path) -> Option<File> {
+    None
+}
+
+/// Gives a file without a name this one.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+
+    rustix::fs::linkat(CWD, open_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(target_os = "linux")]
+fn open_path(file: &File) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Links that are followed at most; the system follows as many.
+const MOST_LINKS: u32 = 40;
+
+/// Where the links at `path` lead, though there is no file.
+fn destination(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links lead on from it"))
 }
 
 /// The error without the temporary file's name, which says nothing to anybody.

@@ -2,6 +2,11 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
+use anyhow::{Context, Result};
+
+use super::stdout;
+use crate::failure::CANNOT_WRITE;
+
 const BUFFER: usize = 1 << 18;
 
 /// Writes lines, each with its terminator.
@@ -14,10 +19,11 @@ pub(crate) struct LineWriter {
 
 impl LineWriter {
     /// `prompt` as on a terminal, where it always is.
-    pub(crate) fn stdout(separator: u8, prompt: bool) -> Self {
+    pub(crate) fn stdout(separator: u8, prompt: bool) -> Result<Self> {
+        stdout::is_open().context(CANNOT_WRITE)?;
         let stdout = io::stdout();
         let prompt = prompt || stdout.is_terminal();
-        Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt }
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt })
     }
 
     #[inline]

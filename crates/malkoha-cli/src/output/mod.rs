@@ -4,6 +4,7 @@ mod atomic;
 mod fields;
 mod lines;
 mod pages;
+pub(crate) mod stdout;
 
 use std::path::Path;
 

@@ -30,9 +30,9 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(separator: u8, print: &PrintArgs) -> Self {
-        let out = LineWriter::stdout(separator, print.line_buffered);
-        Self { out, printed: Printed { lines: 0, selected: 0 } }
+    pub(crate) fn new(separator: u8, print: &PrintArgs) -> Result<Self> {
+        let out = LineWriter::stdout(separator, print.line_buffered)?;
+        Ok(Self { out, printed: Printed { lines: 0, selected: 0 } })
     }
 
     pub(crate) fn finish(self) -> Result<Printed> {

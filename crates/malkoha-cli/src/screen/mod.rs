@@ -13,7 +13,7 @@ pub(crate) use store_keys::StoreKeys;
 use crate::cli::SelectArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::input::{BATCH, Block, Inputs, split};
-use crate::output::{Page, Printed, Printer};
+use crate::output::{Page, Printed, Printer, stdout};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
 
@@ -31,9 +31,9 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Self {
-        let printer = Printer::new(separator, &select.print);
-        Self { select: select.clone(), separator, printer }
+    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Result<Self> {
+        let printer = Printer::new(separator, &select.print)?;
+        Ok(Self { select: select.clone(), separator, printer })
     }
 
     /// Takes lines, and which of them are in.
@@ -81,7 +81,7 @@ pub(crate) fn print_selected(
     threads: usize,
     progress: &Progress,
 ) -> Result<Outcome> {
-    let Selection { select, separator, printer } = Selection::new(inputs.separator(), select);
+    let Selection { select, separator, printer } = Selection::new(inputs.separator(), select)?;
     let chosen = select.clone();
     let work = move |block: &Block, page: &mut Page| {
         split(block.lines(), separator, |batch| {
@@ -99,5 +99,6 @@ pub(crate) fn print_selected(
 /// Prints one result as a line.
 pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
     use std::io::Write;
+    stdout::is_open().context(CANNOT_WRITE)?;
     writeln!(std::io::stdout(), "{record}").context(CANNOT_WRITE)
 }

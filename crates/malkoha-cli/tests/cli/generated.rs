@@ -2,9 +2,10 @@
 
 use crate::harness::Dir;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "screen",
     "uniq",
+    "new",
     "build",
     "check",
     "add",

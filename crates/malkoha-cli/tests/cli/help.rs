@@ -13,6 +13,7 @@ fn help_texts_are_as_reviewed() {
         "",
         "screen",
         "uniq",
+        "new",
         "build",
         "check",
         "count",

@@ -125,7 +125,7 @@ fn a_growable_filter_grows_when_lines_are_added() {
     dir.run("build -q --growable --growth 1000 --fpr 0.01 -o f.mlk lines").prints("");
     for start in [100, 5_000, 40_000] {
         dir.write("more", numbers(start..start * 8));
-        dir.run("add -q --unique f.mlk more").prints("");
+        dir.run("add -q f.mlk more").prints("");
     }
     let all = numbers(0..800) + &numbers(5_000..320_000);
     dir.pipe(&all, "check f.mlk").prints(&all);

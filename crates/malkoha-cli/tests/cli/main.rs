@@ -9,6 +9,8 @@ mod kinds;
 mod map_errors;
 mod maps;
 mod messages;
+mod new;
+mod odd_inputs;
 mod plan;
 mod random;
 mod screen;

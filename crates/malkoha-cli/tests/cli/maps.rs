@@ -149,7 +149,7 @@ fn pairs_are_added_and_removed() {
         assert_eq!(run.stderr, "m.mlk: removed 1 of 3 pairs, holds 5\n");
         dir.pipe("owl\nkoel\n", "get m.mlk").prints("owl\t4\nkoel\t13,300\n");
         dir.pipe("koel\t7\n", "remove -q m.mlk").finds_nothing();
-        let record = dir.pipe("owl\t4\nowl\t5\n", "add --unique --json m.mlk").succeeds().json();
+        let record = dir.pipe("owl\t4\nowl\t5\n", "add --json m.mlk").succeeds().json();
         assert_eq!(record, json!({ "lines": 2, "added": 1, "keys": 6 }));
         dir.pipe("owl\n", "get m.mlk").prints("owl\t4,5\n");
         dir.run("verify m.mlk").prints("m.mlk: ok\n");
@@ -168,7 +168,7 @@ fn a_round_trip_of_many_pairs() {
         assert_eq!(dir.run("info --json m.mlk").json()["keys"], pairs.len());
         dir.run("remove -q m.mlk added").prints("");
         assert_eq!(dir.run("info --json m.mlk").json()["keys"], before.len());
-        let again = dir.run("add --unique --json m.mlk before").json();
+        let again = dir.run("add --json m.mlk before").json();
         assert_eq!((&again["added"], &again["keys"]), (&json!(0), &json!(before.len())));
         let run = dir.run("remove --json m.mlk before").json();
         assert_eq!((&run["removed"], &run["keys"]), (&json!(before.len()), &json!(0)));

@@ -9,6 +9,9 @@ fn files_that_are_not_there() {
     dir.run("screen --list a none").complains("cannot open 'none': No such file or directory");
     dir.run("check none a").complains("cannot open filter 'none': No such file or directory");
     dir.run("add none a").complains("cannot open filter 'none': No such file or directory");
+    dir.run("check - a").complains(
+        "cannot open filter standard input: '-' is for lines: name the file of the filter",
+    );
     dir.run("info none").complains("cannot open filter 'none': No such file or directory");
     dir.run("uniq a/b").complains("cannot open 'a/b': Not a directory");
     dir.run("build -o no/f.mlk a").complains("cannot write 'no/f.mlk': No such file or directory");
@@ -78,7 +81,10 @@ fn options_that_do_not_exist_or_do_not_fit() {
         "build -o f --growable --layout bucketed a",
         "build -o f --growth 10 a",
         "build -o f --fpr x a",
-        "add --unique --copies f a",
+        "add --unique f a",
+        "uniq -c -d a",
+        "uniq -c --approximate a",
+        "uniq --fpr 0.1 a",
         "completions tcl",
     ] {
         let run = dir.run(command);
@@ -93,7 +99,7 @@ fn values_out_of_range() {
     let range = "false-positive rate 2 is out of range: ask for one above 0 and below 1";
     dir.run("build -o f --fpr 2 a").complains(range);
     dir.run("plan --keys 10 --fpr 2").complains(range);
-    dir.run("uniq --fpr 2 a").complains(range);
+    dir.run("uniq --approximate --fpr 2 a").complains(range);
     dir.run("build -o f --fingerprint-bits 99 a")
         .complains("fingerprints of 99 bits are not supported: choose 4 to 32");
     dir.run("build -o f --growable --growth 0 a")

@@ -22,11 +22,11 @@ fn a_union_has_the_lines_of_all() {
         assert!(run.stderr.starts_with("u.mlk: 3 lines of 2 filters in "), "{}", run.stderr);
         dir.run("check u.mlk all").prints("a\nb\nboth\n");
         dir.run("count u.mlk all").prints("1\ta\n1\tb\n0\tx\n1\tboth\n");
-        dir.run("union -q --sum -o u.mlk a.mlk b.mlk").prints("");
+        dir.run("union -q --copies -o u.mlk a.mlk b.mlk").prints("");
         dir.run("count u.mlk all").prints("1\ta\n1\tb\n0\tx\n2\tboth\n");
         dir.run("verify u.mlk").prints("u.mlk: ok\n");
-        dir.run("union -q --sum -o - a.mlk b.mlk").prints(dir.read("u.mlk"));
-        let record = dir.run("union --sum --json -o u.mlk a.mlk b.mlk a.mlk").succeeds().json();
+        dir.run("union -q --copies -o - a.mlk b.mlk").prints(dir.read("u.mlk"));
+        let record = dir.run("union --copies --json -o u.mlk a.mlk b.mlk a.mlk").succeeds().json();
         assert_eq!((&record["filters"], &record["keys"]), (&json!(3), &json!(6)));
         // One of the filters may be the output.
         dir.run("union -q -o a.mlk a.mlk b.mlk").prints("");
@@ -64,7 +64,7 @@ fn growable_filters_of_all_sizes_are_united() {
         assert!((99_800..=100_000).contains(&keys), "{keys}");
     }
     for filters in ["many.mlk few.mlk", "few.mlk many.mlk"] {
-        dir.run(&format!("union -q --sum -o u.mlk {filters}")).prints("");
+        dir.run(&format!("union -q --copies -o u.mlk {filters}")).prints("");
         assert_eq!(dir.run("info --json u.mlk").json()["keys"], 110_000);
     }
 }

@@ -26,8 +26,9 @@ Without --capacity the filter is as large as the input's distinct lines need. A 
 several times is put in once, unless --copies is given. Building takes 8 bytes of memory a line
 beside the filter.
 
-With --growable the filter grows when lines are added, to any size. Its rate holds up to --growth
-times --capacity, and each doubling beyond raises it by as much as the first rate.
+With --growable the filter grows when lines are added, to any size, and its rate holds at any size.
+--growth saves bits where it is known how far it grows: the rate then holds up to so many times
+--capacity, and each doubling beyond raises it by as much as the first rate.
 
 With --values the file is a map, and 'malkoha get' prints the values of keys. The last tab of a line
 ends its key. Several lines can give a key several values: eight of them lie in the table, or two
@@ -86,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["fingerprint_bits", "bucket_size", "layout"])]
     growable: bool,
 
-    /// How many times its capacity a growable filter may grow to at its rate [default: 1024]
+    /// How many times its capacity a growable filter may grow to at its rate [default: without end]
     #[arg(long, value_name = "FACTOR", requires = "growable")]
     growth: Option<f64>,
 
@@ -181,7 +182,7 @@ fn build<T: Table, C: Lines>(arguments: &Arguments) -> Result<Outcome>
 where
     Filter<T, C>: Built<C::Item>,
 {
-    let inputs = arguments.input.inputs();
+    let inputs = arguments.input.inputs().all_needed();
     refuse_to_overwrite_input(arguments, &inputs)?;
     let hasher = arguments.hash.hasher()?;
     // What is impossible shall fail before the input is read.
@@ -210,7 +211,7 @@ impl Arguments {
         let builder = Builder::new().with_hasher(hasher);
         let mut builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
-            None => builder.fpr(self.fpr.unwrap_or(DEFAULT_FPR)),
+            None => builder.fpr(cli::built_rate(self.fpr.unwrap_or(DEFAULT_FPR))),
         };
         if let Some(name) = self.layout {
             builder = builder.layout(name.layout());

@@ -4,6 +4,8 @@ use anyhow::Result;
 use malkoha::{BuildError, CuckooFilter, Layout, Plan, params};
 use malkoha_classic::blocked_bloom_bits_per_key;
 
+use crate::cli::built_rate;
+
 /// One structure's price.
 pub(super) struct Row {
     pub(super) structure: String,
@@ -30,7 +32,7 @@ const LAYOUTS: [Layout; 5] = [
 
 /// All structures, this program's first among equals, in the order of the table.
 pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
-    let builder = CuckooFilter::builder().capacity(keys).fpr(fpr);
+    let builder = CuckooFilter::builder().capacity(keys).fpr(built_rate(fpr));
     let chosen = builder.plan()?;
     let mut rows = vec![
         formula("information bound", keys, fpr, params::information_bound(fpr)),

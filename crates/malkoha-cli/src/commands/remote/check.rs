@@ -31,7 +31,7 @@ impl Arguments {
         let mut filter = self.place.open(self.shards, 0)?;
         let total = self.input.inputs().total_bytes();
         let progress = Progress::beside_lines("Checking", total, self.input.quiet);
-        let mut selection = Selection::new(self.input.separator(), &self.select);
+        let mut selection = Selection::new(self.input.separator(), &self.select)?;
         let mut found = Vec::new();
         let prompt = self.select.print.line_buffered;
         for_each_batch(&self.input, prompt, &progress, |lines| {

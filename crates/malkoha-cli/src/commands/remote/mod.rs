@@ -123,7 +123,7 @@ fn for_each_batch(
         ends.clear();
         Ok(())
     };
-    let (mut blocks, mut block) = (input.inputs().blocks(progress), Block::default());
+    let (mut blocks, mut block) = (input.inputs().all_needed().blocks(progress), Block::default());
     while blocks.next(&mut block)? {
         split(block.lines(), input.separator(), |batch| {
             for line in batch {

@@ -73,7 +73,7 @@ impl Ls {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
         let files = select(&self.place, Library::new(&store), &self.names)?.files;
-        let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false);
+        let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         for file in files.values() {
             let line = match (self.json, self.null) {
                 (true, _) => record(file).to_string().into_bytes(),

@@ -172,7 +172,7 @@ impl Scan {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
         let snapshot = store.snapshot();
-        let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false);
+        let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         let mut bad = 0_u64;
         for entry in snapshot.iter() {
             let entry = match entry {

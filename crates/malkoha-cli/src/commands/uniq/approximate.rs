@@ -1,0 +1,68 @@
+//! First occurrences by fingerprints alone.
+
+use anyhow::{Context, Result};
+use malkoha::GrowableCuckooFilter;
+
+use super::{Arguments, Stats};
+use crate::failure::CANNOT_WRITE;
+use crate::input::{Block, Hashed, Inputs};
+use crate::output::LineWriter;
+use crate::pipeline::{Sink, in_order};
+use crate::progress::Progress;
+
+const DEFAULT_FPR: f64 = 1e-6;
+
+pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -> Result<Stats> {
+    let builder = GrowableCuckooFilter::builder()
+        .capacity(arguments.capacity)
+        .fpr(arguments.fpr.unwrap_or(DEFAULT_FPR))
+        .with_hasher(arguments.seed.hasher());
+    let seen = match arguments.growth {
+        Some(factor) => builder.growth(factor).build()?,
+        None => builder.build()?,
+    };
+    let (hasher, separator) = (seen.hasher(), inputs.separator());
+    let out = LineWriter::stdout(separator, arguments.print.line_buffered)?;
+    let uniq =
+        Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
+    let work =
+        move |block: &Block, hashed: &mut Hashed| hashed.fill(block.lines(), separator, hasher);
+    let threads = arguments.threads.threads();
+    let Uniq { seen, out, lines, printed, .. } = in_order(inputs, progress, threads, work, uniq)?;
+    out.finish().context(CANNOT_WRITE)?;
+    Ok(Stats {
+        lines,
+        distinct: seen.len(),
+        printed,
+        bytes: seen.size_in_bytes(),
+        fpr: Some(seen.expected_fpr()),
+    })
+}
+
+/// What knows which lines are new, in their order, and prints them.
+struct Uniq {
+    seen: GrowableCuckooFilter,
+    /// Which lines of a block are new.
+    new: Vec<bool>,
+    repeated: bool,
+    out: LineWriter,
+    lines: u64,
+    printed: u64,
+}
+
+impl Sink for Uniq {
+    type Made = Hashed;
+
+    fn take(&mut self, block: &mut Hashed) -> Result<()> {
+        self.new.resize(block.hashes.len(), false);
+        let inserted = self.seen.insert_unique_hashes(&block.hashes, &mut self.new);
+        inserted.map_err(|refusal| refusal.error)?;
+        for (line, _) in block.lines().zip(&self.new).filter(|&(_, &new)| new != self.repeated) {
+            self.printed += 1;
+            self.out.write(line).context(CANNOT_WRITE)?;
+        }
+        self.lines += block.hashes.len() as u64;
+        block.clear();
+        self.out.end_batch().context(CANNOT_WRITE)
+    }
+}

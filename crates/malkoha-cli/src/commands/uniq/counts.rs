@@ -1,0 +1,108 @@
+//! How often each distinct line occurs.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+
+use anyhow::{Context, Result};
+
+use super::texts::Texts;
+use crate::failure::CANNOT_WRITE;
+use crate::output::LineWriter;
+
+/// Distinct lines by their numbers, in the order of their first occurrences.
+#[derive(Default)]
+pub(super) struct Counts {
+    /// What tells each line from others: where it begins, or a hash.
+    pub(super) witnesses: Vec<u64>,
+    pub(super) counts: Vec<u64>,
+}
+
+impl Counts {
+    /// The number of a line that is new.
+    pub(super) fn add(&mut self, witness: u64) -> u64 {
+        self.witnesses.push(witness);
+        self.counts.push(1);
+        self.counts.len() as u64 - 1
+    }
+
+    /// One more of a line; returns how many there are.
+    pub(super) fn increment(&mut self, number: u64) -> u64 {
+        let count = &mut self.counts[index(number)];
+        *count += 1;
+        *count
+    }
+
+    pub(super) fn witness(&self, number: u64) -> u64 {
+        self.witnesses[index(number)]
+    }
+
+    pub(super) fn size_in_bytes(&self) -> u64 {
+        (size_of::<u64>() * (self.witnesses.capacity() + self.counts.capacity())) as u64
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).expect("the number of a vector's element")
+}
+
+/// Lines that are kept on disk, since they come once from a stream and are printed at its end.
+pub(super) struct Spool(BufWriter<File>);
+
+const KEEPING: &str = "cannot keep lines in a temporary file (TMPDIR says where)";
+
+impl Spool {
+    pub(super) fn new() -> Result<Self> {
+        Ok(Self(BufWriter::new(tempfile::tempfile().context(KEEPING)?)))
+    }
+
+    pub(super) fn push(&mut self, line: &[u8]) -> Result<()> {
+        let length = (line.len() as u64).to_le_bytes();
+        self.0.write_all(&length).and_then(|()| self.0.write_all(line)).context(KEEPING)
+    }
+}
+
+/// Where lines are that are printed at the end.
+pub(super) enum Kept<'a> {
+    InFiles(&'a Texts),
+    OnDisk(Spool),
+}
+
+/// Prints lines at the end: all with their counts, or those that occurred once.
+pub(super) fn print(
+    kept: Kept<'_>,
+    counts: &Counts,
+    with_count: bool,
+    out: &mut LineWriter,
+) -> Result<u64> {
+    let mut printed = 0;
+    let mut each = |line: &[u8], count: u64| {
+        if with_count {
+            out.write_all(format!("{count:7} ").as_bytes()).context(CANNOT_WRITE)?;
+        } else if count > 1 {
+            return Ok(());
+        }
+        printed += 1;
+        out.write(line).context(CANNOT_WRITE)
+    };
+    match kept {
+        Kept::InFiles(texts) => {
+            for (&place, &count) in counts.witnesses.iter().zip(&counts.counts) {
+                each(texts.line_at(place), count)?;
+            }
+        }
+        Kept::OnDisk(Spool(spool)) => {
+            let mut file =
+                spool.into_inner().map_err(|error| error.into_error()).context(KEEPING)?;
+            file.rewind().context(KEEPING)?;
+            let (mut file, mut line) = (BufReader::new(file), Vec::new());
+            for &count in &counts.counts {
+                let mut length = [0; 8];
+                file.read_exact(&mut length).context(KEEPING)?;
+                line.resize(usize::try_from(u64::from_le_bytes(length))?, 0);
+                file.read_exact(&mut line).context(KEEPING)?;
+                each(&line, count)?;
+            }
+        }
+    }
+    Ok(printed)
+}

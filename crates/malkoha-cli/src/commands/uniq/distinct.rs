@@ -1,0 +1,146 @@
+//! The distinct lines of what was read so far: of each its hash, and what tells it from all others
+//! that have this hash's fingerprint.
+
+use anyhow::Result;
+use malkoha::GrowableCuckooMap;
+
+/// The rate at which a line is compared in vain. It only costs time; a lower one costs space.
+const CANDIDATE_RATE: f64 = 1.0 / 256.0;
+
+/// A map from the hash of each distinct line to a witness of it: where the line begins, the rest
+/// of a longer hash, or its number. Whoever asks compares the witnesses.
+pub(super) struct Distinct {
+    map: GrowableCuckooMap,
+    /// By line of a batch: the witness of the equal line that came before it.
+    known: Vec<Option<u64>>,
+    scratch: Scratch,
+    pairs: Vec<(u64, u64)>,
+}
+
+impl Distinct {
+    pub(super) fn new(capacity: u64) -> Result<Self> {
+        let map = GrowableCuckooMap::builder()
+            .capacity(capacity.max(1))
+            .fpr(CANDIDATE_RATE)
+            .value_bits(u64::BITS)
+            .build()?;
+        Ok(Self { map, known: Vec::new(), scratch: Scratch::default(), pairs: Vec::new() })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.map.len()
+    }
+
+    pub(super) fn size_in_bytes(&self) -> u64 {
+        self.map.size_in_bytes()
+    }
+
+    /// Takes a batch of lines by their hashes. Calls `each(i, witness)` for all in order, with the
+    /// witness of the equal line before it, or `None` if it is new, and then takes the witness that
+    /// `each` returns into the map.
+    ///
+    /// `is_known(i, witness)` tells whether a candidate is line `i`, and `are_equal(i, j)` whether two
+    /// lines of the batch are one.
+    pub(super) fn take(
+        &mut self,
+        hashes: &[u64],
+        mut is_known: impl FnMut(usize, u64) -> bool,
+        are_equal: impl Fn(usize, usize) -> bool,
+        mut each: impl FnMut(usize, Option<u64>) -> Result<u64>,
+    ) -> Result<()> {
+        let Self { map, known, scratch, pairs } = self;
+        known.clear();
+        known.resize(hashes.len(), None);
+        map.get_hashes(hashes, |i, witness| {
+            if known[i].is_none() && is_known(i, witness) {
+                known[i] = Some(witness);
+            }
+        });
+        scratch.clear(hashes.len());
+        pairs.clear();
+        for i in 0..hashes.len() {
+            let before = known[i].or_else(|| {
+                let first = scratch.first_of(i, hashes, &are_equal);
+                if first == i { None } else { known[first] }
+            });
+            let witness = each(i, before)?;
+            if before.is_none() {
+                pairs.push((hashes[i], witness));
+                known[i] = Some(witness);
+            }
+        }
+        map.insert_hashes(pairs).map_err(|refusal| refusal.error)?;
+        Ok(())
+    }
+}
+
+/// The new lines of one batch, in an open hash table of twice as many places as there are lines.
+#[derive(Default)]
+struct Scratch {
+    /// Numbers of lines, from 1; 0 is an empty place.
+    places: Vec<u32>,
+}
+
+impl Scratch {
+    fn clear(&mut self, lines: usize) {
+        self.places.clear();
+        self.places.resize((2 * lines).next_power_of_two(), 0);
+    }
+
+    /// The first line of the batch that is equal to line `i`: itself, if there was none before.
+    fn first_of(
+        &mut self,
+        i: usize,
+        hashes: &[u64],
+        are_equal: impl Fn(usize, usize) -> bool,
+    ) -> usize {
+        let mask = self.places.len() - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "masked")]
+        let mut at = hashes[i] as usize & mask;
+        loop {
+            match self.places[at] {
+                0 => {
+                    self.places[at] = u32::try_from(i + 1).expect("a block has fewer lines");
+                    return i;
+                }
+                number => {
+                    let j = number as usize - 1;
+                    if hashes[j] == hashes[i] && are_equal(i, j) {
+                        return j;
+                    }
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines that are told apart by their witness alone, since all have one of two hashes.
+    #[test]
+    fn witnesses_decide() {
+        let mut distinct = Distinct::new(1).unwrap();
+        let mut new = Vec::new();
+        for batch in [&[1_u64, 2, 1, 3, 4, 4][..], &[4, 5, 1, 6, 5], &[6, 7]] {
+            let hashes: Vec<u64> = batch.iter().map(|n| n % 2).collect();
+            let is_known = |i: usize, witness| witness == batch[i];
+            distinct
+                .take(
+                    &hashes,
+                    is_known,
+                    |i, j| batch[i] == batch[j],
+                    |i, before| {
+                        assert!(before.is_none_or(|before| before == batch[i]));
+                        new.extend(before.is_none().then_some(batch[i]));
+                        Ok(batch[i])
+                    },
+                )
+                .unwrap();
+        }
+        assert_eq!(new, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(distinct.len(), 7);
+    }
+}

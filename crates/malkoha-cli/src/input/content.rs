@@ -1,0 +1,125 @@
+//! What inputs hold, by their first bytes: lines, lines that are compressed, or no lines at all.
+
+use std::fs::File;
+use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
+
+use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use super::zstd::ZstdReader;
+
+/// What begins with a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Gzip,
+    Zstd,
+    Xz,
+    /// What is told of something that has no lines, and the remedy.
+    NoLines(&'static str),
+}
+
+const SIGNATURES: [(&[u8], Content); 8] = [
+    (b"\x1f\x8b\x08", Content::Gzip),
+    (b"\x28\xb5\x2f\xfd", Content::Zstd),
+    (b"\xfd7zXZ\0", Content::Xz),
+    (
+        b"\x8bMLK\r\n\x1a\n",
+        Content::NoLines("it is a filter file, which has no lines: see 'malkoha check --help'"),
+    ),
+    (b"BZh9", Content::NoLines("it is compressed by bzip2: decompress it first")),
+    (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
+    (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
+    (b"SQLite format 3\0", Content::NoLines("it is an SQLite database, which has no lines")),
+];
+
+/// The lines of a source, decompressed if they are compressed.
+pub(super) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let (content, source) = recognise(source)?;
+    let lines: Box<dyn Read + Send> = match content {
+        None => return Ok(Box::new(source)),
+        Some(Content::NoLines(what)) => return Err(io::Error::other(what)),
+        Some(Content::Gzip) => Box::new(MultiGzDecoder::new(source)),
+        Some(Content::Zstd) => Box::new(ZstdReader::new(BufReader::new(source))),
+        Some(Content::Xz) => Box::new(XzReader::new(BufReader::new(source), true)),
+    };
+    match recognise(lines)? {
+        (None, lines) => Ok(Box::new(lines)),
+        (Some(Content::NoLines(what)), _) => Err(io::Error::other(what)),
+        (Some(_), _) => Err(io::Error::other("it is compressed twice: decompress it once first")),
+    }
+}
+
+/// What a file begins with. Leaves it at its beginning.
+pub(super) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
+    let (content, _) = recognise(&mut file)?;
+    file.rewind()?;
+    Ok(content)
+}
+
+type Rest<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Reads no more than it takes to tell, because a line may be waited for that comes alone.
+fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
+    let mut start = Vec::new();
+    let content = loop {
+        if let Some((_, content)) = SIGNATURES.iter().find(|(bytes, _)| start.starts_with(bytes)) {
+            break Some(*content);
+        }
+        let undecided = SIGNATURES.iter().find(|(bytes, _)| bytes.starts_with(&start));
+        let Some((bytes, _)) = undecided else { break None };
+        let filled = start.len();
+        start.resize(bytes.len(), 0);
+        let count = read_some(&mut source, &mut start[filled..])?;
+        start.truncate(filled + count);
+        if count == 0 {
+            break None;
+        }
+    };
+    Ok((content, Cursor::new(start).chain(source)))
+}
+
+/// What comes at once.
+fn read_some(mut source: impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &'static [u8]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        lines(Box::new(bytes))?.read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    #[test]
+    fn what_only_begins_like_a_signature_is_lines() {
+        for bytes in
+            [&b""[..], b"\x1f", b"\x1f\x8bx", b"(", b"(\n", b"\x28\xb5\x2f", b"BZh", b"PK\n"]
+        {
+            assert_eq!(read(bytes).unwrap(), bytes);
+        }
+    }
+
+    /// A source that gives one byte at a time, and is not asked for more than it takes to tell.
+    #[test]
+    fn no_more_is_read_than_tells() {
+        struct Slow(&'static [u8]);
+        impl Read for Slow {
+            fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+                let (first, rest) = self.0.split_first().expect("read too far");
+                (bytes[0], self.0) = (*first, rest);
+                Ok(1)
+            }
+        }
+        assert!(recognise(Slow(b"a")).unwrap().0.is_none());
+        assert!(recognise(Slow(b"(\n")).unwrap().0.is_none());
+        assert_eq!(recognise(Slow(b"\x28\xb5\x2f\xfd")).unwrap().0, Some(Content::Zstd));
+    }
+}
