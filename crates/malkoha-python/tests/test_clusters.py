@@ -1,0 +1,90 @@
+"""Dask, Ray and Spark with several workers on this machine: an engine that is not installed is
+skipped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+WORKERS = 2
+ROWS = 40_000
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows of which half have a key that others have too, and the exact answer."""
+    random = np.random.default_rng(1)
+    keys = np.concatenate([np.arange(ROWS // 2), random.integers(0, 5000, ROWS // 2)])
+    random.shuffle(keys)
+    return pd.DataFrame({"url": [f"https://example.org/{key}" for key in keys], "n": range(ROWS)})
+
+
+@pytest.fixture(scope="module")
+def wanted(rows):
+    return set(rows["url"].iloc[:100])
+
+
+def check(rows, wanted, seen, pruned, distinct):
+    """The filter has every key, no row is lost by pruning, each key is there once."""
+    assert seen.contains_many(rows["url"]).all()
+    # A union takes two keys of one fingerprint for one.
+    assert 0 <= rows["url"].nunique() - len(seen) < 0.01 * len(rows)
+    exact = rows[rows["url"].isin(wanted)]
+    assert set(exact["n"]) <= set(pruned["n"]) and len(pruned) < len(exact) + 0.01 * len(rows)
+    assert sorted(distinct["url"]) == sorted(rows["url"].unique())
+
+
+def few(wanted):
+    from malkoha import CuckooFilter
+
+    keys = CuckooFilter()
+    keys.add_many(sorted(wanted))
+    return keys
+
+
+def test_dask(rows, wanted):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+    from distributed import Client
+
+    import malkoha.dask as cluster
+
+    with Client(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None):
+        frame = dd.from_pandas(rows, npartitions=8)
+        seen = cluster.build(frame["url"], fpr=0.001)
+        pruned = cluster.prune(frame, "url", few(wanted)).compute()
+        distinct = cluster.deduplicate(frame, "url").compute()
+    check(rows, wanted, seen, pruned, distinct)
+
+
+def test_ray(rows, wanted):
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    data = pytest.importorskip("ray.data", reason="Ray is not installed")
+
+    import malkoha.ray as cluster
+
+    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
+    try:
+        frame = data.from_pandas([rows[i::4] for i in range(4)])
+        seen = cluster.build(frame, "url", fpr=0.001)
+        pruned = cluster.prune(frame, "url", few(wanted)).to_pandas()
+        distinct = cluster.deduplicate(frame, "url").to_pandas()
+    finally:
+        ray.shutdown()
+    check(rows, wanted, seen, pruned, distinct)
+
+
+def test_spark(rows, wanted):
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+
+    import malkoha.spark as cluster
+
+    session = sql.SparkSession.builder.master(f"local[{WORKERS}]")
+    session = session.config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        frame = session.createDataFrame(rows).repartition(4).cache()
+        seen = cluster.build(frame, "url", fpr=0.001)
+        pruned = cluster.prune(frame, "url", few(wanted)).toPandas()
+        distinct = cluster.deduplicate(frame, "url").toPandas()
+    finally:
+        session.stop()
+    check(rows, wanted, seen, pruned, distinct)
