@@ -59,11 +59,15 @@ class Server:
         self.start()
 
     def start(self):
+        self.start_with("--loadmodule", MODULE)
+
+    def start_with(self, *module):
+        """With a module as options, or a configuration file, say."""
         command = [
-            *self.first, f"{self.kind}-server", "--port", str(self.port), "--bind", "127.0.0.1",
+            *self.first, f"{self.kind}-server", *module, "--port", str(self.port), "--bind", "127.0.0.1",
             "--dir", self.directory, "--save", "", "--enable-debug-command", "local",
             "--logfile", "server.log", "--repl-diskless-sync-delay", "0",
-            "--loadmodule", MODULE, *self.options,
+            *self.options,
         ]
         self.process = subprocess.Popen(command)
         until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],

@@ -16,7 +16,7 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     let capacity = options::capacity(args.get(2))?;
     let (properties, option) = properties(defaults(Some(capacity)), args.iter(3))?;
     let hasher = hash::hasher(context, args, option)?;
-    key.set(Value::Filter(create(properties, hasher, context.must_obey())?));
+    key.set(Value::Filter(create(context, properties, hasher)?));
     created(context, args, &properties, hasher);
     context.reply_ok();
     Ok(())
@@ -176,7 +176,7 @@ fn filter_or_new<'k>(
 ) -> Result<&'k mut StoredFilter, CommandError> {
     if key.get()?.is_none() {
         let (properties, hasher) = (defaults(capacity), hash::hasher(context, args, None)?);
-        key.set(Value::Filter(create(properties, hasher, context.must_obey())?));
+        key.set(Value::Filter(create(context, properties, hasher)?));
         created(context, args, &properties, hasher);
     }
     filter_mut(key)?.ok_or(CommandError::NOT_FOUND)

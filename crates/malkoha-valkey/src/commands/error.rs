@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use malkoha::BuildError;
+use malkoha::{BuildError, UnionError};
 
 use crate::server::OtherType;
-use crate::value::Refused;
+use crate::value::{NotUnited, Refused};
 
 /// An error reply.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,6 +42,10 @@ impl CommandError {
     pub(crate) const TOO_LARGE: Self =
         fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");
 
+    pub(crate) const NO_MEMORY: Self = fixed(
+        "OOM it would take more than 'maxmemory' leaves: raise it, delete something, or ask for less",
+    );
+
     pub(crate) fn message(text: String) -> Self {
         Self::Message(Cow::Owned(text))
     }
@@ -65,6 +69,16 @@ impl From<OtherType> for CommandError {
 impl From<BuildError> for CommandError {
     fn from(error: BuildError) -> Self {
         Self::message(format!("ERR {error}"))
+    }
+}
+
+impl From<NotUnited> for CommandError {
+    fn from(error: NotUnited) -> Self {
+        match error {
+            NotUnited::TooLarge => Self::TOO_LARGE,
+            NotUnited::Unlike(UnionError::Seed) => Self::OTHER_HASH,
+            NotUnited::Unlike(error) => Self::message(format!("ERR {error}")),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use malkoha::KeyHasher;
 
 use super::CommandError;
 use super::hash::HashOption;
-use crate::server::max_filter_bytes;
+use crate::server::{Context, max_filter_bytes};
 use crate::value::{Properties, StoredFilter, parse_rate};
 
 const MAX_CAPACITY: u64 = 1 << 30;
@@ -74,27 +74,26 @@ fn out_of_range(option: &str, range: &str) -> CommandError {
     CommandError::message(format!("{option}: value must be in the range {range}"))
 }
 
-/// An empty filter; `obey` one that the primary or a file orders, whatever its size.
+/// An empty filter; one that the primary or a file orders whatever its size.
 pub(crate) fn create(
+    context: &Context,
     properties: Properties,
     hasher: KeyHasher,
-    obey: bool,
 ) -> Result<StoredFilter, CommandError> {
     let least = 2 * u64::from(properties.bucket_size);
     if !(least..=MAX_CAPACITY).contains(&properties.capacity) {
         let text = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
         return Err(CommandError::message(text));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a limit")]
-    if !obey && properties.estimated_bytes() > max_filter_bytes() as f64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
+    let bytes = properties.estimated_bytes() as u64;
+    if bytes > max_filter_bytes() && !context.must_obey() {
         return Err(CommandError::TOO_LARGE);
     }
+    if !context.has_memory_for(bytes) {
+        return Err(CommandError::NO_MEMORY);
+    }
     Ok(StoredFilter::create(properties, hasher)?)
-}
-
-/// Whether a filter may be so large.
-pub(crate) fn fits(bytes: u64) -> bool {
-    bytes <= max_filter_bytes()
 }
 
 /// What CF.RESERVE must be told to make the same filter anywhere.

@@ -84,6 +84,9 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     if !context.must_obey() && bytes.len() as u64 > max_filter_bytes() {
         return Err(CommandError::TOO_LARGE);
     }
+    if !context.has_memory_for(bytes.len() as u64) {
+        return Err(CommandError::NO_MEMORY);
+    }
     let filter =
         StoredFilter::open(bytes).map_err(|error| CommandError::message(format!("ERR {error}")))?;
     key.set(Value::Filter(filter));

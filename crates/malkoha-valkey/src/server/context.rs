@@ -8,6 +8,9 @@ use super::api::call;
 use super::args::Args;
 use super::key::Key;
 
+/// Bytes that a command may take without asking whether there is room.
+const LITTLE: u64 = 64 << 10;
+
 /// The client that a command replies to, and the server that runs it.
 pub(crate) struct Context {
     raw: *mut RedisModuleCtx,
@@ -83,6 +86,35 @@ impl Context {
     /// server's own limits are.
     pub(crate) fn must_obey(&self) -> bool {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes room
+    /// after the command: what fits beside nothing else is refused then.
+    pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {
+        // The server looks before each command, whose little it then gives.
+        bytes < LITTLE || self.must_obey() || self.memory_left().is_none_or(|left| bytes <= left)
+    }
+
+    /// Bytes that `maxmemory` leaves, if there is one.
+    fn memory_left(&self) -> Option<u64> {
+        // SAFETY: the context is of this call, the texts end in 0; what is learned is freed once, and the
+        // text of the policy is not kept.
+        unsafe {
+            let info = call!(RedisModule_GetServerInfo(self.raw, c"memory".as_ptr()));
+            let number = |name: &CStr| {
+                let mut error = 0;
+                let field =
+                    call!(RedisModule_ServerInfoGetFieldUnsigned(info, name.as_ptr(), &mut error));
+                if error == 0 { field } else { 0 }
+            };
+            let (most, used) = (number(c"maxmemory"), number(c"used_memory"));
+            let policy = c"maxmemory_policy".as_ptr();
+            let policy = call!(RedisModule_ServerInfoGetFieldC(info, policy));
+            let evicts = !policy.is_null() && CStr::from_ptr(policy) != c"noeviction";
+            call!(RedisModule_FreeServerInfo(self.raw, info));
+            let left = if evicts { most } else { most.saturating_sub(used) };
+            (most > 0).then_some(left)
+        }
     }
 
     /// Whether the client speaks RESP3.

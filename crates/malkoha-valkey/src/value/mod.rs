@@ -12,7 +12,7 @@ use std::fmt;
 pub(crate) use chunks::{Chunks, chunk};
 pub(crate) use loading::Loading;
 pub(crate) use properties::{Properties, parse_rate};
-pub(crate) use stored::{Refused, StoredFilter};
+pub(crate) use stored::{NotUnited, Refused, StoredFilter};
 
 /// Of what is in RDB files.
 pub(crate) const ENCODING_VERSION: i32 = 1;

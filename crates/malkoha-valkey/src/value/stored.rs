@@ -16,6 +16,14 @@ pub(crate) enum Refused {
     AtLimit,
 }
 
+/// Why filters are not united.
+#[derive(Debug)]
+pub(crate) enum NotUnited {
+    /// All together are larger than a filter may be.
+    TooLarge,
+    Unlike(UnionError),
+}
+
 /// Items that are added between two looks at the limit: few enough that a filter cannot run away.
 const BATCH: usize = 1024;
 
@@ -173,12 +181,18 @@ impl StoredFilter {
         stats::DELETED.add(copies);
     }
 
-    /// A filter like this one that has all that is in it and in the others.
-    pub(crate) fn united(&self, others: &[&Self]) -> Result<Self, UnionError> {
+    /// A filter like this one that has all that is in it and in the others, unless it would take more
+    /// than `max_bytes`, of which it looks after each.
+    pub(crate) fn united(&self, others: &[&Self], max_bytes: u64) -> Result<Self, NotUnited> {
         let (united, bytes) = measure(|| {
             let mut filter = self.filter.clone();
             let mut others = others.iter();
-            others.try_for_each(|other| filter.unite(&other.filter, Copies::Sum)).map(|()| filter)
+            others.try_for_each(|other| {
+                filter.unite(&other.filter, Copies::Sum).map_err(NotUnited::Unlike)?;
+                let fits = filter.size_in_bytes() <= max_bytes;
+                fits.then_some(()).ok_or(NotUnited::TooLarge)
+            })?;
+            Ok(filter)
         });
         let united = Self::of(united?, self.properties, self.deleted, bytes);
         stats::ADDED.add(others.iter().map(|other| other.filter.len()).sum());
