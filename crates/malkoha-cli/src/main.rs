@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod filter;
 mod input;
+mod keys;
 mod output;
 mod pipeline;
 mod progress;
@@ -19,7 +20,10 @@ use clap::Parser;
 fn main() -> ExitCode {
     match cli::Cli::try_parse() {
         Ok(cli) => match commands::run(cli.command) {
-            Ok(outcome) => failure::code(outcome),
+            Ok(outcome) => {
+                keys::tell_of_missing();
+                failure::code(outcome)
+            }
             Err(error) => failure::report(&error),
         },
         Err(error) => failure::report_usage(&error),

@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
+use crate::keys::KeyArgs;
 use crate::progress::Progress;
 use crate::screen::{Approximate, StoreKeys, print_selected};
 
@@ -39,16 +40,19 @@ pub(crate) struct Arguments {
     /// Trust a filter of fixed size: do not compare its checksums first
     #[arg(long)]
     no_verify: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { filter, input, select, threads, no_verify } = arguments;
+    let Arguments { filter, input, select, threads, no_verify, keys } = arguments;
     let (inputs, threads) = (input.inputs(), threads.threads());
     let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
-    if let Some(keys) = StoreKeys::at(filter)? {
-        return print_selected(&inputs, keys, select, threads, &checking());
+    if let Some(stored) = StoreKeys::at(filter)? {
+        return print_selected(&inputs, stored, select, keys.keys(), threads, &checking());
     }
     let open = if *no_verify { filter::open } else { filter::open_verified };
     let filter = Approximate(open(filter)?);
-    print_selected(&inputs, filter, select, threads, &checking())
+    print_selected(&inputs, filter, select, keys.keys(), threads, &checking())
 }

@@ -10,6 +10,7 @@ use crate::cli::{self, InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::{BATCH, Block, split};
+use crate::keys::KeyArgs;
 use crate::output::{Page, Printer};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
@@ -52,9 +56,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
+    let keys = arguments.keys.keys();
     let work = move |block: &Block, page: &mut Page| {
         split(block.lines(), separator, |batch| {
-            let hashes: Vec<u64> = batch.iter().map(|line| hasher.hash_bytes(line)).collect();
+            let hashes = keys.hashes(batch, hasher)?;
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
             // All at once, so that cache misses overlap; only what is in is counted then.

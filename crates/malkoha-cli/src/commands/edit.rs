@@ -13,6 +13,7 @@ use crate::cli::{InputArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
+use crate::keys::KeyArgs;
 use crate::output::{Overwrite, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
@@ -57,6 +58,9 @@ struct EditArgs {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 
     /// Print the summary as a JSON record
     #[arg(long)]
@@ -142,7 +146,7 @@ impl EditArgs {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        let how = Reducing { hasher: filter.hasher(), value_bits, copies };
+        let how = Reducing { keys: self.keys.keys(), hasher: filter.hasher(), value_bits, copies };
         Items::read(&inputs, how, self.threads.threads(), &progress)
     }
 

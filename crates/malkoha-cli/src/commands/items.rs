@@ -7,6 +7,7 @@ use malkoha::KeyHasher;
 
 use crate::filter::{Item, WrongLine};
 use crate::input::{Block, Inputs, name, split};
+use crate::keys::Keys;
 use crate::pipeline::{Sink, both, in_order};
 use crate::progress::Progress;
 
@@ -19,8 +20,10 @@ pub(super) struct Items<T> {
 }
 
 /// How lines are reduced.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reducing {
+    /// From lines to keys, or to keys and values with a tab between them.
+    pub(super) keys: Keys,
     pub(super) hasher: KeyHasher,
     /// Bits of a value, at most.
     pub(super) value_bits: u32,
@@ -39,13 +42,15 @@ impl<T: Item> Items<T> {
         threads: usize,
         progress: &Progress,
     ) -> Result<Self> {
-        let Reducing { hasher, value_bits, copies } = how;
+        let Reducing { keys, hasher, value_bits, copies } = how;
         let separator = inputs.separator();
         let work = move |block: &Block, made: &mut Reduced<T>| {
             made.file = block.file();
             split(block.lines(), separator, |batch| {
-                made.extend(batch.iter().map(|line| T::of(line, hasher, value_bits)));
-                Ok(())
+                keys.with(batch, |keys| {
+                    made.extend(keys.iter().map(|key| T::of(key, hasher, value_bits)));
+                    Ok(())
+                })
             })
         };
         let all = All { items: Vec::new(), paths: inputs.paths().to_vec(), file: 0, line: 0 };

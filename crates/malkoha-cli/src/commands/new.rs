@@ -11,6 +11,7 @@ use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Block, Hashed, Inputs, name};
+use crate::keys::KeyArgs;
 use crate::output::{LineWriter, Overwrite, replace, tell};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
@@ -28,7 +29,8 @@ Exit code 1 if no line is new.
 
 Examples:
   malkoha new seen.mlk today.txt > fresh.txt
-  crawl | malkoha new seen.mlk | fetch";
+  crawl | malkoha new seen.mlk | fetch
+  malkoha new --json-field id seen.mlk events.jsonl";
 
 /// Print the lines that are not in a filter file, and add them to it
 #[derive(Args, Debug)]
@@ -45,6 +47,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Of filters that this command makes.
@@ -97,8 +102,10 @@ impl Arguments {
         let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);
         let out = LineWriter::stdout(separator, self.print.line_buffered)?;
         let new = New { filter, new: Vec::new(), out, lines: 0, added: 0 };
-        let work =
-            move |block: &Block, hashed: &mut Hashed| hashed.fill(block.lines(), separator, hasher);
+        let keys = self.keys.keys();
+        let work = move |block: &Block, hashed: &mut Hashed| {
+            hashed.fill(block.lines(), separator, &keys, hasher)
+        };
         in_order(inputs, &progress, self.threads.threads(), work, new)
             .with_context(|| format!("{} is unchanged", name(&self.filter)))
     }

@@ -4,8 +4,9 @@ use anyhow::Result;
 use malkoha::KeyHasher;
 
 use super::split;
+use crate::keys::Keys;
 
-/// A block of lines, and what each of them hashes to.
+/// A block of lines, and what the key of each hashes to.
 #[derive(Default)]
 pub(crate) struct Hashed {
     /// With terminators.
@@ -17,12 +18,33 @@ pub(crate) struct Hashed {
 
 impl Hashed {
     /// Adds lines.
-    pub(crate) fn fill(&mut self, text: &[u8], separator: u8, hasher: KeyHasher) -> Result<()> {
+    pub(crate) fn fill(
+        &mut self,
+        text: &[u8],
+        separator: u8,
+        keys: &Keys,
+        hasher: KeyHasher,
+    ) -> Result<()> {
+        self.fill_and(text, separator, keys, hasher, |_| {})
+    }
+
+    /// Adds lines, and does something else with their keys.
+    pub(crate) fn fill_and(
+        &mut self,
+        text: &[u8],
+        separator: u8,
+        keys: &Keys,
+        hasher: KeyHasher,
+        mut each: impl FnMut(&[&[u8]]),
+    ) -> Result<()> {
         self.text.extend_from_slice(text);
         split(text, separator, |batch| {
-            self.hashes.extend(batch.iter().map(|line| hasher.hash_bytes(line)));
             self.lens.extend(batch.iter().map(|line| line.len()));
-            Ok(())
+            keys.with(batch, |keys| {
+                self.hashes.extend(keys.iter().map(|key| hasher.hash_bytes(key)));
+                each(keys);
+                Ok(())
+            })
         })
     }
 

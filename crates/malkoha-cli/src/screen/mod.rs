@@ -1,18 +1,25 @@
 //! Deciding which lines of a stream are in a set, batch by batch.
 
 mod approximate;
+mod domains;
+mod entries;
 mod exact;
+mod networks;
 mod store_keys;
 
 use anyhow::{Context, Result};
 
 pub(crate) use approximate::{Approximate, filter_of};
+pub(crate) use domains::{Domains, list_of_names};
+use entries::{Unread, read_entries};
 pub(crate) use exact::Exact;
+pub(crate) use networks::Networks;
 pub(crate) use store_keys::StoreKeys;
 
 use crate::cli::SelectArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::input::{BATCH, Block, Inputs, split};
+use crate::keys::Keys;
 use crate::output::{Page, Printed, Printer, stdout};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
@@ -72,12 +79,13 @@ impl SelectArgs {
     }
 }
 
-/// Prints or counts the lines of `inputs` that are in `matcher`, or that are not, with the work of
+/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the work of
 /// up to `threads` threads.
 pub(crate) fn print_selected(
     inputs: &Inputs,
     matcher: impl Matcher,
     select: &SelectArgs,
+    keys: Keys,
     threads: usize,
     progress: &Progress,
 ) -> Result<Outcome> {
@@ -87,7 +95,7 @@ pub(crate) fn print_selected(
         split(block.lines(), separator, |batch| {
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
-            matcher.find(batch, found)?;
+            keys.with(batch, |keys| matcher.find(keys, found))?;
             chosen.add(page, (batch, found), separator);
             Ok(())
         })

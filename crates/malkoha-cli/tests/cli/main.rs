@@ -5,6 +5,7 @@ mod filter_files;
 mod generated;
 mod harness;
 mod help;
+mod keys;
 mod kinds;
 mod map_errors;
 mod maps;

@@ -17,6 +17,7 @@ use crate::cli::{self, InputArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
+use crate::keys::KeyArgs;
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
@@ -47,6 +48,7 @@ Examples:
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
   malkoha build -o seen.mlk --growable --growth 100 urls.txt
   malkoha build -o ages.mlk --values birds.tsv
+  malkoha build -o ages.mlk --values --csv -k 1,4 birds.csv
   malkoha build -o tue.mlk --like mon.mlk tuesday.txt
   zcat urls.gz | malkoha build -o seen.mlk";
 
@@ -118,6 +120,9 @@ pub(crate) struct Arguments {
     /// Print the summary as a JSON record on standard output
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// The hash of a filter that stays.
@@ -190,6 +195,7 @@ where
 
     let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
     let how = Reducing {
+        keys: arguments.keys.keys(),
         hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
         copies: arguments.copies,

@@ -25,8 +25,10 @@ pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -
     let out = LineWriter::stdout(separator, arguments.print.line_buffered)?;
     let uniq =
         Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
-    let work =
-        move |block: &Block, hashed: &mut Hashed| hashed.fill(block.lines(), separator, hasher);
+    let keys = arguments.keys.keys();
+    let work = move |block: &Block, hashed: &mut Hashed| {
+        hashed.fill(block.lines(), separator, &keys, hasher)
+    };
     let threads = arguments.threads.threads();
     let Uniq { seen, out, lines, printed, .. } = in_order(inputs, progress, threads, work, uniq)?;
     out.finish().context(CANNOT_WRITE)?;

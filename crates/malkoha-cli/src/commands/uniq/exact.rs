@@ -17,7 +17,9 @@ use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 
 pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) -> Result<Stats> {
-    let texts = Texts::of(&inputs).map(Arc::new);
+    let keys = arguments.keys.keys();
+    // Where only keys are equal, lines cannot be compared.
+    let texts = if keys.are_lines() { Texts::of(&inputs).map(Arc::new) } else { None };
     let inputs = match &texts {
         // Lines that are appended meanwhile cannot be compared with those that are mapped.
         Some(texts) => inputs.up_to(texts.lengths()),
@@ -43,11 +45,12 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
     let hashes_twice = texts.is_none();
     let work = move |block: &Block, placed: &mut Placed| {
         (placed.file, placed.offset) = (block.file(), block.offset());
-        placed.lines.fill(block.lines(), separator, first)?;
-        if hashes_twice {
-            placed.witnesses.extend(placed.lines.lines().map(|line| second.hash_bytes(line)));
-        }
-        Ok(())
+        let Placed { lines, witnesses, .. } = placed;
+        lines.fill_and(block.lines(), separator, &keys, first, |keys| {
+            if hashes_twice {
+                witnesses.extend(keys.iter().map(|key| second.hash_bytes(key)));
+            }
+        })
     };
     let threads = arguments.threads.threads();
     let mut uniq = in_order(&inputs, progress, threads, work, uniq)?;

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
+use crate::keys::KeyArgs;
 use crate::output::tell;
 use crate::progress::Progress;
 
@@ -27,6 +28,9 @@ bytes: among 10^9 distinct lines, one is taken for another with a probability be
 With --approximate it keeps only fingerprints, 4 bytes or so a distinct line. A new line is then
 taken for an old one, and lost, with a probability below RATE. No line is ever printed twice.
 
+With -k and the like, lines are equal if what is compared is, and what is printed is the first such
+line. Files are read as streams are then.
+
 -c and -u print when all is read, in the order of first occurrences. Distinct lines of a stream are
 kept in a temporary file meanwhile. -d prints a line when it occurs the second time.
 
@@ -34,7 +38,8 @@ Examples:
   malkoha uniq access.txt > distinct.txt
   malkoha uniq --stats logs/*.gz | wc -l
   malkoha uniq -c words.txt | sort -rn | head
-  malkoha uniq -d ids.txt                    lines that are there more than once";
+  malkoha uniq -d ids.txt                    lines that are there more than once
+  malkoha uniq --csv -k 2 users.csv          the first line of each value of column 2";
 
 /// Print the first occurrence of each line, in order
 #[derive(Args, Debug)]
@@ -92,6 +97,9 @@ pub(crate) struct Arguments {
     /// The statistics as a JSON record on stderr
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// What is told of a run.

@@ -1,0 +1,251 @@
+//! What of a line is compared: all of it or some fields, and in which spelling. Lines are printed as
+//! they are.
+
+mod csv;
+mod fields;
+mod json;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+use clap::Args;
+use malkoha::KeyHasher;
+
+use self::fields::Fields;
+use crate::input::{List, split};
+use crate::output::tell;
+
+/// Options that all commands share which read lines.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is compared")]
+pub(crate) struct KeyArgs {
+    /// Compare these fields of a line, not all of it: 2, or 1,3-5, from 1; several are joined by
+    /// tabs
+    #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::parse)]
+    key: Option<Fields>,
+
+    /// What separates fields [default: tab, or comma with --csv]
+    #[arg(short = 't', long, value_name = "CHAR", value_parser = fields::delimiter)]
+    #[arg(requires = "key")]
+    delimiter: Option<u8>,
+
+    /// Fields may be quoted, as in CSV; each record in one line
+    #[arg(long, requires = "key")]
+    csv: bool,
+
+    /// Lines are JSON objects: compare this field's value; /a/b is b of a
+    #[arg(long, value_name = "NAME", conflicts_with = "key")]
+    json_field: Option<String>,
+
+    /// Take upper and lower case of ASCII letters for the same
+    #[arg(short, long)]
+    ignore_case: bool,
+
+    /// Take a CR before the end of a line as part of the end
+    #[arg(long)]
+    crlf: bool,
+
+    /// Leave out white space before and after what is compared
+    #[arg(long)]
+    trim: bool,
+}
+
+impl KeyArgs {
+    pub(crate) fn keys(&self) -> Keys {
+        let pick = match (&self.key, &self.json_field) {
+            (Some(fields), _) if self.csv => {
+                Pick::Csv { fields: fields.clone(), delimiter: self.delimiter.unwrap_or(b',') }
+            }
+            (Some(fields), _) => {
+                Pick::Fields { fields: fields.clone(), delimiter: self.delimiter.unwrap_or(b'\t') }
+            }
+            (None, Some(name)) => Pick::Json(name.clone()),
+            (None, None) => Pick::Line,
+        };
+        let &Self { ignore_case, crlf, trim, .. } = self;
+        Keys { pick, spelling: Spelling { ignore_case, crlf, trim } }
+    }
+}
+
+/// How to get from lines to what is compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    pick: Pick,
+    spelling: Spelling,
+}
+
+#[derive(Clone, Debug)]
+enum Pick {
+    Line,
+    Fields { fields: Fields, delimiter: u8 },
+    Csv { fields: Fields, delimiter: u8 },
+    Json(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spelling {
+    ignore_case: bool,
+    crlf: bool,
+    trim: bool,
+}
+
+/// Lines that lack a field, of all inputs.
+static WITHOUT_FIELD: AtomicU64 = AtomicU64::new(0);
+
+/// Tells of lines that had no such field, if there were any.
+pub(crate) fn tell_of_missing() {
+    let lines = WITHOUT_FIELD.load(Ordering::Relaxed);
+    if lines > 0 {
+        let lines = if lines == 1 { "1 line lacks".into() } else { format!("{lines} lines lack") };
+        tell(&format!("malkoha: {lines} the field that is compared: it was taken as empty"));
+    }
+}
+
+impl Keys {
+    /// Whether keys are the lines themselves.
+    pub(crate) fn are_lines(&self) -> bool {
+        matches!(self.pick, Pick::Line)
+            && self.spelling == Spelling { ignore_case: false, crlf: false, trim: false }
+    }
+
+    /// Calls `each` with the keys of lines.
+    pub(crate) fn with<R>(
+        &self,
+        lines: &[&[u8]],
+        each: impl FnOnce(&[&[u8]]) -> Result<R>,
+    ) -> Result<R> {
+        if self.are_lines() {
+            return each(lines);
+        }
+        let mut text = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+        let mut ends = Vec::with_capacity(lines.len());
+        let mut records = match &self.pick {
+            Pick::Csv { delimiter, .. } => Some(csv::Records::new(*delimiter)),
+            _ => None,
+        };
+        for line in lines {
+            let start = text.len();
+            let line =
+                if self.spelling.crlf { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+            let is_whole = match (&self.pick, &mut records) {
+                (Pick::Csv { fields, .. }, Some(records)) => {
+                    records.push(line, fields, &mut text)?
+                }
+                (Pick::Fields { fields, delimiter }, _) => fields.push(line, *delimiter, &mut text),
+                (Pick::Json(name), _) => json::push(line, name, &mut text),
+                _ => {
+                    text.extend_from_slice(line);
+                    true
+                }
+            };
+            if !is_whole {
+                WITHOUT_FIELD.fetch_add(1, Ordering::Relaxed);
+            }
+            self.spelling.apply(&mut text, start);
+            ends.push(text.len());
+        }
+        let mut start = 0;
+        let keys: Vec<&[u8]> = ends
+            .into_iter()
+            .map(|end| {
+                let key = &text[start..end];
+                start = end;
+                key
+            })
+            .collect();
+        each(&keys)
+    }
+
+    /// The hashes of the keys of lines.
+    pub(crate) fn hashes(&self, lines: &[&[u8]], hasher: KeyHasher) -> Result<Vec<u64>> {
+        self.with(lines, |keys| Ok(keys.iter().map(|key| hasher.hash_bytes(key)).collect()))
+    }
+
+    /// A list whose lines are keys, spelled as keys are.
+    pub(crate) fn spell(&self, list: List, separator: u8) -> Result<List> {
+        let spelling = Self { pick: Pick::Line, spelling: self.spelling };
+        if spelling.are_lines() {
+            return Ok(list);
+        }
+        let mut text = Vec::with_capacity(list.len());
+        split(&list, separator, |lines| {
+            spelling.with(lines, |keys| {
+                for key in keys {
+                    text.extend_from_slice(key);
+                    text.push(separator);
+                }
+                Ok(())
+            })
+        })?;
+        Ok(List::Read(text))
+    }
+}
+
+impl Spelling {
+    /// Spells what was added to `text` from `start` on.
+    fn apply(self, text: &mut Vec<u8>, start: usize) {
+        if self.trim {
+            let trimmed = text[start..].trim_ascii();
+            let len = trimmed.len();
+            let before = text[start..].len() - text[start..].trim_ascii_start().len();
+            text.copy_within(start + before..start + before + len, start);
+            text.truncate(start + len);
+        }
+        if self.ignore_case {
+            text[start..].make_ascii_lowercase();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys_of(pick: Pick, spelling: Spelling, lines: &[&str]) -> Vec<String> {
+        let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+        let text = |keys: &[&[u8]]| {
+            Ok(keys.iter().map(|key| String::from_utf8(key.to_vec()).unwrap()).collect())
+        };
+        Keys { pick, spelling }.with(&lines, text).unwrap()
+    }
+
+    const AS_IT_IS: Spelling = Spelling { ignore_case: false, crlf: false, trim: false };
+
+    #[test]
+    fn fields_are_cut_and_joined_by_tabs() {
+        let pick =
+            |text: &str| Pick::Fields { fields: fields::parse(text).unwrap(), delimiter: b';' };
+        let lines = ["a;b;c;d", "a", "", ";;x"];
+        assert_eq!(keys_of(pick("2"), AS_IT_IS, &lines), ["b", "", "", ""]);
+        assert_eq!(keys_of(pick("3,1-2"), AS_IT_IS, &lines), ["c\ta\tb", "\ta\t", "\t\t", "x\t\t"]);
+        assert_eq!(keys_of(pick("3-"), AS_IT_IS, &lines), ["c\td", "", "", "x"]);
+    }
+
+    #[test]
+    fn csv_fields_are_unquoted() {
+        let pick = Pick::Csv { fields: fields::parse("2").unwrap(), delimiter: b',' };
+        let lines = ["a,\"b,\"\"c\"\"\",d", "a,b\r", "a", ""];
+        assert_eq!(keys_of(pick.clone(), AS_IT_IS, &lines), ["b,\"c\"", "b", "", ""]);
+        let keys = Keys { pick, spelling: AS_IT_IS };
+        let error = keys.with(&[b"a,\"b"], |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("a quote is not closed"), "{error}");
+    }
+
+    #[test]
+    fn json_values_are_text() {
+        let pick = |name: &str| Pick::Json(name.to_owned());
+        let lines =
+            [r#"{"a":"x\u00e9","b":{"c":[1, 2]}}"#, r#"{"a":12.50,"b":{"c":true}}"#, "{}", "x"];
+        assert_eq!(keys_of(pick("a"), AS_IT_IS, &lines), ["x\u{e9}", "12.5", "", ""]);
+        assert_eq!(keys_of(pick("/b/c"), AS_IT_IS, &lines), ["[1,2]", "true", "", ""]);
+    }
+
+    #[test]
+    fn spellings() {
+        let spelling = Spelling { ignore_case: true, crlf: true, trim: true };
+        let lines = [" A b \r", "\u{c9}x", "", "  "];
+        assert_eq!(keys_of(Pick::Line, spelling, &lines), ["a b", "\u{c9}x", "", ""]);
+        let spelling = Spelling { crlf: true, ..AS_IT_IS };
+        assert_eq!(keys_of(Pick::Line, spelling, &["a\r\r", "\r"]), ["a\r", ""]);
+    }
+}

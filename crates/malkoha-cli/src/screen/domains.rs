@@ -1,0 +1,180 @@
+//! Domain names that are in a list or lie below one that is.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use anyhow::Result;
+use idna::AsciiDenyList;
+
+use super::{Exact, Matcher};
+use crate::input::List;
+
+/// The names of a list.
+pub(crate) struct Domains(pub(crate) Exact);
+
+impl Matcher for Domains {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        let names: Vec<Option<Cow<'_, [u8]>>> = lines.iter().map(|line| normal(line)).collect();
+        // Each name, and its parents one by one.
+        let (mut suffixes, mut owners) = (Vec::new(), Vec::new());
+        for (i, name) in names.iter().enumerate() {
+            let mut rest = name.as_deref();
+            while let Some(suffix) = rest {
+                suffixes.push(suffix);
+                owners.push(i);
+                rest = memchr::memchr(b'.', suffix).map(|dot| &suffix[dot + 1..]);
+            }
+        }
+        let mut are_in = vec![false; suffixes.len()];
+        self.0.find(&suffixes, &mut are_in)?;
+        for (&owner, _) in owners.iter().zip(&are_in).filter(|&(_, &is_in)| is_in) {
+            found[owner] = true;
+        }
+        Ok(())
+    }
+}
+
+/// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
+/// `None` of what is no name.
+fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let text = text.trim_ascii();
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    if text.is_empty() {
+        return None;
+    }
+    let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    if text.iter().all(is_name_byte) {
+        let is_lower = !text.iter().any(u8::is_ascii_uppercase);
+        return Some(if is_lower { text.into() } else { text.to_ascii_lowercase().into() });
+    }
+    if text.is_ascii() {
+        return None;
+    }
+    let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
+    Some(name.trim_end_matches('.').as_bytes().to_vec().into())
+}
+
+/// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.` or
+/// a dot in front, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq. Returns
+/// whether the line was understood.
+pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    // Comments, and the header of ad blockers' lists.
+    if line.is_empty() || [b'#', b'!', b';', b'['].contains(&line[0]) {
+        // Except rules of ad blockers that hide parts of pages.
+        return !line.starts_with(b"##");
+    }
+    let mut one = |name: &[u8]| {
+        let name = name.strip_prefix(b"*.").or(name.strip_prefix(b".")).unwrap_or(name);
+        let name = normal(name);
+        name.iter().for_each(|name| each(name));
+        name.is_some()
+    };
+    if let Some(rule) = line.strip_prefix(b"||") {
+        let end = memchr::memchr(b'^', rule).unwrap_or(rule.len());
+        // What follows would restrict the rule to some requests.
+        let is_for_all =
+            matches!(rule.get(end + 1..), None | Some(b"" | b"|" | b"$important" | b"$all"));
+        return is_for_all && one(&rule[..end]);
+    }
+    if let Some((option, value)) = line.iter().position(|&b| b == b'=').map(|at| line.split_at(at))
+    {
+        let is_known = [&b"address"[..], b"server", b"local"].contains(&option);
+        let names = value[1..].strip_prefix(b"/");
+        let Some(names) = names.filter(|_| is_known) else { return false };
+        // The last part is the address.
+        let mut parts: Vec<&[u8]> = names.split(|&byte| byte == b'/').collect();
+        parts.pop();
+        return !parts.is_empty() && parts.into_iter().all(one);
+    }
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(first) = words.next() else { return true };
+    let mut words = words.take_while(|word| !word.starts_with(b"#"));
+    if is_address(first) {
+        return words.filter(|name| !is_local(name)).fold(true, |all, name| one(name) && all);
+    }
+    words.next().is_none() && one(first)
+}
+
+fn is_address(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
+}
+
+/// Names of the machine itself, with which hosts files begin.
+fn is_local(name: &[u8]) -> bool {
+    let names: [&[u8]; 6] = [
+        b"localhost",
+        b"localhost.localdomain",
+        b"local",
+        b"localdomain",
+        b"broadcasthost",
+        b"0.0.0.0",
+    ];
+    names.contains(&name) || name.starts_with(b"ip6-")
+}
+
+/// A list with each name of `list` in a line of its own.
+pub(crate) fn list_of_names(list: &List, separator: u8) -> Result<(List, super::Unread)> {
+    let mut text = Vec::with_capacity(list.len());
+    let unread = super::read_entries(list, separator, |line| {
+        names(line, |name| {
+            text.extend_from_slice(name);
+            text.push(b'\n');
+        })
+    })?;
+    Ok((List::Read(text), unread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> (bool, Vec<String>) {
+        let mut all = Vec::new();
+        let understood =
+            names(line.as_bytes(), |name| all.push(String::from_utf8(name.to_vec()).unwrap()));
+        (understood, all)
+    }
+
+    #[test]
+    fn lists_as_people_have_them() {
+        for line in [
+            "ads.example",
+            "ADS.Example.",
+            "  ads.example\r",
+            "*.ads.example",
+            ".ads.example",
+            "||ads.example^",
+            "||ads.example^$important",
+            "||ads.example",
+            "0.0.0.0 ads.example # why",
+            "127.0.0.1\tads.example",
+            "::1 localhost ads.example",
+            "address=/ads.example/0.0.0.0",
+            "server=/ads.example/",
+            "local=/ads.example/",
+            "ads.example # ads",
+            "\u{feff}ads.example",
+        ] {
+            assert_eq!(read(line), (true, vec!["ads.example".to_owned()]), "{line}");
+        }
+        assert_eq!(read("0.0.0.0 a.example b.example").1, ["a.example", "b.example"]);
+        assert_eq!(read("address=/a.example/b.example/::").1, ["a.example", "b.example"]);
+        assert_eq!(read("B\u{fc}cher.example").1, ["xn--bcher-kva.example"]);
+        for line in ["", "# x", "! x", "[Adblock Plus]", "; x", "127.0.0.1 localhost"] {
+            assert_eq!(read(line), (true, vec![]), "{line}");
+        }
+        for line in [
+            "@@||ads.example^",
+            "##.banner",
+            "/banner/*",
+            "||ads.example^$third-party",
+            "a b",
+            "conf-dir=/etc",
+            "http://ads.example/",
+            "a,b",
+        ] {
+            assert_eq!(read(line), (false, vec![]), "{line}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What of a line is compared, in every command that reads lines.
+
+use crate::harness::Dir;
+
+const USERS: &str =
+    "1,\"Kuckuck, A\",Ann@x.example\n2,Bob,bob@x.example\n3,Ann,ann@X.example\n4,Bob\n";
+
+#[test]
+fn every_command_takes_fields() {
+    let dir = Dir::with("users", "ann;7\nbob;8\nann;9\n").and("names", "ann\ncyd\n");
+    dir.run("screen -t ; -k 1 --list names users").prints("ann;7\nann;9\n");
+    dir.run("screen -v -t ; -k 1 --list names users").prints("bob;8\n");
+    dir.run("uniq -t ; -k 1 users").prints("ann;7\nbob;8\n");
+    dir.run("uniq --approximate -t ; -k 1 users").prints("ann;7\nbob;8\n");
+    dir.run("uniq -c -t ; -k 1 users").prints("      2 ann;7\n      1 bob;8\n");
+    dir.run("build -q -o f.mlk names").prints("");
+    dir.run("check -t ; -k 1 f.mlk users").prints("ann;7\nann;9\n");
+    dir.run("new -q -t ; -k 1 n.mlk users").prints("ann;7\nbob;8\n");
+    dir.run("build -q --copies -t ; -k 1 --capacity 10 -o g.mlk users").prints("");
+    dir.run("count g.mlk names").prints("2\tann\n0\tcyd\n");
+    dir.run("count --min 1 -t ; -k 1 g.mlk users").prints("2\tann;7\n1\tbob;8\n2\tann;9\n");
+    dir.pipe("x;cyd\n", "add -q -t ; -k 2 g.mlk").prints("");
+    dir.pipe("cyd\n", "check g.mlk").prints("cyd\n");
+    dir.pipe("x;cyd\n", "remove -q -t ; -k 2 g.mlk").prints("");
+    dir.pipe("cyd\n", "check g.mlk").finds_nothing();
+    // A map of the first two fields.
+    dir.run("build -q --values -t ; -k 1,2 --capacity 10 -o m.mlk users").prints("");
+    dir.run("get m.mlk names").prints("ann\t7,9\n");
+    dir.run("get -t ; -k 1 m.mlk users").prints("ann;7\t7,9\nbob;8\t8\nann;9\t7,9\n");
+}
+
+#[test]
+fn csv_and_spelling() {
+    let dir = Dir::with("users.csv", USERS)
+        .and("emails", " ANN@x.example\r\n")
+        .and("names", "Kuckuck, A\n");
+    dir.run("screen --csv -k 2 --list names users.csv").prints("1,\"Kuckuck, A\",Ann@x.example\n");
+    let run = dir.run("screen --csv -k 3 -i --crlf --trim --list emails users.csv");
+    assert_eq!(run.stdout, b"1,\"Kuckuck, A\",Ann@x.example\n3,Ann,ann@X.example\n");
+    assert_eq!(
+        run.stderr,
+        "malkoha: 1 line lacks the field that is compared: it was taken as empty\n"
+    );
+    dir.run("uniq -i --csv -k 2 users.csv")
+        .prints("1,\"Kuckuck, A\",Ann@x.example\n2,Bob,bob@x.example\n3,Ann,ann@X.example\n");
+    dir.pipe("a,\"b\n", "uniq --csv -k 2")
+        .complains("a quote is not closed in 'a,\\\"b': a record must be in one line");
+    dir.run("screen -k 0 --list names names").complains(
+        "invalid value '0' for '--key <FIELDS>': write numbers of fields, from 1, as 2 or 1,3 or 2-4 \
+         or 3- (see malkoha --help)",
+    );
+}
+
+#[test]
+fn json_lines() {
+    let lines = "{\"id\":7,\"user\":{\"name\":\"ann\"}}\n{\"id\":8,\"user\":{\"name\":\"bob\"}}\n{\"id\":7}\n";
+    let dir = Dir::with("events", lines).and("names", "bob\n");
+    let run = dir.run("uniq --json-field none events");
+    assert_eq!(
+        run.stderr,
+        "malkoha: 3 lines lack the field that is compared: it was taken as empty\n"
+    );
+    dir.run("uniq --json-field id events")
+        .prints("{\"id\":7,\"user\":{\"name\":\"ann\"}}\n{\"id\":8,\"user\":{\"name\":\"bob\"}}\n");
+    let run = dir.run("screen --json-field /user/name --list names events");
+    assert_eq!(run.stdout, b"{\"id\":8,\"user\":{\"name\":\"bob\"}}\n");
+    assert!(run.stderr.starts_with("malkoha: 1 line lacks the field"), "{}", run.stderr);
+}
+
+/// The same names in every notation, beside a line of awk that tries each parent.
+#[test]
+fn domains_and_all_below_them() {
+    let dir = Dir::with("plain", "# list\nads.example\nTracker.example.org.\nzip\n")
+        .and("hosts", "127.0.0.1 localhost\n0.0.0.0 ads.example\n0.0.0.0 tracker.example.org # x\n0.0.0.0 zip\n")
+        .and("adblock", "[Adblock Plus 2.0]\n! x\n||ads.example^\n||tracker.example.org^\n||zip^\n")
+        .and("dnsmasq", "address=/ads.example/0.0.0.0\naddress=/tracker.example.org/zip/::\n");
+    let names = "ads.example\nx.ads.example\nbads.example\nexample\nADS.EXAMPLE.\na.b.tracker.example.org\n\
+                 example.org\nfile.zip\nzip\n\nno name\nads.example.com\n";
+    let found =
+        "ads.example\nx.ads.example\nADS.EXAMPLE.\na.b.tracker.example.org\nfile.zip\nzip\n";
+    dir.write("names", names);
+    for list in ["plain", "hosts", "adblock", "dnsmasq"] {
+        for threads in [1, 2] {
+            let run = dir.run(&format!("screen --domain --threads {threads} --list {list} names"));
+            run.prints(found);
+        }
+    }
+    dir.run("screen -v -c --domain --list plain names").prints("6\n");
+    dir.pipe("1,x.ads.example\n2,y\n", "screen -k 2 -t , --domain --list plain")
+        .prints("1,x.ads.example\n");
+    dir.write("mixed", "ads.example\n##.banner\n@@||good.example^\n");
+    let run = dir.run("screen --domain --list mixed names");
+    assert_eq!(
+        run.stderr,
+        "malkoha: 2 of 3 lines of list 'mixed' are no domains, the first is line 2: '##.banner'\n"
+    );
+    assert_eq!(run.stdout, b"ads.example\nx.ads.example\nADS.EXAMPLE.\n");
+    dir.write("wrong", "http://a/\n");
+    dir.run("screen --domain --list wrong names")
+        .complains("list 'wrong' has no domains: line 1 is 'http://a/'");
+}
+
+#[test]
+fn addresses_in_networks() {
+    let dir = Dir::with("list", "192.0.2.0/24 ; SBL1\n2001:db8::/32\n# x\n198.51.100.7\n");
+    let log =
+        "192.0.2.9 GET /\n192.0.3.1 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n- GET /\n";
+    dir.write("log", log);
+    dir.shell("$MALKOHA screen --cidr -k 1 -t ' ' --list list log")
+        .prints("192.0.2.9 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n");
+    dir.write("wrong", "ads.example\n");
+    dir.run("screen --cidr --list wrong log")
+        .complains("list 'wrong' has no networks: line 1 is 'ads.example'");
+}
