@@ -12,6 +12,7 @@ mod commit;
 mod file;
 mod header;
 mod record;
+mod reserve;
 mod scan;
 mod table;
 mod writer;

@@ -6,10 +6,11 @@ use super::commit::Unsynced;
 use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{Content, Kind, Placing, encode};
+use super::reserve::Reserve;
 use super::table::FileTable;
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::storage::{Room, Storage};
 
 /// Values from this size on are not copied before they are written.
 const LARGE: usize = 1 << 12;
@@ -18,8 +19,12 @@ const LARGE: usize = 1 << 12;
 const GATHERED: usize = 1 << 15;
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
+/// The part of a device that one file may take: room for the copy of one is kept.
+const PART_OF_DEVICE: u64 = 32;
 /// Room that is left to tombstones, so that a full store can be emptied.
-const SPARE: u64 = 1 << 16;
+const SPARE: u64 = 1 << 18;
+/// The size of a file for which there is room when there is hardly any.
+const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
 /// Writes records at the end of the log. One thread at a time has it.
 pub(crate) struct Writer {
@@ -38,6 +43,10 @@ pub(crate) struct Writer {
     sealed: Vec<Arc<LogFile>>,
     created: bool,
     scratch: Vec<u8>,
+    /// Room for one compaction.
+    reserve: Reserve,
+    /// If a compaction writes, which may use that room, the bytes that it will write at most.
+    compacting: Option<u64>,
 }
 
 /// Where a batch was written.
@@ -63,6 +72,10 @@ impl Writer {
         let (sealed, scratch) = (unsynced, Vec::new());
         // What a crash left is synced with what comes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
+        let reserve = Reserve::found(&*storage);
+        let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
+        let most = storage.room().ok().flatten().map_or(file_bytes, part);
+        let file_bytes = file_bytes.min(most.max(SMALL_FILE));
         let position = u64::from(!sealed.is_empty() || !tail.as_ref().is_none_or(is_synced));
         Self {
             storage,
@@ -76,7 +89,24 @@ impl Writer {
             sealed,
             created: true,
             scratch,
+            reserve,
+            compacting: None,
         }
+    }
+
+    /// Says whether a compaction writes from here on, and how much at most.
+    pub(crate) fn set_compacting(&mut self, compacting: Option<u64>) {
+        self.compacting = compacting;
+    }
+
+    /// Whether the room for a compaction is used up.
+    pub(crate) fn is_short(&self) -> bool {
+        self.reserve.is_short()
+    }
+
+    /// Gives back what only writing needs.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        self.reserve.close(&*self.storage)
     }
 
     pub(crate) fn tail(&self) -> Option<&Arc<LogFile>> {
@@ -112,10 +142,14 @@ impl Writer {
 
     /// Writes a batch, which is whole or not there after a crash. It must not be empty.
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
+        if self.compacting.is_none() {
+            // Until that is there again, compaction alone writes.
+            self.reserve.restore(&*self.storage)?;
+        }
         let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
         let seal = Content::SEAL.shape().bytes();
         let room = |file: &Arc<LogFile>, spare: u64| {
-            file.end() + bytes + seal + spare.min(file.capacity() / 16) <= file.capacity()
+            file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
         let deletes = batch.iter().all(|content| content.kind == Kind::Delete);
         let (tail, created) = match self.tail.clone().filter(|tail| room(tail, SPARE)) {
@@ -191,11 +225,25 @@ impl Writer {
         let wanted = log.clamp(FIRST_FILE.min(self.file_bytes), self.file_bytes).max(least);
         // A device that is nearly full may still have room for less.
         let new = match self.create(table, wanted) {
+            Err(Error::NoSpace { .. })
+                if self.compacting.is_some() && self.reserve.release(&*self.storage)? =>
+            {
+                // No more than it takes: what is removed then makes up for it.
+                let copies = self.compacting.unwrap_or(0) + 2 * MIN_FILE_BYTES;
+                self.create(table, copies.next_multiple_of(MIN_FILE_BYTES).min(wanted).max(least))?
+            }
             Err(Error::NoSpace { .. }) if least <= MIN_FILE_BYTES => {
-                self.create(table, MIN_FILE_BYTES * 16)?
+                self.create(table, SMALL_FILE)?
             }
             other => other?,
         };
+        if self.compacting.is_none() {
+            // What is longer has one batch, and is not copied as long as that lives.
+            let copy = new.length().min(self.file_bytes);
+            self.reserve.hold(&*self.storage, copy).inspect_err(|_| {
+                let _ = self.storage.remove(&new.name());
+            })?;
+        }
         self.seal().inspect_err(|_| {
             // The first error is the one to tell; opening removes what stays.
             let _ = self.storage.remove(&new.name());

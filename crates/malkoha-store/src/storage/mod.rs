@@ -42,8 +42,22 @@ pub trait Storage: Send + Sync + 'static {
     /// Makes creations, renamings and removals durable, in their order.
     fn sync_directory(&self) -> io::Result<()>;
 
+    /// The room of the device, if the system tells.
+    fn room(&self) -> io::Result<Option<Room>> {
+        Ok(None)
+    }
+
     /// Gives a file a second name in another directory; copies it where that cannot be.
     fn link(&self, name: &str, directory: &Path) -> io::Result<()>;
+}
+
+/// Room of a device, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// What it has.
+    pub total: u64,
+    /// What is left for the user of this process.
+    pub free: u64,
 }
 
 /// Removes a file, unless it is gone.

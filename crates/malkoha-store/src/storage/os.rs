@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{Mapping, Storage, StorageFile};
+use super::{Mapping, Room, Storage, StorageFile};
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it, lest
 /// a store that is moved while it is open goes on where another may be by then.
@@ -112,6 +112,12 @@ impl Storage for OsStorage {
 
     fn sync_directory(&self) -> io::Result<()> {
         self.directory.sync_all()
+    }
+
+    fn room(&self) -> io::Result<Option<Room>> {
+        let system = rustix::fs::fstatvfs(&self.directory)?;
+        let bytes = |blocks: u64| blocks.saturating_mul(system.f_frsize);
+        Ok(Some(Room { total: bytes(system.f_blocks), free: bytes(system.f_bavail) }))
     }
 
     fn link(&self, name: &str, directory: &Path) -> io::Result<()> {

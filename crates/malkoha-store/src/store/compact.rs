@@ -26,6 +26,8 @@ use crate::storage::remove_if_there;
 const STRETCH: u64 = 1 << 16;
 /// Bytes of files that are removed together, at least.
 const TOGETHER: u64 = 256 << 20;
+/// Dead bytes from which rewriting a file makes room on a full device.
+const LEAST: u64 = 16 << 10;
 /// The share of dead bytes from which `compact` rewrites a file.
 const WORTHWHILE: f64 = 0.02;
 
@@ -84,6 +86,19 @@ impl Inner {
                     bytes += file.end();
                 }
                 Ok(false) => break,
+                // What was copied has room to give.
+                Err(Error::NoSpace { .. }) if !done.is_empty() => {
+                    self.remove_files(maintained, &mem::take(&mut done))?;
+                    bytes = 0;
+                    match self.rewrite(file, &done, pace, OnDamage::Refuse) {
+                        Ok(true) => done.push(file.id()),
+                        Ok(false) => break,
+                        Err(error) => {
+                            failed.get_or_insert(error);
+                            break;
+                        }
+                    }
+                }
                 // What cannot be read stays for a repair; the others need not wait for that.
                 Err(error) if error.is_unreadable() => {
                     file.set_unreadable();
@@ -95,7 +110,8 @@ impl Inner {
                 }
             }
             // Not all at the end, where much must be copied; each time costs a checkpoint.
-            if bytes >= TOGETHER.max(8 * self.index.size_in_bytes()) {
+            let together = TOGETHER.max(8 * self.index.size_in_bytes());
+            if bytes >= together || self.writer()?.is_short() {
                 self.remove_files(maintained, &mem::take(&mut done))?;
                 bytes = 0;
             }
@@ -137,29 +153,15 @@ impl Inner {
             if (pace.stop)() {
                 return Ok(false);
             }
-            let begin = scan.offset();
             let ended = {
                 let mut turn = self.turn()?;
-                let writer = &mut turn.writer;
+                let left = file.end() - scan.offset();
+                turn.writer.set_compacting(Some(left.min(file.end().saturating_sub(file.dead()))));
                 let oldest = self.oldest_other(file, before);
-                loop {
-                    match scan.step() {
-                        Step::Record(record, offset, sequence) => {
-                            let old = Located { location: file.location(offset), file, record };
-                            self.keep(writer, old, sequence, oldest)?;
-                        }
-                        Step::Sealed => break true,
-                        Step::End if scan.offset() >= file.end() => break true,
-                        Step::End if on_damage == OnDamage::Refuse => {
-                            return Err(file.no_record(scan.offset()));
-                        }
-                        Step::End if !scan.skip() => break true,
-                        Step::End => {}
-                    }
-                    if scan.offset() - begin >= STRETCH {
-                        break false;
-                    }
-                }
+                let copied =
+                    self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);
+                turn.writer.set_compacting(None);
+                copied?
             };
             if ended {
                 return Ok(true);
@@ -168,6 +170,58 @@ impl Inner {
                 wait_for(start, scan.offset(), rate, pace.stop);
             }
         }
+    }
+
+    /// Copies what lives in the next stretch of a file. Whether that was the last.
+    fn copy_stretch(
+        &self,
+        writer: &mut Writer,
+        file: &Arc<LogFile>,
+        scan: &mut Scan<'_>,
+        oldest: Option<u64>,
+        on_damage: OnDamage,
+    ) -> Result<bool> {
+        let begin = scan.offset();
+        while scan.offset() - begin < STRETCH {
+            match scan.step() {
+                Step::Record(record, offset, sequence) => {
+                    let old = Located { location: file.location(offset), file, record };
+                    self.keep(writer, old, sequence, oldest)?;
+                }
+                Step::Sealed => return Ok(true),
+                Step::End if scan.offset() >= file.end() => return Ok(true),
+                Step::End if on_damage == OnDamage::Refuse => {
+                    return Err(file.no_record(scan.offset()));
+                }
+                Step::End if !scan.skip() => return Ok(true),
+                Step::End => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes room on a full device: compacts the file that gives most, if it gives this share of itself
+    /// at least. Whether there was one.
+    pub(super) fn make_room(&self, share: f64) -> Result<bool> {
+        let mut maintained = self.maintenance();
+        let table = self.files.load_full();
+        let files = table.files().iter().filter(|file| !file.is_unreadable());
+        let Some(victim) = files.max_by_key(|file| file.dead()) else { return Ok(false) };
+        // The copy takes a header, a seal and the rest of a page or two more.
+        let gives = victim.dead() >= LEAST.min(victim.end() / 4);
+        if !gives || !is_worthwhile(victim, victim.dead(), share) {
+            return Ok(false);
+        }
+        let mut turn = self.turn()?;
+        if turn.writer.tail().is_some_and(|tail| tail.id() == victim.id()) {
+            turn.writer.seal()?;
+        }
+        drop(turn);
+        let pace = Pace { rate: None, stop: &|| false };
+        if self.rewrite(victim, &[], &pace, OnDamage::Refuse)? {
+            self.remove_files(&mut maintained, &[victim.id()])?;
+        }
+        Ok(true)
     }
 
     /// The first sequence number of the oldest file that is neither this one nor one of `before`.

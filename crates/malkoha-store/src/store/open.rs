@@ -115,7 +115,11 @@ impl Store {
         if !matches!(checkpoint, Ok(()) | Err(Error::NoSpace { .. })) {
             return checkpoint;
         }
-        writer.lock().tail().map_or(Ok(()), |tail| tail.trim())?;
+        {
+            let mut writer = writer.lock();
+            writer.tail().map_or(Ok(()), |tail| tail.trim())?;
+            writer.close()?;
+        }
         // Where there was no room for it, there may be now. The log, which is synced, can do without.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {
             Err(Error::NoSpace { .. }) => Ok(()),

@@ -51,11 +51,16 @@ impl Store {
             return Ok(());
         }
         let contents = batch.contents();
+        let deletes = contents.iter().all(|content| content.kind == Kind::Delete);
+        self.inner.with_room(deletes, || self.apply_now(&contents))
+    }
+
+    fn apply_now(&self, contents: &[Content<'_>]) -> Result<()> {
         if self.inner.options.durability == Durability::Always {
-            return self.inner.write_durably(&contents).map(|_| ());
+            return self.inner.write_durably(contents).map(|_| ());
         }
         let mut writer = self.inner.writer()?;
-        self.inner.write(&mut writer, &contents)
+        self.inner.write(&mut writer, contents)
     }
 
     /// Makes all that was written durable.
@@ -70,6 +75,10 @@ impl Store {
     /// Answers whether the key had a value.
     fn write_one(&self, content: Content<'_>) -> Result<bool> {
         check(content.key, content.value)?;
+        self.inner.with_room(content.kind == Kind::Delete, || self.write_one_now(content))
+    }
+
+    fn write_one_now(&self, content: Content<'_>) -> Result<bool> {
         if self.inner.options.durability == Durability::Always {
             return self.inner.write_durably(std::slice::from_ref(&content));
         }
@@ -90,6 +99,23 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
+    /// Tries a write again as long as compaction makes room for it on a full device. Deletes are worth any
+    /// effort: a full store must not stay full.
+    fn with_room<T>(&self, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
+        /// The share of a file that must be dead to be worth it.
+        const SHARE: f64 = 0.1;
+        loop {
+            match write() {
+                Err(error @ Error::NoSpace { .. }) => {
+                    if !self.make_room(if deletes { 0.0 } else { SHARE })? {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
     /// Writes records together and syncs them before anybody finds them. Whether the key of the first had
     /// a value; nothing is written if it is one delete of a key that had none.
     fn write_durably(&self, contents: &[Content<'_>]) -> Result<bool> {

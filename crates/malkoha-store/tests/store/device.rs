@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use malkoha_store::storage::Storage;
-use malkoha_store::{Durability, Error, Store};
+use malkoha_store::{Durability, Error, Options, Store};
 use tempfile::TempDir;
 
 use crate::simulated::Simulated;
@@ -51,6 +51,29 @@ fn mount(arguments: &[&str], directory: &Path) -> bool {
     let mut command = Command::new("mount");
     command.args(arguments).arg(directory).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+/// A file system of its own on a loop device, as long as this lives.
+struct Ext4(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
+
+impl Ext4 {
+    /// `None`, with a message, where one must not mount, or cannot make one.
+    fn new(mebibytes: u64) -> Option<Self> {
+        let (image, directory) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let path = image.path().join("image");
+        std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
+        let made = Command::new("mkfs.ext4").arg("-q").arg(&path).stderr(Stdio::null()).status();
+        let is_made = made.is_ok_and(|status| status.success());
+        if is_made && mount(&["-o", "loop", &path.to_string_lossy()], directory.path()) {
+            return Some(Self(Device(directory), image));
+        }
+        eprintln!("skipped: it needs mkfs.ext4, loop devices and the rights of the administrator");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
 /// Puts until the device is full.
@@ -221,24 +244,57 @@ fn a_full_store_can_be_emptied() {
     let error = fill(&store, &mut expected);
     assert!(matches!(error, Error::NoSpace { .. }), "{error}");
     let full = expected.len();
-    let mut refusals = 0;
     for n in 0..u32::try_from(full).unwrap() {
-        let mut deleted = store.delete(&key(n));
-        if matches!(deleted, Err(Error::NoSpace { .. })) {
-            refusals += 1;
-            // What could be given back is, even if the rest must wait for room.
-            let _ = store.compact();
-            deleted = store.delete(&key(n));
-        }
-        assert!(deleted.unwrap(), "{n} of {full}, after {refusals} refusals");
+        assert!(store.delete(&key(n)).unwrap(), "{n} of {full}");
         expected.remove(&key(n));
     }
-    assert!(refusals > 0, "the device was not full");
     assert_holds(&store, &expected);
     store.compact().unwrap();
     fill(&store, &mut expected);
     assert!(expected.len() > full * 9 / 10, "{} of {full}", expected.len());
     assert_holds(&store, &expected);
+}
+
+/// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever again.
+#[test]
+fn a_real_device_is_filled_and_emptied() {
+    fill_and_empty(12, 1);
+}
+
+/// Four minutes beside other work.
+#[test]
+#[ignore = "slow: `checks/run crashes` runs it"]
+fn a_real_device_of_64_mib_is_filled_and_emptied_ten_times() {
+    fill_and_empty(64, 10);
+}
+
+fn fill_and_empty(mebibytes: u64, rounds: u32) {
+    let Some(device) = Ext4::new(mebibytes) else { return };
+    let options = Options::new().background(false);
+    let path = device.path().join("store");
+    let mut filled = Vec::new();
+    for round in 0..rounds {
+        let store = Store::open(&path, &options).unwrap();
+        let name = |n: u32| format!("{round} {n:012}").into_bytes();
+        let refused = (0..).find_map(|n| store.put(&name(n), &[7; 1000]).err().map(|it| (n, it)));
+        let (full, error) = refused.unwrap();
+        assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+        filled.push(full);
+        assert_eq!(store.len(), u64::from(full));
+        // Neither closing nor opening needs room.
+        store.close().unwrap();
+        let store = Store::open(&path, &options).unwrap();
+        assert_eq!(store.len(), u64::from(full), "round {round}");
+        // In an order in which no file is dead before the others.
+        for n in (0..7).flat_map(|first| (first..full).step_by(7)) {
+            assert!(store.delete(&name(n)).unwrap(), "{n} of {full}, round {round}");
+        }
+        assert!(store.is_empty());
+        store.compact().unwrap();
+        store.close().unwrap();
+    }
+    let (least, most) = (filled.iter().min().unwrap(), filled.iter().max().unwrap());
+    assert!(u64::from(*least) > mebibytes * 600 && *least > most * 9 / 10, "{filled:?}");
 }
 
 /// To give room back can take room, on some file systems: then it stays where it is.

@@ -178,7 +178,7 @@ impl Place {
 }
 
 /// What is left of a store that was only begun.
-const LEFTOVERS: [&str; 2] = ["LOCK", "CHECKPOINT.new"];
+const LEFTOVERS: [&str; 3] = ["LOCK", "CHECKPOINT.new", "RESERVE"];
 
 /// A line on standard output.
 fn print_line(line: &str) -> Result<()> {

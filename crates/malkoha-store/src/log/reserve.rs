@@ -1,0 +1,71 @@
+//! Room on the device that is kept for one compaction: without it, a store that fills the device could
+//! never be made smaller, as compaction copies before it removes.
+
+use std::io;
+
+use crate::error::{Error, Result};
+use crate::storage::{Storage, remove_if_there};
+
+/// The name of the file that keeps it. Nothing reads what is in it.
+pub(crate) const NAME: &str = "RESERVE";
+
+#[derive(Default)]
+pub(crate) struct Reserve {
+    /// Bytes that it has.
+    held: u64,
+    /// Bytes that it should have: those of the longest file that may have to be copied.
+    wanted: u64,
+}
+
+impl Reserve {
+    /// What an earlier opening left.
+    pub(crate) fn found(storage: &dyn Storage) -> Self {
+        let held = storage.open(NAME, false).and_then(|file| file.len()).unwrap_or(0);
+        Self { held, wanted: held }
+    }
+
+    /// Whether a compaction has used it, and it could not be made up for yet.
+    pub(crate) fn is_short(&self) -> bool {
+        self.held < self.wanted
+    }
+
+    /// Sees to it that there is room for a copy of a file of so many bytes.
+    pub(crate) fn hold(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
+        let wanted = self.wanted.max(bytes);
+        if self.held < wanted {
+            let failed = || Error::io("reserve room in", NAME);
+            match storage.open(NAME, true) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    storage.create(NAME, wanted).map(drop)
+                }
+                file => file.and_then(|file| file.set_len(wanted)),
+            }
+            .map_err(failed())?;
+            self.held = wanted;
+        }
+        self.wanted = wanted;
+        Ok(())
+    }
+
+    /// Makes up for what a compaction has used.
+    pub(crate) fn restore(&mut self, storage: &dyn Storage) -> Result<()> {
+        self.hold(storage, self.wanted)
+    }
+
+    /// Gives the room back, for a copy. Whether there was any.
+    pub(crate) fn release(&mut self, storage: &dyn Storage) -> Result<bool> {
+        let held = std::mem::take(&mut self.held) > 0;
+        remove_if_there(storage, NAME).map_err(Error::io("remove", NAME))?;
+        Ok(held)
+    }
+
+    /// What is left behind by closing: nothing where there is room in plenty.
+    pub(crate) fn close(&mut self, storage: &dyn Storage) -> Result<()> {
+        const PLENTY: u64 = 16;
+        let free = storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
+        if self.held > 0 && free / PLENTY >= self.held {
+            self.release(storage)?;
+        }
+        Ok(())
+    }
+}
