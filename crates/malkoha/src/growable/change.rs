@@ -151,8 +151,8 @@ impl Growing {
     pub(super) fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.try_remove(hash, value);
         self.len = self.len.saturating_sub(removed.into());
-        if removed && self.len == 0 && self.occupied > 0 {
-            // All that is left are the doubles of spent fingerprints.
+        if removed && self.len == 0 && self.filled() > 0 {
+            // All that is left are the doubles of spent fingerprints, in slots or the stash.
             self.clear();
         }
         removed

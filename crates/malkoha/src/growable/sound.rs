@@ -48,24 +48,4 @@ impl Growing {
                 && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
         })
     }
-
-    /// Slots and copies whose fingerprints have no bit of their path left: those alone can be more
-    /// than keys.
-    pub(crate) fn spent(&self) -> u64 {
-        let mut spent = 0_u64;
-        for (key, copies) in self.spill.iter() {
-            if with_codec!(&self.kernel, codec => codec.is_spent(key.fingerprint.into())) {
-                spent = spent.saturating_add(copies);
-            }
-        }
-        for (number, record) in self.records.iter().enumerate() {
-            with_codec!(&self.kernel, codec => {
-                let segment = Segment::new(codec, record.form, record.home);
-                segment.for_each_occupant(self.bytes(number), |_, slot, _| {
-                    spent = spent.saturating_add(codec.is_spent(slot.fingerprint).into());
-                });
-            });
-        }
-        spent
-    }
 }

@@ -193,11 +193,11 @@ impl GrowableLoader {
             spill: self.spill,
         });
         let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
-        // Where spent fingerprints lie in several segments, not every slot is a key.
+        // Where fingerprints lie in several segments, not every slot is a key. Which ones do cannot
+        // be told: a shrunk table gave some of them their bits back.
         let filled = table.filled();
-        let are_doubles =
-            || filled <= MAX_LEN && header.len >= filled.saturating_sub(table.spent());
-        if header.len != filled && !(header.len < filled && are_doubles()) {
+        let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
+        if header.len != filled && !has_doubles {
             return Err(ReadError::Count { header: header.len, table: filled });
         }
         if let Some(entry) = table.first_unsound() {
