@@ -362,8 +362,8 @@ fn no_key_is_missed_while_filters_grow_with_queue_locks() {
 }
 
 /// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that
-/// are fuller than others. The promise holds to the growth that was named; beyond it inserts are
-/// refused.
+/// are fuller than others. The promise holds to the growth that was named; the filter goes on beyond
+/// it, and the rate rises slowly.
 #[test]
 #[cfg_attr(miri, ignore = "statistics need many keys")]
 fn a_growing_filter_keeps_its_false_positive_rate() {
@@ -385,9 +385,10 @@ fn a_growing_filter_keeps_its_false_positive_rate() {
         );
         assert!(measured <= fpr, "{measured} after {doubling} doublings");
     }
-    let refused = (keys..4 * keys).find(|key| filter.insert(key).is_err());
-    assert!(refused.is_some_and(|key| key > keys), "it ends some time after its growth");
-    assert!((0..keys).all(|key| filter.contains(key)), "a refusal loses nothing");
+    assert_eq!(filter.insert_many(&(keys..8 * keys).collect::<Vec<_>>()), Ok(()));
+    assert!((0..8 * keys).all(|key| filter.contains(key)));
+    let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
+    assert!((found as f64) < 1.5 * fpr * absent.len() as f64, "{found}");
 }
 
 /// Parts of a small filter had 95 buckets, and three of these keys have one and the same bucket for

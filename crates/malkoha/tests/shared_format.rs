@@ -10,6 +10,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const FIXTURE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/shared-growable-set-v1.mlk");
+const DEEP_FIXTURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/shared-growable-set-deep-v1.mlk");
 const HEADER: usize = 128;
 
 /// A filter of several parts, and of copies beside the table.
@@ -20,6 +22,36 @@ fn grown() -> GrowableConcurrentCuckooFilter {
     (0..40).for_each(|_| filter.insert(7_u64).unwrap());
     (1_000..2_000_u64).for_each(|key| assert!(filter.remove(key)));
     filter
+}
+
+/// A filter with tables below its parts, and below one of these, and a crowd of keys without slots.
+fn deep() -> GrowableConcurrentCuckooFilter {
+    let filter: GrowableConcurrentCuckooFilter =
+        Builder::new().capacity(500).fpr(0.01).growth(1.0).seed(42).build().unwrap();
+    filter.insert_many(&(0..8_000_u64).collect::<Vec<_>>()).unwrap();
+    (0..40).for_each(|_| filter.insert(7_u64).unwrap());
+    filter
+}
+
+#[test]
+fn the_kept_file_with_tables_below_is_read_and_written_again() {
+    let bytes = deep().to_bytes();
+    let is_there = std::path::Path::new(DEEP_FIXTURE).exists();
+    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !is_there {
+        std::fs::write(DEEP_FIXTURE, &bytes).unwrap();
+    }
+    assert!(std::fs::read(DEEP_FIXTURE).unwrap() == bytes);
+    let read = GrowableConcurrentCuckooFilter::from_bytes(&bytes).unwrap();
+    assert!(read == deep() && read.clone() == read);
+    assert_eq!((read.len(), read.count(7_u64)), (8_040, 41));
+    assert_eq!(read.entries().map(|entry| entry.copies).sum::<u64>(), 8_040);
+    assert!((0..8_000_u64).all(|key| read.contains(key)));
+    read.insert_many(&(8_000..30_000_u64).collect::<Vec<_>>()).unwrap();
+    assert!((0..30_000_u64).all(|key| read.contains(key)) && read != deep());
+    assert!((0..30_000_u64).all(|key| read.remove(key)));
+    assert_eq!((read.len(), read.count(7_u64)), (40, 40));
+    read.clear();
+    assert!(read.is_empty() && read.entries().next().is_none() && read.spilled() == 0);
 }
 
 /// `MALKOHA_WRITE_FIXTURES=1` writes the file anew: only for a new version of the format.
@@ -63,7 +95,11 @@ fn a_shared_set_of_fixed_size_is_a_set_with_words() {
 
 #[test]
 fn every_cut_and_every_flipped_bit_is_noticed() {
-    let whole = grown().to_bytes();
+    cuts_and_flips_are_noticed(grown().to_bytes());
+    cuts_and_flips_are_noticed(deep().to_bytes());
+}
+
+fn cuts_and_flips_are_noticed(whole: Vec<u8>) {
     let read = |bytes: &[u8]| -> Result<GrowableConcurrentCuckooFilter, ReadError> {
         GrowableConcurrentCuckooFilter::from_bytes(bytes)
     };

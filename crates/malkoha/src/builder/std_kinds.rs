@@ -16,8 +16,6 @@ use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards};
 
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
-/// The growth of a filter that threads share and that was given none.
-const DEFAULT_GROWTH: f64 = 1024.0;
 
 impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
     fn plan(options: &Options) -> Result<Plan, BuildError> {
@@ -96,8 +94,7 @@ impl<P: Locking> Build for Filter<Shared<P, InParts>> {
         // It has no default capacity, since its parts are as large as that makes them for good.
         let capacity = options.capacity.unwrap_or(0);
         let fpr = options.fpr.unwrap_or(DEFAULT_FPR);
-        let growth = options.growth.unwrap_or(DEFAULT_GROWTH);
-        let (geometry, doublings) = plan_growing(capacity, fpr, growth)?;
+        let (geometry, doublings) = plan_growing(capacity, fpr, options.growth)?;
         let table = Shared::growing(geometry, doublings, capacity)?;
         Ok(Self::new(table, options.hasher))
     }

@@ -1,8 +1,9 @@
 //! Many keys at once: their lines are asked for long before they are looked at.
 
 use super::insert::Unique;
-use super::space::Space;
+use super::space::Buckets;
 use super::table::Table;
+use super::target::Target;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::locks::Locking;
@@ -10,7 +11,7 @@ use crate::locks::Locking;
 /// Keys on their way: 128 lines.
 const RING: usize = 64;
 
-impl<P: Locking, S: Space> Table<P, S> {
+impl<P: Locking, S: Buckets> Table<P, S> {
     /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands
     /// what came of it to `each`, with the hash's position.
     pub(super) fn insert_unique_many(
@@ -27,7 +28,7 @@ impl<P: Locking, S: Space> Table<P, S> {
     /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
     /// asked for.
     #[inline(always)]
-    pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Probe)) {
+    pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Target)) {
         let mut ring = [Probe::default(); RING];
         let ask = |ring: &mut [Probe; RING], i: usize| {
             let probe = self.addressing.probe(hashes[i]);
@@ -44,7 +45,7 @@ impl<P: Locking, S: Space> Table<P, S> {
             if i + RING < hashes.len() {
                 ask(&mut ring, i + RING);
             }
-            step(i, &probe);
+            step(i, &Target { probe, hash: hashes[i] });
         }
     }
 }

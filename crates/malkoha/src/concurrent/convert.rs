@@ -2,7 +2,8 @@
 
 use super::restore::{Misfit, Restorer};
 use super::shared::Shared;
-use super::space::{Extent, OnePiece, Space};
+use super::space::{Buckets, Extent, OnePiece, Space};
+use super::table::Table;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::locks::Locking;
@@ -11,16 +12,25 @@ use crate::table::{Fixed, Parts, zeroed};
 impl<P: Locking, S: Space> Shared<P, S> {
     /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
     fn try_clone(&self) -> Result<Self, Misfit> {
-        let geometry = self.table.geometry;
-        let space = self.table.space.without_parts(&geometry).ok_or(Misfit::Memory)?;
-        let mut restorer = Restorer::new(geometry, space);
-        for piece in self.table.pieces() {
+        self.table.restored()?.finish(self.max_kicks, self.capacity)
+    }
+}
+
+impl<P: Locking, S: Buckets> Table<P, S> {
+    /// A copy, with the tables below.
+    fn restored(&self) -> Result<Restorer<P, S>, Misfit> {
+        let space = self.space.without_parts(&self.geometry).ok_or(Misfit::Memory)?;
+        let mut restorer = Restorer::new(self.geometry, space);
+        for piece in self.pieces() {
             restorer.add(piece.extent, &piece.words)?;
             for (key, copies) in piece.spilled {
                 restorer.add_spilled(key, copies)?;
             }
         }
-        restorer.finish(self.max_kicks, self.capacity)
+        for (name, child) in self.children() {
+            restorer.add_below(name, child.restored()?.table()?)?;
+        }
+        Ok(restorer)
     }
 }
 
@@ -36,9 +46,8 @@ impl<P: Locking, S: Space> Clone for Shared<P, S> {
 impl<P: Locking, Q: Locking, S: Space> PartialEq<Shared<Q, S>> for Shared<P, S> {
     /// Whether the files of both would be the same, while no thread changes them.
     fn eq(&self, other: &Shared<Q, S>) -> bool {
-        (self.table.geometry, self.max_kicks, self.capacity)
-            == (other.table.geometry, other.max_kicks, other.capacity)
-            && self.table.pieces().eq(other.table.pieces())
+        (self.max_kicks, self.capacity) == (other.max_kicks, other.capacity)
+            && self.table.is_same(&other.table)
     }
 }
 

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::space::{Extent, Space};
+use super::space::{BELOW, Buckets, Extent, Room, STASH};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
+use super::target::Target;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::layout::work::{self, SHORT};
@@ -18,13 +19,17 @@ thread_local! {
     static SEARCH: Cell<Search> = const { Cell::new(Search::new()) };
 }
 
+/// A part is full from so many quarters of its slots on: if an insert finds no room in it with
+/// fewer, then because of which keys it has, and not of how many.
+const FULL_QUARTERS: u64 = 3;
+
 /// One part of a segment, to search in: what is read may have changed a moment later.
 struct Part<'a, P: Locking, S> {
     table: &'a Table<P, S>,
     words: &'a [AtomicU64],
 }
 
-impl<P: Locking, S> Part<'_, P, S> {
+impl<P: Locking, S: Buckets> Part<'_, P, S> {
     #[inline(always)]
     fn bucket(&self, place: u64) -> &AtomicU64 {
         // The part is in memory, so the index fits usize.
@@ -34,7 +39,7 @@ impl<P: Locking, S> Part<'_, P, S> {
     }
 }
 
-impl<P: Locking, S> Neighbours for Part<'_, P, S> {
+impl<P: Locking, S: Buckets> Neighbours for Part<'_, P, S> {
     #[inline(always)]
     fn places(&self) -> u64 {
         self.table.addressing.places()
@@ -42,10 +47,10 @@ impl<P: Locking, S> Neighbours for Part<'_, P, S> {
 
     #[inline(always)]
     fn for_each_target(&self, place: u64, mut each: impl FnMut(u64)) {
-        let Table { lanes, addressing, .. } = self.table;
+        let lanes = &self.table.lanes;
         let word = self.bucket(place).load(Ordering::Relaxed);
         for lane in 0..lanes.number() {
-            each(addressing.alternate(place, lanes.lane(word, lane)));
+            each(self.table.alternate(place, lanes.lane(word, lane)));
         }
     }
 
@@ -70,16 +75,16 @@ pub(super) enum Unique {
     Present,
 }
 
-impl<P: Locking, S: Space> Table<P, S> {
+impl<P: Locking, S: Buckets> Table<P, S> {
     /// Inserts a key. On `false` nothing has changed but that others may have moved, and it was a
     /// first copy.
     #[inline(always)]
-    pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
+    pub(super) fn insert(&self, probe: &Target, max_kicks: u32) -> bool {
         let inserted = self.with_splits(probe, |part| match self.offer(probe) {
-            Offer::Taken => Some(()),
+            Offer::Taken => Some(true),
             refusal => self.insert_refused(part, probe, refusal, max_kicks),
         });
-        inserted.is_some()
+        inserted.unwrap_or(false)
     }
 
     /// Inserts a key unless it is in. `None`: there is no room for it.
@@ -88,15 +93,16 @@ impl<P: Locking, S: Space> Table<P, S> {
     /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time
     /// may add another copy: it counts as the later of the two.
     #[inline(always)]
-    pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
-        self.with_splits(probe, |part| {
-            let done = self.put_unless_in(probe, &self.buckets(probe));
+    pub(super) fn insert_unique(&self, probe: &Target, max_kicks: u32) -> Option<Unique> {
+        let done = self.with_splits(probe, |part| {
+            let done = self.put_unless_in(probe, &self.buckets(probe)).map(Some);
             done.or_else(|| self.insert_unique_with_moves(part, probe, max_kicks))
-        })
+        });
+        done.flatten()
     }
 
-    /// Runs an attempt in the part that the probe belongs to, and again each time that the part was
-    /// split because the attempt found no room. `None`: there is no room left to make.
+    /// Runs an attempt in the part that the probe belongs to, and again each time that room was made
+    /// because the attempt found none. `None`: there is no room left to make.
     #[inline(always)]
     fn with_splits<R>(
         &self,
@@ -112,11 +118,26 @@ impl<P: Locking, S: Space> Table<P, S> {
                 }
                 done
             });
-            if done.is_some()
-                || !self.space.split(&self.lanes, probe, full, || self.raise_versions())
-            {
+            if done.is_some() || !self.make_part_roomy(probe, full) {
                 return done;
             }
+        }
+    }
+
+    /// Has a part split that is full, or says where else its keys go; answers whether to try again.
+    #[cold]
+    #[inline(never)]
+    fn make_part_roomy(&self, probe: &Probe, full: Extent) -> bool {
+        let is_full = |part: &[AtomicU64]| {
+            work::looked_at(part.len());
+            let occupied = |word: &AtomicU64| self.lanes.occupied(word.load(Ordering::Relaxed));
+            let occupied: u64 = part.iter().map(|word| u64::from(occupied(word))).sum();
+            occupied * 4 >= part.len() as u64 * u64::from(self.lanes.number()) * FULL_QUARTERS
+        };
+        match self.space.split(&self.lanes, probe, full, is_full, || self.raise_versions()) {
+            Room::Made => true,
+            Room::Spent => self.open_below(full),
+            Room::None => false,
         }
     }
 
@@ -125,7 +146,7 @@ impl<P: Locking, S: Space> Table<P, S> {
     ///
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
-    fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<Unique> {
+    fn put_unless_in(&self, probe: &Target, buckets: &[&AtomicU64]) -> Option<Unique> {
         // What is seen is in, with the lock or without.
         if self.is_seen(probe) {
             return Some(Unique::Present);
@@ -147,16 +168,43 @@ impl<P: Locking, S: Space> Table<P, S> {
     fn insert_refused(
         &self,
         part: &[AtomicU64],
-        probe: &Probe,
+        probe: &Target,
         refusal: Offer,
         max_kicks: u32,
-    ) -> Option<()> {
-        let spill = |copies| self.spill_beside(probe, copies).then_some(());
-        if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
-            return Some(());
+    ) -> Option<bool> {
+        let spill = |copies| self.spill_beside(probe, copies).then_some(true);
+        let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+        if beyond & BELOW != 0 {
+            // No search in a part that is full for good. What is equal here may differ there.
+            return Some(self.insert_below(probe, max_kicks));
         }
-        let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(());
-        self.put_with_moves(part, probe, max_kicks, put, || spill(1))
+        if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
+            return Some(true);
+        }
+        let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(true);
+        let done = self.put_with_moves(part, probe, max_kicks, put, || spill(1));
+        done.or_else(|| self.is_to_be_stashed(probe, beyond).then(|| self.stash(probe)))
+    }
+
+    /// Whether a key that fits nowhere goes to the spill list.
+    fn is_to_be_stashed(&self, probe: &Probe, beyond: u64) -> bool {
+        beyond & STASH != 0 && self.space.is_stashing(probe)
+    }
+
+    fn stash(&self, probe: &Probe) -> bool {
+        let stripe = self.stripe(probe.segment, probe.fingerprint);
+        stripe.lock.with(|| self.spill(probe));
+        true
+    }
+
+    fn stash_unless_in(&self, probe: &Target) -> Unique {
+        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
+            if self.is_seen(probe) {
+                return Unique::Present;
+            }
+            self.spill(probe);
+            Unique::New
+        })
     }
 
     #[cold]
@@ -164,11 +212,17 @@ impl<P: Locking, S: Space> Table<P, S> {
     fn insert_unique_with_moves(
         &self,
         part: &[AtomicU64],
-        probe: &Probe,
+        probe: &Target,
         max_kicks: u32,
-    ) -> Option<Unique> {
-        let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets);
-        self.put_with_moves(part, probe, max_kicks, put, || None)
+    ) -> Option<Option<Unique>> {
+        let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+        if beyond & BELOW != 0 {
+            return Some(self.insert_unique_below(probe, max_kicks));
+        }
+        let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets).map(Some);
+        let done = self.put_with_moves(part, probe, max_kicks, put, || None);
+        let stash = || Some(self.stash_unless_in(probe));
+        done.or_else(|| self.is_to_be_stashed(probe, beyond).then(stash))
     }
 
     /// Moves others until `put`, which is given buckets of the key, returns something, or no move
@@ -245,10 +299,8 @@ impl<P: Locking, S: Space> Table<P, S> {
             looked_at += 1 + self.lanes.number() as usize;
             let bucket = part.bucket(place);
             let word = bucket.load(Ordering::Acquire);
-            let mut occupants = self
-                .lanes
-                .fingerprints(word)
-                .map(|f| self.addressing.occupant(probe.segment, place, f));
+            let mut occupants =
+                self.lanes.fingerprints(word).map(|f| self.occupant(probe.segment, place, f));
             occupants.any(|occupant| {
                 self.count_in_table(&occupant) >= MAX_COPIES && self.spill_from(bucket, &occupant)
             })

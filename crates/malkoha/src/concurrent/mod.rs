@@ -1,6 +1,7 @@
 //! Many threads on one filter.
 
 mod batch;
+mod beyond;
 mod bucket;
 mod convert;
 mod counter;
@@ -12,6 +13,7 @@ mod snapshot;
 mod space;
 pub(crate) mod sync;
 mod table;
+mod target;
 // WebAssembly has no threads.
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests;

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::counter::Counter;
 use super::insert::Unique;
-use super::space::{InParts, OnePiece, Space};
+use super::space::{InParts, OnePiece, Root, Space};
 use super::table::Table;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
@@ -49,7 +49,7 @@ impl<P: Locking> Shared<P, InParts> {
         doublings: u32,
         capacity: u64,
     ) -> Result<Self, BuildError> {
-        let bytes = InParts::bytes_of(&geometry, doublings);
+        let bytes = InParts::<Root>::bytes_of(&geometry, doublings);
         let space = InParts::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
         Ok(Self::new(Table::new(geometry, space), KICKS, capacity))
     }
@@ -67,7 +67,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
     #[inline]
     pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
         let max_kicks = self.max_kicks;
-        if self.table.whole(|table| table.insert(&table.addressing.probe(hash), max_kicks)) {
+        if self.table.whole(|table| table.insert(&table.target(hash), max_kicks)) {
             self.len.add(1);
             Ok(())
         } else {
@@ -88,9 +88,8 @@ impl<P: Locking, S: Space> Shared<P, S> {
     }
 
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
-        let unique = self
-            .table
-            .whole(|table| table.insert_unique(&table.addressing.probe(hash), self.max_kicks));
+        let unique =
+            self.table.whole(|table| table.insert_unique(&table.target(hash), self.max_kicks));
         self.counted(unique)
     }
 
@@ -124,7 +123,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
 
     #[inline]
     pub(crate) fn remove(&self, hash: u64) -> bool {
-        let removed = self.table.whole(|table| table.remove(&table.addressing.probe(hash)));
+        let removed = self.table.whole(|table| table.remove(&table.target(hash)));
         if removed {
             self.len.add(-1);
         }
@@ -147,7 +146,7 @@ impl<P: Locking, S> Sealed for Shared<P, S> {}
 impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        self.table.whole(|table| table.contains(&table.addressing.probe(hash)))
+        self.table.whole(|table| table.contains(&table.target(hash)))
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
@@ -157,7 +156,7 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn count(&self, hash: u64) -> u64 {
-        self.table.whole(|table| table.count(&table.addressing.probe(hash)))
+        self.table.whole(|table| table.count(&table.target(hash)))
     }
 
     fn entries(&self) -> impl Iterator<Item = Entry> {
@@ -166,7 +165,7 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        for bucket in self.table.buckets(&self.table.addressing.probe(hash)) {
+        for bucket in self.table.buckets(&self.table.target(hash)) {
             prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
         }
     }
@@ -180,15 +179,15 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn slots(&self) -> u64 {
-        self.table.slots()
+        self.table.all_slots()
     }
 
     fn spilled(&self) -> u64 {
-        self.table.spilled()
+        self.table.all_spilled()
     }
 
     fn size_in_bytes(&self) -> u64 {
-        self.table.size_in_bytes()
+        self.table.all_bytes()
     }
 
     fn fingerprint_bits(&self) -> u32 {
@@ -200,9 +199,8 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn expected_fpr(&self) -> f64 {
-        let occupied = self.len.get().saturating_sub(self.table.spilled());
-        let load = float(occupied) / float(self.table.slots());
-        self.table.space.fpr(&self.table.geometry, load)
+        let occupied = self.len.get().saturating_sub(self.table.all_spilled());
+        self.table.fpr(float(occupied) / float(self.table.all_slots()))
     }
 
     fn kind(_is_map: bool) -> FileKind {

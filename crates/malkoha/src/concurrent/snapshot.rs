@@ -13,7 +13,7 @@ use crate::locks::Locking;
 use crate::spill::SpillKey;
 
 use super::bucket::Lanes;
-use super::space::{Extent, Space};
+use super::space::{Buckets, Extent};
 use super::sync::Ordering;
 use super::table::Table;
 
@@ -25,7 +25,7 @@ pub(crate) struct Piece {
     pub(crate) segment: u64,
     /// The buckets in their order, each with its occupied lanes first.
     pub(crate) words: Vec<u64>,
-    /// Copies beside the table, in order. Each has an equal in `words`.
+    /// Copies beside the table, in order. Each has an equal in `words`, or found no place.
     pub(crate) spilled: Vec<(SpillKey, u64)>,
     /// Occupied lanes and spilled copies.
     pub(crate) copies: u64,
@@ -44,13 +44,15 @@ impl Piece {
     }
 }
 
-impl<P: Locking, S: Space> Table<P, S> {
+impl<P: Locking, S: Buckets> Table<P, S> {
     /// Copies of all parts, which together have
     ///
     /// * every key whose insert had returned before the first was asked for, unless it is removed
     ///   before the last is returned;
     /// * no key whose removal had returned before the first was asked for;
     /// * each copy of a key once, wherever it is moved.
+    ///
+    /// Tables below have pieces of their own, of which the same is true: no key moves between them.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> {
         let mut name = 0;
         std::iter::from_fn(move || {
@@ -64,7 +66,9 @@ impl<P: Locking, S: Space> Table<P, S> {
 
     /// All that is in, as [`pieces`](Self::pieces) has it.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.pieces().flat_map(|piece| piece.entries(self.lanes))
+        let below: Box<dyn Iterator<Item = Entry>> =
+            Box::new(self.children().flat_map(|(_, child)| child.entries()));
+        self.pieces().flat_map(|piece| piece.entries(self.lanes)).chain(below)
     }
 
     /// The part that begins with this name.
@@ -88,7 +92,8 @@ impl<P: Locking, S: Space> Table<P, S> {
         piece
     }
 
-    /// Takes everything out, and returns how many copies that were. No part goes away.
+    /// Takes everything out, and returns how many copies that were. No part goes away, nor a table
+    /// below.
     ///
     /// For each key it is as if all its copies were removed at one moment, between the call and its
     /// return: one that is inserted meanwhile may stay, and one that was inserted before is gone.
@@ -111,6 +116,7 @@ impl<P: Locking, S: Space> Table<P, S> {
                 name = extent.end();
             });
         }
-        copies
+        let below = self.children().map(|(_, child)| child.clear());
+        below.fold(copies, u64::saturating_add)
     }
 }

@@ -21,20 +21,20 @@
 //! Only holders of a stripe's lock empty lanes with its fingerprints. So what they have seen there
 //! stays, while other lanes of the bucket may change.
 
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::beyond::Below;
 use super::bucket::Lanes;
-use super::space::{Extent, Space};
-use super::sync::{AtomicU64, Mutex, Ordering, Padded, lock};
+use super::space::{Buckets, Extent};
+use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
+use super::target::Target;
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
 use crate::layout::work;
 use crate::layout::{Offer, Step};
 use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
-
-/// Enough that threads seldom meet in one, and few enough to stay in a core's own cache.
-const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
 #[derive(Debug)]
 pub(super) struct Table<P: Locking, S> {
@@ -44,9 +44,11 @@ pub(super) struct Table<P: Locking, S> {
     pub(super) geometry: Geometry,
     pub(super) stripes: Box<[Padded<Stripe<P::Stripe>>]>,
     whole: P::Whole,
-    spill: Mutex<Spill>,
+    spill: RwLock<Spill>,
     /// Spilled copies: where there are none, nobody need lock the list.
     spilled: AtomicU64,
+    /// Tables below parts of this one.
+    pub(super) below: Below<P>,
 }
 
 #[derive(Debug, Default)]
@@ -55,7 +57,7 @@ pub(super) struct Stripe<L> {
     pub(super) lock: L,
 }
 
-impl<P: Locking, S: Space> Table<P, S> {
+impl<P: Locking, S: Buckets> Table<P, S> {
     /// `geometry` has one word a bucket, and is that of the empty `space`.
     pub(super) fn new(geometry: Geometry, space: S) -> Self {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
@@ -64,10 +66,11 @@ impl<P: Locking, S: Space> Table<P, S> {
             lanes: Lanes::new(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
-            stripes: (0..STRIPES).map(|_| Padded::default()).collect(),
+            stripes: (0..S::STRIPES).map(|_| Padded::default()).collect(),
             whole: P::Whole::default(),
-            spill: Mutex::new(Spill::default()),
+            spill: RwLock::new(Spill::default()),
             spilled: AtomicU64::new(0),
+            below: Below::default(),
         }
     }
 
@@ -93,6 +96,22 @@ impl<P: Locking, S: Space> Table<P, S> {
     }
 
     #[inline(always)]
+    pub(super) fn target(&self, hash: u64) -> Target {
+        Target::new(&self.addressing, hash)
+    }
+
+    /// The other place of a fingerprint that lies at `place`.
+    #[inline(always)]
+    pub(super) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
+        self.addressing.alternate(place, self.space.known(fingerprint))
+    }
+
+    /// The probe of a key whose fingerprint lies at `place`.
+    pub(super) fn occupant(&self, segment: u64, first: u64, fingerprint: u64) -> Probe {
+        Probe { segment, first, second: self.alternate(first, fingerprint), fingerprint }
+    }
+
+    #[inline(always)]
     pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
         let &Probe { segment, first, second, fingerprint } = probe;
         [first, second].map(|place| self.space.bucket(segment, place, fingerprint))
@@ -101,11 +120,11 @@ impl<P: Locking, S: Space> Table<P, S> {
     #[inline(always)]
     pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
         // Neighbouring fingerprints are as good as any others: they are hashes.
-        &self.stripes[((segment + fingerprint) % STRIPES) as usize].0
+        &self.stripes[((segment + fingerprint) % S::STRIPES) as usize].0
     }
 
     #[inline(always)]
-    pub(super) fn contains(&self, probe: &Probe) -> bool {
+    pub(super) fn contains(&self, probe: &Target) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
@@ -115,6 +134,10 @@ impl<P: Locking, S: Space> Table<P, S> {
             if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
                 return true;
             }
+            let beyond = self.space.beyond(probe.segment, fingerprint);
+            if beyond != 0 && self.is_beyond(probe, beyond) {
+                return true;
+            }
             let before = std::mem::replace(&mut version, stripe.version.load(Ordering::Acquire));
             if before == version {
                 return false;
@@ -122,27 +145,34 @@ impl<P: Locking, S: Space> Table<P, S> {
         }
     }
 
-    /// Whether the fingerprint is in a lane of its buckets. Exact under the stripe's lock, but for
-    /// inserts that have not returned; without it, only `true` is.
-    pub(super) fn is_seen(&self, probe: &Probe) -> bool {
+    /// Whether the fingerprint is in a lane of its buckets or beyond. Exact under the stripe's
+    /// lock, but for inserts that have not returned; without it, only `true` is.
+    pub(super) fn is_seen(&self, probe: &Target) -> bool {
         let found = |bucket: &AtomicU64| {
             self.lanes.matches(bucket.load(Ordering::Acquire), probe.fingerprint) != 0
         };
-        self.buckets(probe).into_iter().any(found)
+        let beyond = || self.space.beyond(probe.segment, probe.fingerprint);
+        self.buckets(probe).into_iter().any(found) || self.is_beyond(probe, beyond())
     }
 
     /// Copies, spilled ones included.
-    pub(super) fn count(&self, probe: &Probe) -> u64 {
+    pub(super) fn count(&self, probe: &Target) -> u64 {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         self.space.in_part(probe, |_| {
             stripe.lock.with(|| {
-                let in_table = u64::from(self.count_in_table(probe));
-                if self.spilled.load(Ordering::Acquire) == 0 {
-                    return in_table;
-                }
-                in_table.saturating_add(lock(&self.spill).count(&SpillKey::of(probe, 0)))
+                let here = u64::from(self.count_in_table(probe)) + self.count_below(probe);
+                here.saturating_add(self.count_spilled(probe))
             })
         })
+    }
+
+    /// Copies in the spill list.
+    pub(super) fn count_spilled(&self, probe: &Probe) -> u64 {
+        if self.spilled() == 0 {
+            return 0;
+        }
+        let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner);
+        spill.count(&SpillKey::of(probe, 0))
     }
 
     /// Copies in the candidate buckets. Exact under the stripe's lock, but for inserts that have
@@ -215,18 +245,32 @@ impl<P: Locking, S: Space> Table<P, S> {
         })
     }
 
-    /// Under the stripe's lock, which keeps a copy in the table.
-    fn spill(&self, probe: &Probe) {
-        lock(&self.spill).add(SpillKey::of(probe, 0), 1);
+    /// Adds a copy to the spill list. Under the stripe's lock, which keeps one in the table where
+    /// lookups do not read the list.
+    pub(super) fn spill(&self, probe: &Probe) {
+        self.spill_mut().add(SpillKey::of(probe, 0), 1);
         self.spilled.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes a copy from the spill list, else from the table.
-    pub(super) fn remove(&self, probe: &Probe) -> bool {
+    fn spill_mut(&self) -> RwLockWriteGuard<'_, Spill> {
+        self.spill.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a copy from a table below, where most is known of it, else from the spill list, else
+    /// from the table.
+    pub(super) fn remove(&self, probe: &Target) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let take = || {
+            let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+            if beyond != 0 {
+                // An equal one may have come to a slot that a lookup has read before.
+                stripe.version.fetch_add(1, Ordering::AcqRel);
+                if self.remove_below(probe) {
+                    return true;
+                }
+            }
             if self.spilled.load(Ordering::Acquire) > 0
-                && lock(&self.spill).take(&SpillKey::of(probe, 0))
+                && self.spill_mut().take(&SpillKey::of(probe, 0))
             {
                 self.spilled.fetch_sub(1, Ordering::AcqRel);
                 return true;
@@ -255,7 +299,7 @@ impl<P: Locking, S: Space> Table<P, S> {
         if fingerprint == 0 {
             return true;
         }
-        if self.addressing.alternate(from, fingerprint) != to {
+        if self.alternate(from, fingerprint) != to {
             return false;
         }
         let stripe = self.stripe(segment, fingerprint);
@@ -290,12 +334,12 @@ impl<P: Locking, S: Space> Table<P, S> {
         false
     }
 
-    /// Spilled copies.
+    /// Spilled copies, but for those of tables below.
     pub(super) fn spilled(&self) -> u64 {
         self.spilled.load(Ordering::Acquire)
     }
 
-    /// Slots, occupied or not.
+    /// Slots, occupied or not, but for those of tables below.
     pub(super) fn slots(&self) -> u64 {
         self.space.buckets() * u64::from(self.lanes.number())
     }
@@ -303,7 +347,8 @@ impl<P: Locking, S: Space> Table<P, S> {
     /// Bytes of the table, the stripes and the spill list.
     pub(super) fn size_in_bytes(&self) -> u64 {
         let stripes = size_of_val(&*self.stripes);
-        self.space.bytes() + stripes as u64 + lock(&self.spill).size_in_bytes()
+        let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner).size_in_bytes();
+        self.space.bytes() + stripes as u64 + spill
     }
 
     /// Spilled copies of a part that is frozen.
@@ -315,7 +360,8 @@ impl<P: Locking, S: Space> Table<P, S> {
             extent.has(self.space.name(key.segment.into(), key.fingerprint.into()))
         };
         let segment = u32::try_from(self.space.segment(extent.name)).expect("32 bits");
-        lock(&self.spill).segment(segment).filter(|(key, _)| is_in(key)).collect()
+        let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner);
+        spill.segment(segment).filter(|(key, _)| is_in(key)).collect()
     }
 
     /// Takes the spilled copies of a part that is frozen; returns how many.
@@ -323,7 +369,7 @@ impl<P: Locking, S: Space> Table<P, S> {
         let entries = self.spilled_in(extent);
         let copies = entries.iter().fold(0_u64, |sum, (_, copies)| sum.saturating_add(*copies));
         if copies > 0 {
-            lock(&self.spill).remove_all(&entries);
+            self.spill_mut().remove_all(&entries);
             self.spilled.fetch_sub(copies, Ordering::AcqRel);
         }
         copies
@@ -337,7 +383,7 @@ impl<P: Locking, S: Space> Table<P, S> {
 
     /// The spill list, for the filter's only owner.
     pub(super) fn spill_list(&mut self) -> &mut Spill {
-        self.spill.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.spill.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
 #[cfg(feature = "std")]
-pub(crate) use parts::PartsFile;
+pub(crate) use parts::{Content, PartsFile};
 #[cfg(feature = "std")]
 pub(crate) use read::read;
 #[cfg(feature = "std")]

@@ -22,6 +22,13 @@ const PLACES: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 20;
 const MOST_NAMES: u64 = 1 << 24;
 /// Bytes in front of a part's words: its first name, the span of its names, and zeros.
 const RECORD_BYTES: usize = 16;
+/// Bytes of all tables below; reserved in other headers.
+const BELOW: usize = offset::RESERVED;
+const AFTER_BELOW: usize = BELOW + 8;
+/// Bytes in front of a table below: the name of its part, zeros, and how many bytes it has.
+const BELOW_RECORD_BYTES: usize = 16;
+/// More than any memory holds.
+const MOST_BELOW: u64 = 1 << 60;
 
 /// What a file says beside its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,24 +38,36 @@ pub(crate) struct PartsFile {
     pub(crate) doublings: u32,
     pub(crate) hasher: KeyHasher,
     pub(crate) capacity: u64,
+    /// Copies, with those of tables below.
+    pub(crate) len: u64,
 }
 
-/// A file with its parts and spilled copies, which still have to be found to fit together.
-type Content = (PartsFile, Vec<(Extent, Vec<u64>)>, Vec<(SpillKey, u64)>);
+/// A file with all that is in it, which still has to be found to fit together.
+pub(crate) struct Content {
+    pub(crate) file: PartsFile,
+    pub(crate) parts: Vec<(Extent, Vec<u64>)>,
+    pub(crate) spilled: Vec<(SpillKey, u64)>,
+    /// Tables below, as files, with the names of the parts that they are below of.
+    pub(crate) below: Vec<(usize, Vec<u8>)>,
+}
 
 impl PartsFile {
     pub(crate) fn misfit(field: &'static str, number: u64) -> ReadError {
         ReadError::Field { field, offset: HEADER_BYTES as u64, value: number }
     }
 
-    pub(crate) fn write(self, pieces: &[Piece], writer: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(
+        self,
+        pieces: &[Piece],
+        below: &[(usize, Vec<u8>)],
+        writer: &mut dyn Write,
+    ) -> io::Result<()> {
         let mut spill = Spill::default();
-        let mut len = 0_u64;
         for piece in pieces {
             spill.extend(piece.spilled.iter().copied());
-            len = len.saturating_add(piece.copies);
         }
-        writer.write_all(&self.header(pieces.len(), len, spill.entries()))?;
+        let bytes = below.iter().map(|(_, file)| (BELOW_RECORD_BYTES + file.len()) as u64).sum();
+        writer.write_all(&self.header(pieces.len(), spill.entries(), bytes))?;
         for (number, piece) in (0_u64..).zip(pieces) {
             let name = u32::try_from(piece.extent.name).expect("at most 2^24 names");
             let span = u8::try_from(piece.extent.span).expect("at most 16");
@@ -60,14 +79,21 @@ impl PartsFile {
             writer.write_all(&part)?;
             writer.write_all(&segment_checksum(number, &part).to_le_bytes())?;
         }
-        spilled::write_section(writer, &spill)
+        spilled::write_section(writer, &spill)?;
+        for (name, file) in below {
+            let name = u32::try_from(*name).expect("at most 2^24 names");
+            writer.write_all(&u64::from(name).to_le_bytes())?;
+            writer.write_all(&(file.len() as u64).to_le_bytes())?;
+            writer.write_all(file)?;
+        }
+        Ok(())
     }
 
     fn part_bytes(&self) -> u64 {
         RECORD_BYTES as u64 + u64::from(self.geometry.places) * 8 + CHECKSUM_BYTES
     }
 
-    fn header(&self, parts: usize, len: u64, spilled: u64) -> [u8; HEADER_BYTES] {
+    fn header(&self, parts: usize, spilled: u64, below: u64) -> [u8; HEADER_BYTES] {
         let byte = |n: u32| [u8::try_from(n).expect("at most 32")];
         let Geometry { fingerprint_bits, segments, places, .. } = self.geometry;
         sealed(FileKind::SharedGrowableSet, self.hasher, |put| {
@@ -75,11 +101,12 @@ impl PartsFile {
             put(offset::FINGERPRINT_BITS, &byte(fingerprint_bits));
             put(DOUBLINGS, &byte(self.doublings));
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
-            put(offset::LEN, &len.to_le_bytes());
+            put(offset::LEN, &self.len.to_le_bytes());
             put(offset::SEGMENTS, &segments.to_le_bytes());
             put(offset::PLACES, &places.to_le_bytes());
             put(offset::TABLE_BYTES, &(parts as u64 * self.part_bytes()).to_le_bytes());
             put(offset::SPILLED, &spilled.to_le_bytes());
+            put(BELOW, &below.to_le_bytes());
         })
     }
 
@@ -93,27 +120,23 @@ impl PartsFile {
         let word = |at: usize| u64::from_le_bytes(field(&header, at));
         let file = Self::from_header(&header)?;
         let (table_bytes, spilled) = (word(offset::TABLE_BYTES), word(offset::SPILLED));
-        source.expected += table_bytes + spilled::section_bytes(spilled);
-        let (mut parts, mut occupied) = (Vec::new(), 0_u64);
+        let below_bytes = word(BELOW);
+        source.expected += table_bytes + spilled::section_bytes(spilled) + below_bytes;
+        let mut parts = Vec::new();
         for number in 0..table_bytes / file.part_bytes() {
             let at = source.taken;
             let part = source.take(file.part_bytes()).map_err(|(_, error)| error)?;
             let (extent, words) = file.part(number, at, &part)?;
-            occupied += words.iter().map(|&word| file.occupied(word)).sum::<u64>();
             parts.push((extent, words));
         }
-        let (at, mut copies, mut entries) = (source.taken, occupied, Vec::new());
+        let (at, mut entries) = (source.taken, Vec::new());
         let section = source.take(spilled::section_bytes(spilled)).map_err(|(_, error)| error)?;
         spilled::read_section(&section, at, |key, count| {
-            copies = copies.saturating_add(count);
             entries.push((key, count));
             true
         })?;
-        let len = word(offset::LEN);
-        if copies != len {
-            return Err(ReadError::Count { header: len, table: copies });
-        }
-        Ok((file, parts, entries))
+        let below = source.below(below_bytes)?;
+        Ok(Content { file, parts, spilled: entries, below })
     }
 
     fn from_header(bytes: &[u8; HEADER_BYTES]) -> Result<Self, ReadError> {
@@ -122,7 +145,7 @@ impl PartsFile {
         let half = |at: usize| u32::from_le_bytes(field(bytes, at));
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
-        for at in [14, 16].into_iter().chain(18..24).chain(offset::RESERVED..offset::CHECKSUM) {
+        for at in [14, 16].into_iter().chain(18..24).chain(AFTER_BELOW..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, doublings) = (bytes[offset::FINGERPRINT_BITS], bytes[DOUBLINGS]);
@@ -145,7 +168,9 @@ impl PartsFile {
         let spilled = word(offset::SPILLED);
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         let hasher = hasher(bytes)?;
-        let file = Self { geometry, doublings: doublings.into(), hasher, capacity };
+        let file = Self { geometry, doublings: doublings.into(), hasher, capacity, len };
+        let below = word(BELOW);
+        check(below <= MOST_BELOW, "bytes of tables below", BELOW, below)?;
         let table_bytes = word(offset::TABLE_BYTES);
         let parts = table_bytes / file.part_bytes();
         let fits =
@@ -172,13 +197,6 @@ impl PartsFile {
         let words = words.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
         Ok((Extent { name: name as usize, span }, words.collect()))
     }
-
-    /// Occupied lanes of a bucket.
-    fn occupied(&self, word: u64) -> u64 {
-        let bits = self.geometry.fingerprint_bits;
-        let lane = |lane: u32| word >> (lane * bits) & (u64::MAX >> (64 - bits));
-        (0..64 / bits).map(|i| u64::from(lane(i) != 0)).sum()
-    }
 }
 
 /// A stream, and how many bytes of it were taken and are expected.
@@ -189,6 +207,30 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// So many bytes of tables below, one by one.
+    fn below(&mut self, bytes: u64) -> Result<Vec<(usize, Vec<u8>)>, ReadError> {
+        let (mut left, mut tables) = (bytes, Vec::new());
+        while left > 0 {
+            let record = self.take(BELOW_RECORD_BYTES as u64).map_err(|(_, error)| error)?;
+            let [name, length] =
+                [0, 8].map(|at| u64::from_le_bytes(*record[at..].first_chunk().expect("16 bytes")));
+            let after = left
+                .checked_sub(BELOW_RECORD_BYTES as u64)
+                .and_then(|left| left.checked_sub(length));
+            let (Some(after), Ok(name)) = (after, u32::try_from(name)) else {
+                return impossible("bytes of tables below", BELOW, bytes);
+            };
+            // In order, so that equal filters are equal bytes.
+            if tables.last().is_some_and(|(last, _)| *last >= name as usize) {
+                return impossible("table below", BELOW, u64::from(name));
+            }
+            let file = self.take(length).map_err(|(_, error)| error)?;
+            tables.push((name as usize, file));
+            left = after;
+        }
+        Ok(tables)
+    }
+
     /// The next `bytes` bytes, or those that there are and why that is too few.
     fn take(&mut self, bytes: u64) -> Result<Vec<u8>, (Vec<u8>, ReadError)> {
         let mut part = Vec::new();

@@ -15,49 +15,47 @@
 //!
 //! A lookup that reads an emptied bucket therefore sees a version raised, and looks again in the
 //! new part, just as if the key had been moved.
+//!
+//! A part that need not be split, because it is not full, or cannot be, is marked: some of its keys
+//! lie *beyond* it, in the spill list or in a table below. So lookups read on only there.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{OnceLock, PoisonError};
 
-use super::{Buckets, Extent, Space};
+use super::depth::{Deep, Depth, Root};
+use super::{Buckets, Extent, Room, Space};
 use crate::addressing::Probe;
 use crate::concurrent::bucket::Lanes;
 use crate::concurrent::sync::{AtomicU64, Ordering, RwLock};
+use crate::concurrent::target::Target;
 use crate::concurrent::words::Words;
-use crate::error::BuildError;
-use crate::geometry::{Geometry, Layout, MAX_CAPACITY, word_lanes};
+use crate::geometry::{Geometry, Layout};
 use crate::params;
 
-/// Buckets of a part, nearly at most: 128 KiB, which a split reads and writes from a core's own
-/// cache.
-const MAX_PLACES: f64 = 16_384.0;
-/// Places of a part, at least: 8 KiB. Three keys with fingerprints that begin alike, whose places
-/// are all the same bucket of two slots, are refused however often their part is split. Among few
-/// places they are not rare: of 20,000 filters with 95, two refused a key before they had grown 180
-/// times.
-const LEAST_PLACES: f64 = 1024.0;
-/// Room of a part for more keys than the expected, in standard deviations of their number: less
-/// than one part in a million needs more.
-const SIGMAS: f64 = 5.0;
-/// Slots of a part beyond that, since few places even out badly.
-const SPARE: f64 = 32.0;
-/// Names of parts in all: some 0.9 GB of directory.
-const MOST_NAMES: f64 = 16_777_216.0;
-/// The most doublings: each segment has that many names for parts.
-const MAX_DOUBLINGS: u32 = 16;
+/// Marks of a part, in the words that tell its span.
+pub(crate) const STASH: u64 = 1 << 6;
+pub(crate) const BELOW: u64 = 1 << 7;
+const SPAN: u64 = STASH - 1;
+/// It is seen anew whether a part is full for so many keys that fit nowhere, at most: reading all of
+/// it is then little work a key.
+const LOOK_EACH: u64 = 256;
+/// Places of a part for each of them, if that is fewer.
+const PLACES_EACH: u64 = 16;
 
 /// A filter that splits a part of it where there is no room.
 #[derive(Debug)]
-pub struct InParts {
+pub struct InParts<D = Root> {
     /// By segment and highest bits of the fingerprint. Those that are no part's name stay empty.
     parts: Box<[OnceLock<Part>]>,
-    /// For each of these, how many of its lowest bits its part's name has as 0.
+    /// For each of these, how many of its lowest bits its part's name has as 0, and its part's
+    /// marks.
     spans: Box<[AtomicU64]>,
     /// Of a segment: how often a part can be split in turn.
     doublings: u32,
     /// Bits of a fingerprint below those that name a part.
     low_bits: u32,
     places: u64,
+    depth: D,
 }
 
 #[derive(Debug)]
@@ -65,66 +63,37 @@ struct Part {
     words: Words,
     /// Shared by changes, held alone by a split.
     lock: RwLock<()>,
+    /// Keys that fit nowhere. No part of the protocol.
+    stashed: AtomicU32,
 }
 
 impl Part {
     fn new(places: u64) -> Option<Self> {
-        Some(Self { words: Words::new(places)?, lock: RwLock::new(()) })
+        Some(Self { words: Words::new(places)?, lock: RwLock::new(()), stashed: AtomicU32::new(0) })
     }
-}
-
-/// The shape of a filter that begins with room for `capacity` keys and grows to `growth` times as
-/// many at this rate: the one of the fewest bits a key. Also the number of doublings.
-pub(crate) fn plan(capacity: u64, fpr: f64, growth: f64) -> Result<(Geometry, u32), BuildError> {
-    if !(1..=MAX_CAPACITY).contains(&capacity) {
-        return Err(BuildError::Capacity(capacity));
-    }
-    // Written so that a NaN is refused too.
-    if !(fpr > 0.0 && fpr < 1.0) {
-        return Err(BuildError::Fpr(fpr));
-    }
-    let most = f64::from(1 << MAX_DOUBLINGS);
-    if !(growth >= 1.0 && growth <= most) {
-        return Err(BuildError::Growth { asked: growth, most });
-    }
-    // At most 16.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-    let doublings = growth.log2().ceil() as u32;
-    let load = |bits| Layout::Words.load(bits);
-    let rate = |bits: u32| {
-        params::cuckoo_fpr(bits - doublings, Layout::Words.probed_slots(bits), load(bits))
-    };
-    let price = |bits: &u32| 1.0 / (f64::from(word_lanes(*bits)) * load(*bits));
-    let widths = (doublings + 4).max(Layout::Words.least_fingerprint_bits())..=32;
-    let enough = widths.filter(|&bits| rate(bits) <= fpr);
-    let bits = enough
-        .min_by(|a, b| price(a).total_cmp(&price(b)))
-        .ok_or(BuildError::FprTooSmall { asked: fpr, reachable: rate(32) })?;
-    let lanes = f64::from(word_lanes(bits));
-    let segments = (params::float(capacity) / load(bits) / lanes / MAX_PLACES).ceil();
-    // A part's number of keys scatters, and the last split leaves it as it is.
-    let keys = params::float(capacity) / segments;
-    let slots = keys / load(bits) + SIGMAS * keys.sqrt() + SPARE;
-    let places = (slots / lanes).ceil().max(LEAST_PLACES);
-    // Segments of a capacity of 2^36 keys, and places of a part.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-    let narrow = |number: f64| number as u32;
-    // The whole directory is made at once, for whole doublings.
-    if segments * f64::from(1 << doublings) > MOST_NAMES {
-        let most = (MOST_NAMES / segments).max(1.0).log2().floor().exp2();
-        return Err(BuildError::Growth { asked: growth, most });
-    }
-    let geometry = Geometry {
-        layout: Layout::Words,
-        fingerprint_bits: bits,
-        value_bits: 0,
-        segments: narrow(segments),
-        places: narrow(places),
-    };
-    Ok((geometry, doublings))
 }
 
 impl InParts {
+    /// Every segment of a root in one part, all empty. `None` if the system does not give the
+    /// memory.
+    pub(crate) fn new(geometry: &Geometry, doublings: u32) -> Option<Self> {
+        Self::at(geometry, doublings, Root)
+    }
+}
+
+impl InParts<Deep> {
+    /// Where a key of the table above is here.
+    pub(crate) fn target(&self, above: &Target) -> Target {
+        let mut target = self.depth.target(above);
+        let bits = self.low_bits + self.doublings;
+        // 0 is an empty slot. The lowest bit is a fresh one.
+        target.probe.fingerprint = (target.fingerprint & (u64::MAX >> (64 - bits))).max(1);
+        target
+    }
+}
+
+#[expect(private_bounds, reason = "how a table uses its memory is no promise")]
+impl<D: Depth> InParts<D> {
     /// Bytes that an empty one takes.
     pub(crate) fn bytes_of(geometry: &Geometry, doublings: u32) -> u64 {
         let name = (size_of::<OnceLock<Part>>() + size_of::<AtomicU64>()) as u64;
@@ -132,9 +101,9 @@ impl InParts {
         geometry.table_bytes().unwrap_or(u64::MAX).saturating_add(names.saturating_mul(name))
     }
 
-    /// Every segment in one part, all empty. `None` if the system does not give the memory.
-    pub(crate) fn new(geometry: &Geometry, doublings: u32) -> Option<Self> {
-        let mut space = Self::without_parts(geometry, doublings)?;
+    /// Every segment in one part, all empty.
+    pub(crate) fn at(geometry: &Geometry, doublings: u32, depth: D) -> Option<Self> {
+        let mut space = Self::empty(geometry, doublings, depth)?;
         for name in (0..space.names()).step_by(1 << doublings) {
             space.add(Extent { name, span: doublings.into() })?;
         }
@@ -143,7 +112,7 @@ impl InParts {
 
     /// To be given its parts, until which it cannot be used. `None` if the system does not give the
     /// memory.
-    pub(crate) fn without_parts(geometry: &Geometry, doublings: u32) -> Option<Self> {
+    pub(crate) fn empty(geometry: &Geometry, doublings: u32, depth: D) -> Option<Self> {
         let names = usize::try_from(u64::from(geometry.segments) << doublings).ok()?;
         let mut parts = Vec::new();
         parts.try_reserve_exact(names).ok()?;
@@ -157,6 +126,7 @@ impl InParts {
             doublings,
             low_bits: geometry.fingerprint_bits - doublings,
             places: geometry.places.into(),
+            depth,
         })
     }
 
@@ -168,7 +138,7 @@ impl InParts {
     /// The part that such fingerprints belong to now.
     #[inline(always)]
     fn owner(&self, name: usize) -> Extent {
-        let span = self.spans[name].load(Ordering::Acquire);
+        let span = self.spans[name].load(Ordering::Acquire) & SPAN;
         Extent { name: name >> span << span, span }
     }
 
@@ -186,9 +156,11 @@ impl InParts {
             new.store(parted(old).1, Ordering::Relaxed);
         }
         let half = 1 << (span - 1);
+        // Of what lies beyond, each half may have some.
+        let marks = self.spans[name].load(Ordering::Acquire) & !SPAN;
         assert!(self.parts[name + half].set(new).is_ok(), "a part is made once");
         for span in &self.spans[name..name + 2 * half] {
-            span.store(half.trailing_zeros().into(), Ordering::Release);
+            span.store(marks | u64::from(half.trailing_zeros()), Ordering::Release);
         }
         raise();
         for word in old.iter() {
@@ -200,11 +172,49 @@ impl InParts {
 
 impl Space for InParts {}
 
-impl Buckets for InParts {
+impl<D: Depth> Buckets for InParts<D> {
     const HAS_LOCKS: bool = true;
+    const STRIPES: u64 = D::STRIPES;
 
     fn without_parts(&self, geometry: &Geometry) -> Option<Self> {
-        Self::without_parts(geometry, self.doublings)
+        Self::empty(geometry, self.doublings, self.depth)
+    }
+
+    #[inline(always)]
+    fn known(&self, fingerprint: u64) -> u64 {
+        self.depth.known(fingerprint)
+    }
+
+    #[inline(always)]
+    fn beyond(&self, segment: u64, fingerprint: u64) -> u64 {
+        self.spans[self.name(segment, fingerprint)].load(Ordering::Acquire) & !SPAN
+    }
+
+    fn is_stashing(&self, probe: &Probe) -> bool {
+        let part = self.part(self.extent(probe).name);
+        // Not each time: what was seen not to be full must let the key go.
+        let each = (self.places / PLACES_EACH).clamp(2, LOOK_EACH);
+        u64::from(part.stashed.fetch_add(1, Relaxed)) % each != each - 1
+    }
+
+    fn mark(&self, extent: Extent, mark: u64) -> bool {
+        for span in &self.spans[extent.name..extent.end()] {
+            span.fetch_or(mark, Ordering::AcqRel);
+        }
+        true
+    }
+
+    fn shape_below(&self, geometry: &Geometry) -> (Geometry, u32) {
+        self.depth.level(self.low_bits).shape_below(geometry, self.low_bits)
+    }
+
+    fn below(&self, name: usize, geometry: &Geometry, doublings: u32) -> Option<InParts<Deep>> {
+        let in_segment = name as u64 & ((1 << self.doublings) - 1);
+        let bits = geometry.fingerprint_bits;
+        let depth = self.depth.level(self.low_bits).below(in_segment, self.low_bits, bits)?;
+        let is_spent = name < self.names() && self.owner(name).span == 0;
+        let fits = u64::from(geometry.places) == self.places && geometry.segments == 1;
+        if is_spent && fits { InParts::empty(geometry, doublings, depth) } else { None }
     }
 
     fn names(&self) -> usize {
@@ -272,13 +282,28 @@ impl Buckets for InParts {
         self.owner(self.name(probe.segment, probe.fingerprint))
     }
 
-    fn split(&self, lanes: &Lanes, probe: &Probe, full: Extent, raise: impl FnOnce()) -> bool {
-        let _alone = self.part(full.name).lock.write().unwrap_or_else(PoisonError::into_inner);
+    fn split(
+        &self,
+        lanes: &Lanes,
+        probe: &Probe,
+        full: Extent,
+        is_full: impl FnOnce(&[AtomicU64]) -> bool,
+        raise: impl FnOnce(),
+    ) -> Room {
+        let part = self.part(full.name);
+        let _alone = part.lock.write().unwrap_or_else(PoisonError::into_inner);
         if self.extent(probe) != full {
             // Another thread has made room.
-            return true;
+            return Room::Made;
         }
-        full.span > 0 && self.split_part(lanes, full.name, full.span, raise)
+        if !is_full(&part.words) {
+            self.mark(full, STASH);
+            return Room::Made;
+        }
+        if full.span == 0 {
+            return Room::Spent;
+        }
+        if self.split_part(lanes, full.name, full.span, raise) { Room::Made } else { Room::None }
     }
 
     #[inline(always)]
@@ -300,29 +325,9 @@ impl Buckets for InParts {
         // A name's share of the keys times the rate of its part, in which all fingerprints have the
         // bits in common by which it was split.
         let rate = |span: &AtomicU64| {
-            let span = u32::try_from(span.load(Ordering::Relaxed)).unwrap_or(0);
+            let span = u32::try_from(span.load(Ordering::Relaxed) & SPAN).unwrap_or(0);
             params::cuckoo_fpr(bits - self.doublings + span, probed, load)
         };
         self.spans.iter().map(rate).sum::<f64>() / params::float(self.spans.len() as u64)
-    }
-}
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-
-    /// The growth that an error names can be had, though a directory has whole doublings.
-    #[test]
-    fn the_growth_that_an_error_names_can_be_had() {
-        let mut refused = 0;
-        for capacity in (20..=36).map(|bits| 1 << bits) {
-            for growth in (0..16).map(|doublings| 1.5 * f64::from(1 << doublings)) {
-                let Err(error) = plan(capacity, 0.01, growth) else { continue };
-                let BuildError::Growth { most, .. } = error else { panic!("{error}") };
-                assert!(most < growth && plan(capacity, 0.01, most).is_ok(), "{capacity}: {error}");
-                refused += 1;
-            }
-        }
-        assert!(refused > 20, "only {refused} have too many parts");
     }
 }

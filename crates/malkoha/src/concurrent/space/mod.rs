@@ -1,11 +1,15 @@
 //! Where the buckets of a shared table lie: all in one piece, or in parts that are split.
 
+mod depth;
 mod in_parts;
 mod one_piece;
+mod plan;
 
+pub(crate) use depth::{Deep, Depth, Root};
 pub use in_parts::InParts;
-pub(crate) use in_parts::plan;
+pub(crate) use in_parts::{BELOW, STASH};
 pub use one_piece::OnePiece;
+pub(crate) use plan::plan;
 
 use std::fmt::Debug;
 use std::sync::atomic::AtomicU32;
@@ -42,12 +46,25 @@ impl Extent {
     }
 }
 
+/// What came of an attempt to make room in a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Something has changed, so that another attempt may find room.
+    Made,
+    /// It is full and cannot be split.
+    Spent,
+    /// There is no way.
+    None,
+}
+
 /// What a table asks of its memory. Each fingerprint of a segment belongs to one *part* of it,
 /// which has all the places of the segment, so moves and searches stay in a part.
 pub(crate) trait Buckets: Debug + Send + Sync {
     /// Whether [`in_part`](Self::in_part) holds a lock which [`alone`](Self::alone) waits for. If
     /// not, the stripes' locks alone keep fingerprints where they are.
     const HAS_LOCKS: bool;
+    /// Locks and versions of a table.
+    const STRIPES: u64;
 
     /// Memory for another table of the same shape, to be given its parts. `None` if the system does
     /// not give it.
@@ -86,9 +103,52 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     fn extent(&self, probe: &Probe) -> Extent;
 
     /// Makes room where the probe belongs, unless it belongs to another part by now than to the one
-    /// that was full. Calls `raise` between the moment from which lookups find the new places and
-    /// that from which they miss the old ones. `false`: there is no way.
-    fn split(&self, lanes: &Lanes, probe: &Probe, full: Extent, raise: impl FnOnce()) -> bool;
+    /// that was full: splits this one, or marks it with [`STASH`] if the number of its keys is not
+    /// the reason. Calls `raise` between the moment from which lookups find the new places and
+    /// that from which they miss the old ones.
+    fn split(
+        &self,
+        lanes: &Lanes,
+        probe: &Probe,
+        full: Extent,
+        is_full: impl FnOnce(&[AtomicU64]) -> bool,
+        raise: impl FnOnce(),
+    ) -> Room;
+
+    /// What the alternate place of a fingerprint depends on.
+    #[inline(always)]
+    fn known(&self, fingerprint: u64) -> u64 {
+        fingerprint
+    }
+
+    /// Where keys lie that are not in the part that such fingerprints belong to: 0, or [`STASH`],
+    /// the spill list, and [`BELOW`], a table below.
+    #[inline(always)]
+    fn beyond(&self, _segment: u64, _fingerprint: u64) -> u64 {
+        0
+    }
+
+    /// Whether a key that fits nowhere goes to the spill list, in a part that is marked so. If not,
+    /// it is to be seen again whether the part is full.
+    fn is_stashing(&self, _: &Probe) -> bool {
+        false
+    }
+
+    /// Adds a mark to a part. `false`: parts have no marks.
+    fn mark(&self, _: Extent, _mark: u64) -> bool {
+        false
+    }
+
+    /// The shape of a table below one of this shape, and how often it can be split.
+    fn shape_below(&self, geometry: &Geometry) -> (Geometry, u32) {
+        (*geometry, 0)
+    }
+
+    /// The memory of a table of this shape below the part with this name, to be given its parts.
+    /// `None`: there can be no such table, or the system does not give the memory.
+    fn below(&self, _: usize, _: &Geometry, _doublings: u32) -> Option<InParts<Deep>> {
+        None
+    }
 
     /// What the segment owes for a refusal, if there can be any: not part of the protocol.
     fn owed(&self, segment: u64) -> Option<&AtomicU32>;

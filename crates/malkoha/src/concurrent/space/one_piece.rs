@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use super::{Buckets, Extent, Space};
+use super::{Buckets, Depth, Extent, Room, Root, Space};
 use crate::addressing::Probe;
 use crate::concurrent::bucket::Lanes;
 use crate::concurrent::sync::AtomicU64;
@@ -40,6 +40,7 @@ impl Space for OnePiece {}
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 impl Buckets for OnePiece {
     const HAS_LOCKS: bool = false;
+    const STRIPES: u64 = Root::STRIPES;
 
     fn without_parts(&self, geometry: &Geometry) -> Option<Self> {
         Self::new(geometry)
@@ -85,8 +86,15 @@ impl Buckets for OnePiece {
     }
 
     #[inline(always)]
-    fn split(&self, _: &Lanes, _: &Probe, _: Extent, _: impl FnOnce()) -> bool {
-        false
+    fn split(
+        &self,
+        _: &Lanes,
+        _: &Probe,
+        _: Extent,
+        _: impl FnOnce(&[AtomicU64]) -> bool,
+        _: impl FnOnce(),
+    ) -> Room {
+        Room::None
     }
 
     #[inline(always)]

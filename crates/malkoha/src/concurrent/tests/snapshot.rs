@@ -48,9 +48,7 @@ fn keys_of_a_split_part_are_copied_once() {
         put(&table, 1, &moves);
         let other = Arc::clone(&table);
         let split = thread::spawn(move || {
-            assert!(other.space.split(&other.lanes, &stays, other.space.extent(&stays), || {
-                other.raise_versions()
-            }));
+            split(&other, &stays);
         });
         assert_eq!(fingerprints(table.entries()), [stays.fingerprint, moves.fingerprint]);
         split.join().unwrap();
@@ -129,6 +127,7 @@ mod restored {
     use super::*;
     use crate::concurrent::restore::{Misfit, Restorer};
     use crate::concurrent::snapshot::Piece;
+    use crate::concurrent::space::Root;
     use crate::key::{Key, KeyHasher};
     use crate::spill::SpillKey;
     use proptest::prelude::*;
@@ -146,7 +145,7 @@ mod restored {
     }
 
     fn restorer() -> Restorer<Striped<ParkingLock>, InParts> {
-        let space = InParts::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
+        let space = InParts::empty(&shape(), DOUBLINGS, Root).expect("a few bytes");
         Restorer::new(shape(), space)
     }
 
@@ -167,8 +166,8 @@ mod restored {
 
     type Change<'a> = &'a dyn Fn(&mut Vec<Piece>);
 
-    fn probe<P: Locking, S: Space>(table: &Table<P, S>, key: u64) -> Probe {
-        table.addressing.probe(key.hash_with(KeyHasher::new(0)))
+    fn probe<P: Locking, S: Space>(table: &Table<P, S>, key: u64) -> Target {
+        table.target(key.hash_with(KeyHasher::new(0)))
     }
 
     /// A table with keys from 0, of which each third is there five times.
@@ -209,7 +208,7 @@ mod restored {
                 let table: Table<Global<ParkingLock>, _> = Table::new(shape, space());
                 check(&filled(table, keys), space(), keys);
             } else {
-                let empty = InParts::without_parts(&shape(), DOUBLINGS).expect("a few bytes");
+                let empty = InParts::empty(&shape(), DOUBLINGS, Root).expect("a few bytes");
                 check(&filled(growable(), keys), empty, keys);
             }
         }
@@ -256,7 +255,6 @@ mod restored {
         let spilled = [
             (SpillKey { segment: 2, ..key }, 1),
             (SpillKey { place: 40, ..key }, 1),
-            (SpillKey { place: key.place + 1, ..key }, 1),
             (SpillKey { fingerprint: 0, ..key }, 1),
             (SpillKey { fingerprint: key.fingerprint | 1 << 20, ..key }, 1),
             (SpillKey { value: 1, ..key }, 1),
@@ -326,7 +324,7 @@ mod restored {
         let shape = Geometry { segments: 2, ..geometry(100) };
         let space = InParts::new(&shape, 10).expect("a few bytes");
         let table: Growable = Table::new(shape, space);
-        copies_are_whole(&table, || InParts::without_parts(&shape, 10).expect("a few bytes"));
+        copies_are_whole(&table, || InParts::empty(&shape, 10, Root).expect("a few bytes"));
         assert!(table.space.buckets() > 200);
     }
 }

@@ -101,7 +101,7 @@ fn one_thread_is_told_so_where_there_is_no_room() {
 fn one_thread_is_told_so_where_a_part_is_split() {
     check(|| {
         let table = growing_table(1);
-        let at = |fingerprint: u64| table.addressing.occupant(0, 0, fingerprint);
+        let at = |fingerprint: u64| Target::from(table.occupant(0, 0, fingerprint));
         put(&table, 0, &at(2));
         put(&table, 0, &at(2 | 1 << 31));
         let x = at(3);
@@ -110,7 +110,7 @@ fn one_thread_is_told_so_where_a_part_is_split() {
         let both = [table.insert_unique(&x, 10), insert.join().unwrap()];
         assert!(both.contains(&Some(Unique::New)) && both.contains(&Some(Unique::Present)));
         assert_eq!((table.count(&x), table.space.buckets()), (1, 2));
-        assert_eq!(table.insert_unique(&at(4), 10), None, "the part is full");
+        assert_eq!(table.insert_unique(&at(4), 10), Some(Unique::New), "below the full part");
         assert_eq!(table.insert_unique(&x, 10), Some(Unique::Present), "also in a full part");
     });
 }
@@ -144,7 +144,7 @@ fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
                             });
                         } else {
                             for (i, &hash) in chunk.iter().enumerate() {
-                                let probe = table.addressing.probe(hash);
+                                let probe = table.target(hash);
                                 let insert = |table: &Table<P, S>| table.insert_unique(&probe, 500);
                                 note(number * 1000 + i, table.whole(insert));
                             }
@@ -154,7 +154,7 @@ fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
             });
         }
     });
-    let probes = || hashes.iter().map(|&hash| table.addressing.probe(hash));
+    let probes = || hashes.iter().map(|&hash| table.target(hash));
     let distinct: HashSet<(u32, u32, u32)> = probes()
         .map(|probe| SpillKey::of(&probe, 0))
         .map(|key| (key.segment, key.place, key.fingerprint))
