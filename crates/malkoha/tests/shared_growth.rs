@@ -63,7 +63,7 @@ fn the_rate_holds_at_any_size() {
         let filter = build(capacity, fpr, growth);
         let hashes = honest(most);
         let absent: Vec<u64> = (0..300_000_u64).map(|n| n.hash_with(KeyHasher::new(8))).collect();
-        let (mut done, mut next) = (0, capacity as usize);
+        let (mut done, mut next) = (0, 500);
         while done < hashes.len() {
             filter.insert_hashes(&hashes[done..next]).unwrap();
             (done, next) = (next, hashes.len().min(2 * next));

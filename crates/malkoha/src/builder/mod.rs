@@ -33,7 +33,7 @@ const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 /// | [`fpr`](Self::fpr) | required, or `fingerprint_bits` | 0.001 | as fixed | 0.001 |
 /// | [`fingerprint_bits`](Self::fingerprint_bits) | instead of `fpr` | | instead of `fpr` | |
 /// | [`layout`](Self::layout) | the smallest; in a map buckets of 4 | | words | |
-/// | [`growth`](Self::growth) | | without end | | 1024 |
+/// | [`growth`](Self::growth) | | without end | | without end |
 /// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
 /// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
 /// | [`seed`](Self::seed), [`random_seed`](Self::random_seed) or [`with_hasher`](Self::with_hasher) | seed 0 | seed 0 | seed 0 | seed 0 |
@@ -149,7 +149,7 @@ impl<F> Builder<F> {
     /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map; 65,536 if
     /// threads share it, and less where it would lead to more than about 10^11 keys. Its rate
     /// holds up to there, and rises slowly beyond. Saves up to the four bits a key that a rate costs
-    /// which holds at any size.
+    /// which holds at any size; of one that threads share, a bit for each halving below 1024.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self

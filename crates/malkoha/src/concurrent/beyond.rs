@@ -17,10 +17,13 @@ use crate::params;
 
 pub(super) type Child<P> = Table<P, InParts<Deep>>;
 
+/// A part's place for a table below it.
+type Slot<P> = OnceLock<Box<Child<P>>>;
+
 /// The tables below the parts of one, by the parts' names.
 #[derive(Debug)]
 pub(super) struct Below<P: Locking> {
-    tables: OnceLock<Box<[OnceLock<Box<Child<P>>>]>>,
+    tables: OnceLock<Box<[Slot<P>]>>,
 }
 
 impl<P: Locking> Default for Below<P> {

@@ -120,7 +120,9 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     #[inline(always)]
     pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
         // Neighbouring fingerprints are as good as any others: they are hashes.
-        &self.stripes[((segment + fingerprint) % S::STRIPES) as usize].0
+        #[expect(clippy::cast_possible_truncation, reason = "at most 512")]
+        let number = ((segment + fingerprint) % S::STRIPES) as usize;
+        &self.stripes[number].0
     }
 
     #[inline(always)]

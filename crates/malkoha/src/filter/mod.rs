@@ -297,12 +297,15 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 /// (about 100 KB) is split in two, without the keys, while lookups go on. They take no lock here
 /// either.
 ///
-/// It is built for a capacity to begin with, a rate, and the [growth](crate::Builder::growth) until
-/// which that rate holds, 65,536 at most. Beyond it inserts return [`InsertError::Full`]. Fewer
-/// than one filter in a thousand fails earlier, for up to a million keys that grow 1024 times.
+/// It is built for a capacity to begin with, and a rate that holds at any size; or until a
+/// [growth](crate::Builder::growth) that is named, 65,536 at most, beyond which it rises by a third at
+/// most. No number and no choice of keys makes an insert fail while there is memory: keys that fit
+/// nowhere are kept beside the table, at some 50 bytes each.
 ///
 /// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer
-/// from the start: 16 for 1 % and a growth of 64, and 32 at most. Parts are between half full and
+/// from the start: 16 for 1 % and a growth of 64, and 32 at most. A growth that is not named is
+/// taken as 1024; full parts get tables below them then, and lookups that find nothing look at two
+/// lines more for each of these levels. Parts are between half full and
 /// full and have at least 8 KiB, and small filters also pay 56 bytes for each growth and part that
 /// they begin with. [`GrowableCuckooFilter`] needs less memory and has one owner.
 ///

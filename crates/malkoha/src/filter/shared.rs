@@ -28,8 +28,7 @@ impl ConcurrentCuckooFilter {
 }
 
 impl GrowableConcurrentCuckooFilter {
-    /// A filter for `capacity` keys at first, that keeps to this false-positive rate until it has
-    /// grown to 1024 times as many.
+    /// A filter for `capacity` keys at first, that keeps to this false-positive rate at any size.
     ///
     /// # Errors
     ///
@@ -49,8 +48,9 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if no place was found; the key is not in then, and all others are. In
-    /// a filter that grows also if the system does not give the memory for another part.
+    /// [`InsertError::Full`] of a filter of fixed size if no place was found, and of one that grows if
+    /// the system does not give the memory for another part; the key is not in then, and all others
+    /// are.
     #[inline]
     pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher, key))
