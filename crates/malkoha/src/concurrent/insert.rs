@@ -238,8 +238,8 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
         search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
-        let owed = self.space.owed(probe.segment);
-        let is_short = owed.is_some_and(|owed| owed.load(Relaxed) > 0);
+        let owed = || self.space.owed(probe.segment);
+        let is_short = self.space.is_owing() && owed().is_some_and(|owed| owed.load(Relaxed) > 0);
         let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
         let near = limit.min(NEAR);
         let mut done = self.make_room(part, &mut search, probe, near, &put).or_else(instead);
@@ -252,7 +252,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         }
         if done.is_none() && !is_short {
             let price = work::price(self.addressing.places(), max_kicks);
-            owed.inspect(|owed| owed.store(price, Relaxed));
+            owed().inspect(|owed| owed.store(price, Relaxed));
         }
         let _ = SEARCH.try_with(|kept| kept.set(search));
         done

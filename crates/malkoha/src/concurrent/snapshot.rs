@@ -111,8 +111,10 @@ impl<P: Locking, S: Buckets> Table<P, S> {
                     }
                 }
                 copies = copies.saturating_add(self.drain_spilled(extent));
-                let owed = self.space.owed(self.space.segment(name));
-                owed.inspect(|owed| owed.store(0, Relaxed));
+                if self.space.is_owing() {
+                    let owed = self.space.owed(self.space.segment(extent.name));
+                    owed.inspect(|owed| owed.store(0, Relaxed));
+                }
                 name = extent.end();
             });
         }

@@ -22,7 +22,7 @@
 //! stays, while other lanes of the bucket may change.
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::beyond::Below;
 use super::bucket::Lanes;
@@ -280,13 +280,18 @@ impl<P: Locking, S: Buckets> Table<P, S> {
             self.buckets(probe).iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
         let removed = self.space.in_part(probe, |_| stripe.lock.with(take));
-        if removed
-            && let Some(owed) = self.space.owed(probe.segment)
-            && owed.load(Relaxed) > 0
-        {
-            owed.store(work::paid(owed.load(Relaxed)), Relaxed);
+        if removed && self.space.is_owing() {
+            self.pay(probe.segment);
         }
         removed
+    }
+
+    /// A removal pays for some of the next long search in its segment.
+    #[cold]
+    #[inline(never)]
+    fn pay(&self, segment: u64) {
+        let pay = |owed: &AtomicU32| owed.store(work::paid(owed.load(Relaxed)), Relaxed);
+        self.space.owed(segment).inspect(|owed| pay(owed));
     }
 
     /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs

@@ -4,6 +4,7 @@
 //! a search to its limit. So a segment that has refused a key *owes* what the search took: until
 //! removals from it have paid that back, its inserts look at few places.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 #[cfg(feature = "std")]
 use std::cell::Cell;
@@ -49,28 +50,30 @@ pub(crate) fn paid(owed: u32) -> u32 {
 /// What the segments of a table owe.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Refusals {
-    owed: BTreeMap<u64, u32>,
+    #[expect(clippy::box_collection, reason = "as a rule there is none, and searches are moved")]
+    owed: Option<Box<BTreeMap<u64, u32>>>,
 }
 
 impl Refusals {
     pub(crate) const fn new() -> Self {
-        Self { owed: BTreeMap::new() }
+        Self { owed: None }
     }
 
     /// Evictions that an insert into this segment may consider, of so many.
     pub(crate) fn limit(&self, segment: u64, max_kicks: u32) -> u32 {
-        if self.owed.contains_key(&segment) { max_kicks.min(SHORT) } else { max_kicks }
+        let owes = self.owed.as_ref().is_some_and(|owed| owed.contains_key(&segment));
+        if owes { max_kicks.min(SHORT) } else { max_kicks }
     }
 
     /// Notes a refusal.
     pub(crate) fn refused(&mut self, segment: u64, price: u32) {
-        self.owed.entry(segment).or_insert(price);
+        self.owed.get_or_insert_default().entry(segment).or_insert(price);
     }
 
     /// Notes a removal.
     #[inline(always)]
     pub(crate) fn removed(&mut self, segment: u64) {
-        if !self.owed.is_empty() {
+        if self.owed.is_some() {
             self.pay(segment);
         }
     }
@@ -78,11 +81,11 @@ impl Refusals {
     #[cold]
     #[inline(never)]
     fn pay(&mut self, segment: u64) {
-        if let Some(owed) = self.owed.get_mut(&segment) {
-            *owed = paid(*owed);
-            if *owed == 0 {
-                self.owed.remove(&segment);
-            }
+        let Some(all) = &mut self.owed else { return };
+        let Some(owed) = all.get_mut(&segment) else { return };
+        *owed = paid(*owed);
+        if *owed == 0 {
+            all.remove(&segment);
         }
     }
 }

@@ -307,6 +307,11 @@ impl<D: Depth> Buckets for InParts<D> {
     }
 
     #[inline(always)]
+    fn is_owing(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn owed(&self, _: u64) -> Option<&AtomicU32> {
         None
     }

@@ -150,6 +150,9 @@ pub(crate) trait Buckets: Debug + Send + Sync {
         None
     }
 
+    /// Whether some segment may owe for a refusal.
+    fn is_owing(&self) -> bool;
+
     /// What the segment owes for a refusal, if there can be any: not part of the protocol.
     fn owed(&self, segment: u64) -> Option<&AtomicU32>;
 

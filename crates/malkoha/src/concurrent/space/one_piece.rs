@@ -1,6 +1,6 @@
 //! Buckets in one piece.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::{Buckets, Depth, Extent, Room, Root, Space};
 use crate::addressing::Probe;
@@ -14,6 +14,8 @@ use crate::geometry::Geometry;
 pub struct OnePiece {
     words: Words,
     places: usize,
+    /// Whether there was a refusal: most filters see none, and need not look further.
+    is_owing: AtomicBool,
     /// What each segment owes for a refusal.
     owed: Box<[AtomicU32]>,
 }
@@ -24,7 +26,8 @@ impl OnePiece {
         let (segments, places) = (geometry.segments, geometry.places);
         let words = Words::new(u64::from(segments) * u64::from(places))?;
         let owed = (0..segments).map(|_| AtomicU32::new(0)).collect();
-        Some(Self { words, places: places as usize, owed })
+        let is_owing = AtomicBool::new(false);
+        Some(Self { words, places: places as usize, is_owing, owed })
     }
 
     /// All buckets, segment by segment.
@@ -98,7 +101,13 @@ impl Buckets for OnePiece {
     }
 
     #[inline(always)]
+    fn is_owing(&self) -> bool {
+        self.is_owing.load(Relaxed)
+    }
+
+    /// Whoever asks may add to it.
     fn owed(&self, segment: u64) -> Option<&AtomicU32> {
+        self.is_owing.store(true, Relaxed);
         Some(&self.owed[segment as usize])
     }
 
