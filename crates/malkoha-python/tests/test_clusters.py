@@ -1,6 +1,8 @@
 """Dask, Ray and Spark with several workers on this machine: an engine that is not installed is
 skipped."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,7 +75,9 @@ def test_ray(rows, wanted):
     check(rows, wanted, seen, pruned, distinct)
 
 
-def test_spark(rows, wanted):
+def test_spark(rows, wanted, monkeypatch):
+    # Its workers are processes of this interpreter.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
 
     import malkoha.spark as cluster

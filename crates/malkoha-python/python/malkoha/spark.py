@@ -14,7 +14,7 @@ __all__ = ["build", "deduplicate", "prune"]
 def build(frame: DataFrame, on: str, **options) -> CuckooFilter:
     """A filter of all keys of column `on`. Each task builds a filter of its partition; what moves
     are filters."""
-    return _parts.united(_filters(frame, on, options), options)
+    return _parts.united(_filters(frame, on, options, distinct=True), options)
 
 
 def prune(frame: DataFrame, on: str, keys: CuckooFilter) -> DataFrame:
@@ -33,7 +33,7 @@ def deduplicate(frame: DataFrame, on: str, **options) -> DataFrame:
     """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of all
     rows' keys counts which may be there several times; only their rows are shuffled. Which of the
     rows of a key stays is left open. The frame is read twice, and has to be the same each time."""
-    copies = _parts.summed(_filters(frame, on, options), options)
+    copies = _parts.summed(_filters(frame, on, options, distinct=False), options)
     copies = frame.sparkSession.sparkContext.broadcast(copies)
 
     def side(alone):
@@ -49,11 +49,12 @@ def deduplicate(frame: DataFrame, on: str, **options) -> DataFrame:
     return alone.union(others.dropDuplicates([on]))
 
 
-def _filters(frame, on, options):
+def _filters(frame, on, options, *, distinct):
     def part(batches):
         seen = CuckooFilter(**options)
+        add = seen.add_unique_many if distinct else seen.add_many
         for batch in batches:
-            seen.add_many(batch.column(on))
+            add(batch.column(on))
         yield pa.record_batch({"filter": pa.array([seen.to_bytes()], pa.binary())})
 
     filters = frame.select(on).mapInArrow(part, "filter binary")
