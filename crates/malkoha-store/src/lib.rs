@@ -30,7 +30,8 @@
 //! # What it is not
 //!
 //! * It is not ordered: there are no range scans.
-//! * It is not for more keys than fit in memory at 7 bytes each, nor for more than 8 TiB.
+//! * It is not for more keys than fit in memory at 7 bytes each, nor for more than 8 TiB:
+//!   4 TiB with files of 64 MiB, as Linux lets a process have 65,530 mappings.
 //! * It has no transactions beyond atomic batches.
 //! * It is for Linux. A child made by `fork` must leave its parent's stores alone.
 //!
