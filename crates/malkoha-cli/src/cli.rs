@@ -16,15 +16,16 @@ use crate::input::Inputs;
 const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
 
 const AFTER_HELP: &str = "\
-Lines are bytes: nothing is decoded, and CR is an ordinary byte. A last line without a terminator
-is a line. INPUT '-', or no INPUT, is standard input.
+Lines are bytes: nothing is decoded, and CR is an ordinary byte. A last line
+without a terminator is a line. INPUT '-', or no INPUT, is standard input.
 
-Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on stderr.";
+Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on
+stderr.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
-#[command(max_term_width = 100, disable_help_subcommand = true)]
+#[command(max_term_width = 80, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -13,8 +13,9 @@ use crate::progress::Progress;
 use crate::screen::{Approximate, StoreKeys, print_selected};
 
 const AFTER_HELP: &str = "\
-A line that was put in is always found. Of the others, the filter's rate are found too; 'malkoha
-info' tells it. Where that must not be, use 'malkoha screen', which has no such errors.
+A line that was put in is always found. Of the others, the filter's rate are
+found too; 'malkoha info' tells it. Where that must not be, use 'malkoha
+screen', which has no such errors.
 
 Examples:
   malkoha check seen.mlk urls.txt           lines that are in

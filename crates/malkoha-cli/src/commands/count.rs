@@ -16,9 +16,10 @@ use crate::pipeline::in_order;
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
-Prints each line of the input behind its count and a tab. Counts are of fingerprints: never too low,
-and too high for the filter's rate of lines, which 'malkoha info' tells. Of a map, the number of
-values is printed; 'malkoha get' prints the values.
+Prints each line of the input behind its count and a tab. Counts are of
+fingerprints: never too low, and too high for the filter's rate of lines, which
+'malkoha info' tells. Of a map, the number of values is printed; 'malkoha get'
+prints the values.
 
 Exit code 1 if no line is printed.
 

@@ -19,15 +19,17 @@ use crate::progress::Progress;
 use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
-A line that is in, as far as the filter can tell, is not added again. With --copies every line is, and
-counts as often as it was added: 'malkoha count' tells it, and each 'malkoha remove' takes one away.
-Use --copies for a filter that lines are removed from.
+A line that is in, as far as the filter can tell, is not added again. With
+--copies every line is, and counts as often as it was added: 'malkoha count'
+tells it, and each 'malkoha remove' takes one away. Use --copies for a filter
+that lines are removed from.
 
-If the filter has no room for all lines, it stays as it was. 'malkoha build --capacity' makes a
-larger one, and 'malkoha build --growable' one that grows.
+If the filter has no room for all lines, it stays as it was. 'malkoha build
+--capacity' makes a larger one, and 'malkoha build --growable' one that grows.
 
-To a map, which 'malkoha build --values' makes, add lines of a key, a tab and a decimal number. A key
-keeps the values that it has: remove those that the new ones replace.
+To a map, which 'malkoha build --values' makes, add lines of a key, a tab and a
+decimal number. A key keeps the values that it has: remove those that the new
+ones replace.
 
 Examples:
   malkoha add seen.mlk today.txt
@@ -35,11 +37,13 @@ Examples:
   malkoha add ages.mlk hatched.tsv";
 
 const AFTER_REMOVE: &str = "\
-Remove only lines that are certainly in! A filter keeps fingerprints: removing a line that was
-never added can remove another line's, which is then no longer found. To keep the two apart, add lines
-with 'add --copies': a line that 'add' takes for one that is in shares its fingerprint.
+Remove only lines that are certainly in! A filter keeps fingerprints: removing
+a line that was never added can remove another line's, which is then no longer
+found. To keep the two apart, add lines with 'add --copies': a line that 'add'
+takes for one that is in shares its fingerprint.
 
-From a map, remove lines of a key, a tab and the value that goes. The key's other values stay.
+From a map, remove lines of a key, a tab and the value that goes. The key's
+other values stay.
 
 Exit code 1 if no line was found.
 

@@ -22,8 +22,9 @@ Examples:
   malkoha completions fish > ~/.config/fish/completions/malkoha.fish";
 
 const AFTER_MAN: &str = "\
-With --install, pages of all commands go to PREFIX/share/man/man1, and the completions of bash, zsh
-and fish to the places below PREFIX where these shells look for them.
+With --install, pages of all commands go to PREFIX/share/man/man1, and the
+completions of bash, zsh and fish to the places below PREFIX where these shells
+look for them.
 
 Examples:
   malkoha man screen | man -l -

@@ -17,12 +17,14 @@ use crate::pipeline::in_order;
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
-Prints each line of the input that has values, a tab, and the values, with commas between them, in
-ascending order; one that was put in twice is printed twice.
+Prints each line of the input that has values, a tab, and the values, with
+commas between them, in ascending order; one that was put in twice is printed
+twice.
 
-The values are candidates. Those that a line was put in with are always among them; and the filter's
-rate of lines, whether in or not, has a wrong one. 'malkoha info' tells the rate. Where a value says
-where the line's record lies, the record tells whether it is the right one.
+The values are candidates. Those that a line was put in with are always among
+them; and the filter's rate of lines, whether in or not, has a wrong one.
+'malkoha info' tells the rate. Where a value says where the line's record lies,
+the record tells whether it is the right one.
 
 Exit code 1 if no line has values.
 

@@ -12,7 +12,8 @@ use crate::filter::{self, Facts};
 use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
-Of a filter of fixed size, reads the header only; 'malkoha verify' checks the rest.
+Of a filter of fixed size, reads the header only; 'malkoha verify' checks the
+rest.
 
 Example:
   malkoha info seen.mlk";

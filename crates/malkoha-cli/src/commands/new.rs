@@ -17,13 +17,15 @@ use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
-Prints each line that is not in FILTER, once, and adds it. All in one pass, while FILTER is locked:
-of two that run at once, one prints a line. A FILTER that is not there is made; it grows, and loses
-a new line with a probability below 1e-6. One that was made by 'malkoha build' loses new lines at its
-rate, which 'malkoha info' tells.
+Prints each line that is not in FILTER, once, and adds it. All in one pass,
+while FILTER is locked: of two that run at once, one prints a line. A FILTER
+that is not there is made; it grows, and loses a new line with a probability
+below 1e-6. One that was made by 'malkoha build' loses new lines at its rate,
+which 'malkoha info' tells.
 
-FILTER is replaced as a whole, at the end. If the end is not reached, or if the output is closed
-before, it stays as it was, and the lines will be printed again.
+FILTER is replaced as a whole, at the end. If the end is not reached, or if the
+output is closed before, it stays as it was, and the lines will be printed
+again.
 
 Exit code 1 if no line is new.
 

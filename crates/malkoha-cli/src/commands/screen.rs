@@ -15,19 +15,22 @@ use crate::screen::{
 };
 
 const AFTER_HELP: &str = "\
-Prints the same lines as 'LC_ALL=C grep -aFxf LIST INPUT', in 5 to 7 bytes of memory a line of
-LIST. A regular file LIST is mapped, not read, and must not change meanwhile: if it is cut short,
-the program is stopped (SIGBUS). A LIST that is a pipe is kept in memory.
+Prints the same lines as 'LC_ALL=C grep -aFxf LIST INPUT', in 5 to 7 bytes of
+memory a line of LIST. A regular file LIST is mapped, not read, and must not
+change meanwhile: if it is cut short, the program is stopped (SIGBUS). A LIST
+that is a pipe is kept in memory.
 
-Fields, as -k 2 chooses, are of INPUT; the lines of LIST are compared as wholes. How they are spelled
-(--ignore-case, --crlf, --trim) holds for both. A line that lacks a field has an empty one, and a line
-on stderr tells how many there were.
+Fields, as -k 2 chooses, are of INPUT; the lines of LIST are compared as
+wholes. How they are spelled (--ignore-case, --crlf, --trim) holds for both. A
+line that lacks a field has an empty one, and a line on stderr tells how many
+there were.
 
-Lines of LIST that --domain or --cidr does not understand are counted on stderr. Rules of ad blockers
-are understood if they are for a whole domain and all requests.
+Lines of LIST that --domain or --cidr does not understand are counted on
+stderr. Rules of ad blockers are understood if they are for a whole domain and
+all requests.
 
-With --approximate only fingerprints of LIST are kept, in about 2 bytes a line; then RATE of the
-lines that are not in LIST are taken for lines of it.
+With --approximate only fingerprints of LIST are kept, in about 2 bytes a line;
+then RATE of the lines that are not in LIST are taken for lines of it.
 
 Examples:
   malkoha screen --list blocked.txt access.txt       lines that are in the list

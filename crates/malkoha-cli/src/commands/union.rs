@@ -19,19 +19,21 @@ use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
-The lines themselves are not needed. Filters of fixed size can be united if they were built with the
-same capacity, rate and hash, and if one of them has room for the lines of all; growable ones if
-they were built with the same hash, whatever else they were built with and whatever they have grown
-to. See 'malkoha build --like' for files with a random key.
+The lines themselves are not needed. Filters of fixed size can be united if
+they were built with the same capacity, rate and hash, and if one of them has
+room for the lines of all; growable ones if they were built with the same hash,
+whatever else they were built with and whatever they have grown to. See
+'malkoha build --like' for files with a random key.
 
-A line that is in two of them counts as often as in the one in which it counts more: what was added
-once to each is removed once. With --copies it counts as often as in both together.
+A line that is in two of them counts as often as in the one in which it counts
+more: what was added once to each is removed once. With --copies it counts as
+often as in both together.
 
-Maps are united likewise; those of fixed size if their values have equally many bits, see 'malkoha
-build --value-bits'.
+Maps are united likewise; those of fixed size if their values have equally many
+bits, see 'malkoha build --value-bits'.
 
-FILE is replaced as a whole, at the end, and may be one of the filters; a file that is not a filter
-is only with --force.
+FILE is replaced as a whole, at the end, and may be one of the filters; a file
+that is not a filter is only with --force.
 
 Examples:
   malkoha union -o week.mlk mon.mlk tue.mlk wed.mlk

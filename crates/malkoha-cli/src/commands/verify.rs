@@ -11,7 +11,8 @@ use crate::input::name;
 use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
-Exit code 0 if every byte is as it was written; 2, and where the damage is, if not.
+Exit code 0 if every byte is as it was written; 2, and where the damage is, if
+not.
 
 Example:
   malkoha verify seen.mlk";

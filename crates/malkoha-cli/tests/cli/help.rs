@@ -41,7 +41,7 @@ fn help_texts_are_as_reviewed() {
             fs::write(&path, &text).unwrap();
         }
         assert_eq!(text, fs::read_to_string(&path).unwrap(), "{name}");
-        assert!(text.lines().all(|line| line.len() <= 100), "{name}: lines of over 100 columns");
+        assert!(text.lines().all(|line| line.len() <= 80), "{name}: lines of over 80 columns");
     }
 }
 

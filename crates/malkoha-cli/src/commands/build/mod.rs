@@ -23,25 +23,29 @@ use crate::progress::Progress;
 use crate::screen::print_record;
 
 const AFTER_HELP: &str = "\
-Without --capacity the filter is as large as the input's distinct lines need. A line that occurs
-several times is put in once, unless --copies is given. Building takes 8 bytes of memory a line
-beside the filter.
+Without --capacity the filter is as large as the input's distinct lines need. A
+line that occurs several times is put in once, unless --copies is given.
+Building takes 8 bytes of memory a line beside the filter.
 
-With --growable the filter grows when lines are added, to any size, and its rate holds at any size.
---growth saves bits where it is known how far it grows: the rate then holds up to so many times
---capacity, and each doubling beyond raises it by as much as the first rate.
+With --growable the filter grows when lines are added, to any size, and its
+rate holds at any size. --growth saves bits where it is known how far it grows:
+the rate then holds up to so many times --capacity, and each doubling beyond
+raises it by as much as the first rate.
 
-With --values the file is a map, and 'malkoha get' prints the values of keys. The last tab of a line
-ends its key. Several lines can give a key several values: eight of them lie in the table, or two
-with --growable, and further ones beside it, at some 45 bytes each. The rate is that of values found
-by mistake. Building takes up to 24 bytes of memory a line then.
+With --values the file is a map, and 'malkoha get' prints the values of keys.
+The last tab of a line ends its key. Several lines can give a key several
+values: eight of them lie in the table, or two with --growable, and further
+ones beside it, at some 45 bytes each. The rate is that of values found by
+mistake. Building takes up to 24 bytes of memory a line then.
 
-Files can be united only if they hash alike. So by default all of them do, with a seed that everybody
-knows, and whoever chooses lines can choose some that are taken for each other. Where that matters,
-build the first file with --random-seed and those to be united with it with --like, and show the
-files to nobody who chooses lines: the key is in each of them.
+Files can be united only if they hash alike. So by default all of them do, with
+a seed that everybody knows, and whoever chooses lines can choose some that are
+taken for each other. Where that matters, build the first file with
+--random-seed and those to be united with it with --like, and show the files to
+nobody who chooses lines: the key is in each of them.
 
-FILE is replaced as a whole, at the end; a file that is not a filter is only with --force.
+FILE is replaced as a whole, at the end; a file that is not a filter is only
+with --force.
 
 Examples:
   malkoha build -o seen.mlk urls.txt

@@ -14,14 +14,17 @@ use crate::remote::{Changes, Shape, Shards};
 use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
-A line is added as often as it occurs. If the answer to a batch is lost, the batch is sent again, and
-its lines may be in twice, which the summary tells; --unique avoids that. What was acknowledged is
-never sent again: where --replicas says how many must have it and they do not within --timeout, or
-their number cannot be learned any more, the command ends with an error that says so.";
+A line is added as often as it occurs. If the answer to a batch is lost, the
+batch is sent again, and its lines may be in twice, which the summary tells;
+--unique avoids that. What was acknowledged is never sent again: where
+--replicas says how many must have it and they do not within --timeout, or
+their number cannot be learned any more, the command ends with an error that
+says so.";
 
 const AFTER_REMOVE: &str = "\
-Remove only lines that are certainly in! See 'malkoha remove --help'. If the answer to a batch is
-lost nobody knows what was removed: the command goes on with the next one and ends with an error.";
+Remove only lines that are certainly in! See 'malkoha remove --help'. If the
+answer to a batch is lost nobody knows what was removed: the command goes on
+with the next one and ends with an error.";
 
 /// What all three are given.
 #[derive(Args, Debug)]

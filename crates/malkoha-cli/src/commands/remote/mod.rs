@@ -17,15 +17,16 @@ use crate::progress::Progress;
 use crate::remote::{Cluster, Policy, Shards};
 
 const AFTER_HELP: &str = "\
-Servers are Valkey or Redis with Malkoha's module, alone or as a cluster. A filter NAME is as many
-keys NAME:0, NAME:1 and so on as it has shards, which the key NAME tells; a cluster spreads them by
-their hash slots.
+Servers are Valkey or Redis with Malkoha's module, alone or as a cluster. A
+filter NAME is as many keys NAME:0, NAME:1 and so on as it has shards, which
+the key NAME tells; a cluster spreads them by their hash slots.
 
-Shards move and fail over while a command runs: it goes on where they are. A line is never said to
-be out because a shard could not be reached: that is an error, after --timeout seconds.
+Shards move and fail over while a command runs: it goes on where they are. A
+line is never said to be out because a shard could not be reached: that is an
+error, after --timeout seconds.
 
 Examples:
-  malkoha remote load --url redis://localhost:7000 --key urls --shards 64 --capacity 1e9 urls.txt
+  malkoha remote load --url redis://localhost:7000 --key urls --shards 64 --capacity 1e9 f.txt
   malkoha remote check --url redis://localhost:7000 --key urls -v today.txt
   MALKOHA_URL=rediss://user:password@cache:6379 malkoha remote info --key urls";
 

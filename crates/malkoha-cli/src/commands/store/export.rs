@@ -37,10 +37,11 @@ pub(super) struct Export {
 }
 
 const AFTER_EXPORT: &str = "\
-Permissions are restored as they were, whatever the umask, but for set-user-ID, set-group-ID and
-sticky bits, since owners are not; times too, but for those of links. Files that are in the way are
-replaced, each when the new one is whole. Links are restored as they were, wherever they lead, but
-nothing is ever written through a link below the directory.";
+Permissions are restored as they were, whatever the umask, but for set-user-ID,
+set-group-ID and sticky bits, since owners are not; times too, but for those of
+links. Files that are in the way are replaced, each when the new one is whole.
+Links are restored as they were, wherever they lead, but nothing is ever
+written through a link below the directory.";
 
 /// What was restored.
 #[derive(Default)]

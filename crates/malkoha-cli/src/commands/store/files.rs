@@ -37,8 +37,9 @@ pub(super) struct Ls {
 }
 
 const AFTER_LS: &str = "\
-A line has the hash of a file, or 'directory' or 'link' in its place, the bytes and the name.
-Records have the mode too, in octal digits, the time in seconds since 1970, and where a link leads.
+A line has the hash of a file, or 'directory' or 'link' in its place, the bytes
+and the name. Records have the mode too, in octal digits, the time in seconds
+since 1970, and where a link leads.
 
 In lines, control characters and what is not UTF-8 are written as in C, '\\n', '\\t', '\\r' or three
 octal digits a byte as in '\\033', and a backslash is '\\\\'. With --null and --json names are exact.";

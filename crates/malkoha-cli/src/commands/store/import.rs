@@ -51,16 +51,19 @@ pub(super) struct Import {
 }
 
 const AFTER_IMPORT: &str = "\
-Kept are content, permissions and times of files and directories, and where symbolic links lead;
-owners, extended attributes and hard links are not. A link that is named is followed; below a
-directory it is stored as a link. Below a directory, sockets, pipes, devices and the store itself
-are skipped, which is told; pipes and devices that are named are read to their end.
+Kept are content, permissions and times of files and directories, and where
+symbolic links lead; owners, extended attributes and hard links are not. A link
+that is named is followed; below a directory it is stored as a link. Below a
+directory, sockets, pipes, devices and the store itself are skipped, which is
+told; pipes and devices that are named are read to their end.
 
-A file is stored under its path, as tar does it: './a//b' is 'a/b', '/etc/hosts' is 'etc/hosts',
-and of '../a' and 'b/../a' remains 'a'. What has the name is replaced; nothing else is forgotten.
-A key of yours that is 'f' and the name is not: the import ends with an error there.
+A file is stored under its path, as tar does it: './a//b' is 'a/b',
+'/etc/hosts' is 'etc/hosts', and of '../a' and 'b/../a' remains 'a'. What has
+the name is replaced; nothing else is forgotten. A key of yours that is 'f' and
+the name is not: the import ends with an error there.
 
-What cannot be opened below a directory is told and left out; the exit code is 2 then.";
+What cannot be opened below a directory is told and left out; the exit code is
+2 then.";
 
 /// What was stored.
 #[derive(Default)]

@@ -94,8 +94,9 @@ pub(super) struct Scan {
 }
 
 const AFTER_SCAN: &str = "\
-Keys are printed byte for byte, so one with a newline takes two lines. With --hex or --json each
-key takes one line, whatever bytes it has; in records, a key that is no UTF-8 is in 'key_hex'.
+Keys are printed byte for byte, so one with a newline takes two lines. With
+--hex or --json each key takes one line, whatever bytes it has; in records, a
+key that is no UTF-8 is in 'key_hex'.
 
 Example, a copy of all pairs, of any bytes:
   malkoha store scan --hex --values cuckoos | malkoha store load --hex copy";

@@ -23,13 +23,15 @@ use crate::failure::Outcome;
 use crate::output::tell;
 
 const AFTER_HELP: &str = "\
-STORE is a directory, made by 'put', 'load' and 'import' if it is not there. One process at a time
-writes to it; others may read meanwhile.
+STORE is a directory, made by 'put', 'load' and 'import' if it is not there.
+One process at a time writes to it; others may read meanwhile.
 
-Keys and values are any bytes. Every command prints a JSON record with --json. In it, what is UTF-8
-is a string in 'key', 'value', 'name' or 'target'; what is not is hex digits in 'key_hex' and so on.
+Keys and values are any bytes. Every command prints a JSON record with --json.
+In it, what is UTF-8 is a string in 'key', 'value', 'name' or 'target'; what is
+not is hex digits in 'key_hex' and so on.
 
-Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on stderr.
+Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on
+stderr.
 
 Examples:
   malkoha store put cuckoos koel 'Eudynamys scolopaceus'

@@ -75,14 +75,14 @@ pub(super) struct Backup {
 }
 
 const AFTER_VERIFY: &str = "\
-Exit code 2 if something is damaged; the JSON record lists all of it. Keys that are gone are told,
-as far as they can be read. What a crash left of writes
-that were not answered for is told too, 'unfinished' and 'unfinished_files' in the record, and is no
-damage.";
+Exit code 2 if something is damaged; the JSON record lists all of it. Keys that
+are gone are told, as far as they can be read. What a crash left of writes that
+were not answered for is told too, 'unfinished' and 'unfinished_files' in the
+record, and is no damage.";
 
 const AFTER_BACKUP: &str = "\
-No other process may have the store open for writing. One that has can make the backup itself,
-without pause: 'Store::backup' in the library.";
+No other process may have the store open for writing. One that has can make the
+backup itself, without pause: 'Store::backup' in the library.";
 
 impl Stats {
     pub(super) fn run(&self) -> Result<Outcome> {

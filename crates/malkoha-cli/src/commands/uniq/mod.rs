@@ -18,21 +18,26 @@ use crate::output::tell;
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
-Like awk '!seen[$0]++', in a fraction of its memory: the order is kept and output begins at once.
+Like awk '!seen[$0]++', in a fraction of its memory: the order is kept and
+output begins at once.
 
-Every line that differs from all before it is printed. Of regular files, which are mapped and must
-not be cut short meanwhile, it keeps where each distinct line begins, in about 8 bytes, and compares
-the lines. Of a stream it keeps over 96 bits of two keyed hashes of each distinct line, in about 13
-bytes: among 10^9 distinct lines, one is taken for another with a probability below 10^-10.
+Every line that differs from all before it is printed. Of regular files, which
+are mapped and must not be cut short meanwhile, it keeps where each distinct
+line begins, in about 8 bytes, and compares the lines. Of a stream it keeps
+over 96 bits of two keyed hashes of each distinct line, in about 13 bytes:
+among 10^9 distinct lines, one is taken for another with a probability below
+10^-10.
 
-With --approximate it keeps only fingerprints, 4 bytes or so a distinct line. A new line is then
-taken for an old one, and lost, with a probability below RATE. No line is ever printed twice.
+With --approximate it keeps only fingerprints, 4 bytes or so a distinct line. A
+new line is then taken for an old one, and lost, with a probability below RATE.
+No line is ever printed twice.
 
-With -k and the like, lines are equal if what is compared is, and what is printed is the first such
-line. Files are read as streams are then.
+With -k and the like, lines are equal if what is compared is, and what is
+printed is the first such line. Files are read as streams are then.
 
--c and -u print when all is read, in the order of first occurrences. Distinct lines of a stream are
-kept in a temporary file meanwhile. -d prints a line when it occurs the second time.
+-c and -u print when all is read, in the order of first occurrences. Distinct
+lines of a stream are kept in a temporary file meanwhile. -d prints a line when
+it occurs the second time.
 
 Examples:
   malkoha uniq access.txt > distinct.txt
