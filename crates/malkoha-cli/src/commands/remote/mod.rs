@@ -26,7 +26,7 @@ line is never said to be out because a shard could not be reached: that is an
 error, after --timeout seconds.
 
 Examples:
-  malkoha remote load --url redis://localhost:7000 --key urls --shards 64 --capacity 1e9 f.txt
+  malkoha remote load --url redis://cache:6379 --key urls --capacity 1e9 f.txt
   malkoha remote check --url redis://localhost:7000 --key urls -v today.txt
   MALKOHA_URL=rediss://user:password@cache:6379 malkoha remote info --key urls";
 
