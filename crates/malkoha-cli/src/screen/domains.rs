@@ -91,7 +91,12 @@ pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
     let Some(first) = words.next() else { return true };
     let mut words = words.take_while(|word| !word.starts_with(b"#"));
     if is_address(first) {
-        return words.filter(|name| !is_local(name)).fold(true, |all, name| one(name) && all);
+        // All of them, whether or not one is understood.
+        let mut all = true;
+        for name in words.filter(|name| !is_local(name)) {
+            all &= one(name);
+        }
+        return all;
     }
     words.next().is_none() && one(first)
 }
