@@ -168,6 +168,24 @@ fn a_jammed_map_keeps_all_values() {
     }
 }
 
+/// Keys whose fingerprints have no bit left fill both halves of a split: that many share the first
+/// bits does not multiply the memory, nor that honest keys go on past the growth that was named.
+#[test]
+fn spent_fingerprints_cost_in_proportion() {
+    let new = |fpr| GrowableCuckooFilter::builder().capacity(1).fpr(fpr);
+    for (builder, zeros) in [(new(0.01).growth(1.0), 6), (new(0.03), 11), (new(0.03), 8)] {
+        let mut filter = builder.build().unwrap();
+        let crowd = honest(60_000).into_iter().map(|x| hash((x >> (8 + zeros)) | x << 56));
+        let crowd: Vec<u64> = crowd.collect();
+        filter.insert_hashes(&crowd).unwrap();
+        assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!(filter.size_in_bytes() < 60_000 * 80, "{}", filter.size_in_bytes());
+    }
+    let mut filter = new(0.01).growth(1.0).build().unwrap();
+    filter.insert_hashes(&honest(1 << 20)).unwrap();
+    assert!(filter.load_factor() > 0.35, "{}", filter.load_factor());
+}
+
 /// Crowds of many shapes, after each other and among honest keys and copies: an insert looks at a
 /// stated number of places at most, and at few as a rule; a removal searches nothing.
 #[test]

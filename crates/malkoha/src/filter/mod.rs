@@ -184,7 +184,8 @@ pub type MappedMap = CuckooMap<MappedFile>;
 ///
 /// It begins at any capacity, exactly as large as that needs. A full segment, of at most about 2^15
 /// slots, is rebuilt a fifth larger, and split in two when it has reached twice the minimum size;
-/// all without the keys: no pause, no second table, no chain of filters. The load stays above 0.79.
+/// all without the keys: no pause, no second table, no chain of filters. The load stays above 0.79,
+/// unless a [growth](crate::Builder::growth) was named and passed by far.
 /// The longest insert is one that rebuilds a segment.
 ///
 /// # What growth costs

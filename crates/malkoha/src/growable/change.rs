@@ -95,7 +95,7 @@ impl Growing {
 
     /// Keys of a segment, each once.
     #[inline(always)]
-    fn keys_of(&self, number: usize) -> u64 {
+    pub(super) fn keys_of(&self, number: usize) -> u64 {
         let Record { len, stashed, .. } = self.records[number];
         u64::from(len) + u64::from(stashed)
     }

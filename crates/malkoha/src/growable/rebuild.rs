@@ -23,6 +23,10 @@ const FIRST_ROOM: u64 = 100;
 
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
+/// A segment is split when at most three in four of its keys would go into both halves, or what is
+/// there would be copied for little. Of keys that nobody chose more do only some 60 times beyond a
+/// growth that was named, and never where none was.
+const MOST_SPENT: (u32, u32) = (3, 4);
 /// Places that the searches of a rebuild look at, before it stashes what finds no room at once. Keys
 /// that nobody made to crowd each other need a fourth of it.
 const MOST_PLACES: u64 = 1 << 14;
@@ -145,7 +149,7 @@ impl Growing {
     }
 
     fn can_split(&self, number: usize) -> bool {
-        let Record { home, form, stashed, .. } = self.records[number];
+        let Record { home, form, stashed, splits_at, .. } = self.records[number];
         let shape = &self.shape;
         // At least one bit stays in each slot, or what chooses the alternate place.
         let has_bits = || match shape.mix_bits {
@@ -155,6 +159,7 @@ impl Growing {
         form.grid.narrowing() == 0
             && Directory::admits(self.shape.trees(), home.depth + 1, self.segments.len() + 1)
             && stashed <= MOST_MOVED
+            && self.keys_of(number) >= splits_at.into()
             && has_bits()
     }
 
@@ -224,18 +229,18 @@ impl Growing {
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + self.shape.mix_bits;
+        let (spent, all_spent) = self.spent(number);
+        let splits_at = all_spent / MOST_SPENT.0 * MOST_SPENT.1;
+        if self.keys_of(number) < splits_at.into() {
+            self.records[number].splits_at = splits_at;
+            return false;
+        }
         let mut aside = Vec::new();
-        let has_spent = self.shape.doubles() && self.known[least as usize] > 0;
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let (into, forms, lens, spent) = with_codec!(&self.kernel, codec => {
+        let (into, forms, lens) = with_codec!(&self.kernel, codec => {
             let from = Segment::new(codec, form, home);
             let buckets = 0..form.grid.buckets();
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
-            let mut spent = 0;
-            if has_spent {
-                let mut count = |slot: Slot| spent += u32::from(codec.is_spent(slot.fingerprint));
-                from.for_each_occupant(bytes, |_, slot, _| count(slot));
-            }
             let lens = [len - upper + spent, upper];
             let forms = lens.map(|len| {
                 let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(PLACES, MAX_BUCKETS);
@@ -244,14 +249,14 @@ impl Growing {
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let (mut into, aside) = (to.each_ref().map(Segment::zeroed), (&mut aside, Misfit::Stash));
             let child = |_, fingerprint| {
-                if has_spent && codec.is_spent(fingerprint) {
+                if spent > 0 && codec.is_spent(fingerprint) {
                     return Child::Both;
                 }
                 let (half, rest) = codec.split(fingerprint);
                 Child::One(half, rest)
             };
             pour([(from, bytes)], &to, &mut into, search, aside, child);
-            (into, forms, lens, spent)
+            (into, forms, lens)
         });
         if spent > 0 {
             let spent = u64::from(spent);
@@ -263,11 +268,32 @@ impl Growing {
         let has_stash = self.forget_stash(number);
         for (child, bytes) in into.into_iter().enumerate() {
             let (home, form, len) = (homes[child], forms[child], lens[child]);
-            self.install(numbers[child], Record { home, form, len, stashed: 0 }, bytes);
+            self.install(numbers[child], Record::new(home, form, len), bytes);
         }
         self.split_spill(numbers);
         self.set_aside(numbers, &aside, has_stash);
         true
+    }
+
+    /// Keys of a set's segment that would go into both halves of a split: those in slots, and all.
+    fn spent(&self, number: usize) -> (u32, u32) {
+        let Record { home, stashed, .. } = self.records[number];
+        let least = home.depth + self.shape.mix_bits;
+        if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
+            return (0, 0);
+        }
+        let mut spent = 0;
+        with_codec!(&self.kernel, codec => {
+            let count = |_, slot: Slot, _| spent += u32::from(codec.is_spent(slot.fingerprint));
+            self.segment(codec, number).for_each_occupant(self.bytes(number), count);
+            let mut all = spent;
+            if stashed > 0 {
+                let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
+                let spent = keys.filter(|&fingerprint| codec.is_spent(fingerprint.into())).count();
+                all = all.saturating_add(narrow(spent as u64));
+            }
+            (spent, all)
+        })
     }
 
     fn split_spill(&mut self, numbers: [usize; 2]) {

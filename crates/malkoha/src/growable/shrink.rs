@@ -87,7 +87,7 @@ impl Growing {
         });
         let Some([bytes]) = built else { return };
         let has_stash = [lower, upper].map(|number| self.forget_stash(number));
-        self.install(lower, Record { home, form, len, stashed: 0 }, bytes);
+        self.install(lower, Record::new(home, form, len), bytes);
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = with_codec!(&self.kernel, codec => {

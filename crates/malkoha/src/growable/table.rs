@@ -30,9 +30,17 @@ pub(crate) struct Record {
     pub(crate) len: u32,
     /// Spilled keys without a slot, at most: not 0 if there is one.
     pub(crate) stashed: u32,
+    /// Keys that it must have before it is split: more than it has where the last try showed that a
+    /// split would free hardly a slot.
+    pub(crate) splits_at: u32,
 }
 
 impl Record {
+    /// Of a segment with so many occupied slots, and no stash.
+    pub(crate) fn new(home: Home, form: Form, len: u32) -> Self {
+        Self { home, form, len, stashed: 0, splits_at: 0 }
+    }
+
     /// Whether both say the same of the bytes.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.home, self.form, self.len) == (other.home, other.form, other.len)
@@ -93,8 +101,7 @@ impl Growing {
         if !memory::can_be_had(bytes) {
             return Err(BuildError::Memory { bytes });
         }
-        let records =
-            (0..shape.roots).map(|root| Record { home: home(root), form, len: 0, stashed: 0 });
+        let records = (0..shape.roots).map(|root| Record::new(home(root), form, 0));
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
         let directory = Directory::of(&records, &segments, shape.trees());

@@ -281,7 +281,7 @@ impl GrowableLoader {
         check((least..=MAX_BUCKETS).contains(&buckets.into()), "buckets", at(6), buckets)?;
         check(path >> depth == 0, "path", at(8), path)?;
         let form = Form { grid: Grid::new(buckets.into()), value_bits };
-        Ok(Record { home: Home { root, depth, path }, form, len: 0, stashed: 0 })
+        Ok(Record::new(Home { root, depth, path }, form, 0))
     }
 
     fn segment(
