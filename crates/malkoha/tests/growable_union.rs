@@ -64,7 +64,7 @@ fn live(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// Of tables of any two capacities, rates and growths: no key lost, none counted lower than in
     /// both, or in either where the greater count is asked for; all can be removed.

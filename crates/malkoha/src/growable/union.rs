@@ -21,6 +21,11 @@ use crate::error::UnionError;
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
+/// Splits of a table beyond what is known of a class, up to which its copies are counted in all
+/// segments where it may lie. Beyond, each key's copies are added to what is there: too many, rather
+/// than that one key costs a look at very many segments.
+const MOST_SPREAD: u32 = 6;
+
 impl Growing {
     /// Both in one; an error if places or fingerprints of the two do not mean the same, or if
     /// copies are beyond counting.
@@ -131,8 +136,15 @@ impl Growing {
         let shortest = partial.cut(from.shortest(partial).max(least));
         let class = shortest.cut(self.shortest(&shortest).max(least));
         let present = self.copies_in(partial, &class, value);
-        let missing = from.copies_in(partial, &class, value).saturating_sub(present);
-        self.settle(&self.aim_at(&shortest));
+        let spread = from.aim_at(partial).entry.depth() + from.shape.mix_bits;
+        let missing = if spread <= class.known + MOST_SPREAD {
+            from.copies_of(&class, value).saturating_sub(present)
+        } else {
+            from.copies_in(partial, &class, value)
+        };
+        // All that were counted are to match all keys of the class: what continues it on another
+        // branch than this key too.
+        self.settle(&self.aim_at(&class));
         self.adopt(&shortest, value, missing);
         missing
     }
@@ -156,6 +168,15 @@ impl Growing {
         let in_slots = related.values().filter(|&found| found == value).count() as u64;
         let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
         related.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
+    }
+
+    /// Copies with this value of all that begins or continues `class`, in all segments where that may
+    /// be: some twice that lie in several.
+    fn copies_of(&self, class: &Partial, value: u64) -> u64 {
+        match self.halves(class) {
+            Some(halves) => halves.iter().map(|half| self.copies_of(half, value)).sum(),
+            None => self.copies_in(class, class, value),
+        }
     }
 
     /// What is there of a set's key, of which the target's fingerprint is all that is known. What

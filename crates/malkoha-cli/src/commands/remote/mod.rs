@@ -30,7 +30,7 @@ Examples:
   malkoha remote check --url redis://localhost:7000 --key urls -v today.txt
   MALKOHA_URL=rediss://user:password@cache:6379 malkoha remote info --key urls";
 
-/// Keep a filter on servers with the module, spread over the keys of a cluster
+/// Keep a filter on servers with the module, or in a cluster
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
