@@ -40,7 +40,7 @@ def test_holds_what_was_added_and_no_more(inside, outside):
 @given(steps=steps)
 def test_follows_a_counter(kind, steps):
     options = {"growable": {}, "fixed": {"growable": False}, "shared": {"shared": True}}[kind]
-    seen, exact = CuckooFilter(1000, 1e-6, growth=None, **options), Counter()
+    seen, exact = CuckooFilter(1000, 2e-6, growth=None, **options), Counter()
     for step, key in steps:
         if step == "add":
             seen.add(key)

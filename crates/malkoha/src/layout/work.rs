@@ -70,22 +70,22 @@ impl Refusals {
         self.owed.get_or_insert_default().entry(segment).or_insert(price);
     }
 
-    /// Notes a removal.
+    /// Whether a segment owes anything.
     #[inline(always)]
-    pub(crate) fn removed(&mut self, segment: u64) {
-        if self.owed.is_some() {
-            self.pay(segment);
-        }
+    pub(crate) fn are_owed(&self) -> bool {
+        self.owed.is_some()
     }
 
-    #[cold]
-    #[inline(never)]
-    fn pay(&mut self, segment: u64) {
+    /// Notes a removal.
+    pub(crate) fn removed(&mut self, segment: u64) {
         let Some(all) = &mut self.owed else { return };
         let Some(owed) = all.get_mut(&segment) else { return };
         *owed = paid(*owed);
         if *owed == 0 {
             all.remove(&segment);
+            if all.is_empty() {
+                self.owed = None;
+            }
         }
     }
 }

@@ -91,6 +91,9 @@ impl Change for Fixed {
     #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.take(hash, value);
+        if removed && self.search.refusals.are_owed() {
+            self.pay(hash);
+        }
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -103,15 +106,15 @@ impl Change for Fixed {
         value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
+        if self.search.refusals.are_owed() {
+            let removals = hashes.iter().enumerate();
+            return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
+        }
         let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
-        let refusals = &mut self.search.refusals;
         with_layout!(&self.kernel, layout => {
             batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
                 let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
                 *len = len.saturating_sub(removed.into());
-                if removed {
-                    refusals.removed(probe.segment);
-                }
                 done(i, removed);
             });
         });
@@ -156,12 +159,17 @@ impl Fixed {
     fn take(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
-            let removed = copies::remove(layout, &mut self.bytes, &mut self.spill, pair);
-            if removed {
-                self.search.refusals.removed(pair.0.segment);
-            }
-            removed
+            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
         })
+    }
+
+    /// Lets a removal pay for what its segment owes.
+    #[cold]
+    #[inline(never)]
+    fn pay(&mut self, hash: u64) {
+        with_layout!(&self.kernel, layout => {
+            self.search.refusals.removed(layout.probe(hash).segment);
+        });
     }
 
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed,
