@@ -142,8 +142,8 @@ impl SeedArgs {
     }
 }
 
-/// The rate that is built where this one is asked for. Looser ones than this make filters larger: of
-/// their short fingerprints, more fit nowhere and are kept beside the table.
+/// The rate that is built where this one is asked for. Looser ones than this make filters larger:
+/// of their short fingerprints, more fit nowhere and are kept beside the table.
 pub(crate) fn built_rate(asked: f64) -> f64 {
     const LOOSEST: f64 = 0.1;
     // What is no rate shall be told as it was written.

@@ -17,7 +17,8 @@ use crate::store::{Kinds, Store};
 pub(crate) trait Files: Kinds {
     /// What is asked for, in words.
     const NAME: &'static str;
-    /// The kind that is mapped read-only, and the one that is mapped so that changes stay in memory.
+    /// The kind that is mapped read-only, and the one that is mapped so that changes stay in
+    /// memory.
     const MAPPED: [FileKind; 2];
 
     /// The store of a file's content, if it is of this sort.

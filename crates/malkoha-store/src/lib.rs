@@ -15,8 +15,8 @@
 //! ```
 //!
 //! A read costs one look into the index, which is in memory, and one into the log, which is mapped.
-//! The index keeps a fingerprint of 14 bits and a location for each key; the full key in the
-//! log confirms, so answers are exact. Of absent keys, fewer than 4 in a thousand cost a look into the
+//! The index keeps a fingerprint of 14 bits and a location for each key; the full key in the log
+//! confirms, so answers are exact. Of absent keys, fewer than 4 in a thousand cost a look into the
 //! log too, up to some 60 million keys.
 //!
 //! # What is guaranteed

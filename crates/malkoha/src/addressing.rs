@@ -100,7 +100,8 @@ impl Addressing {
         probe.filter(|probe| probe.first <= probe.second)
     }
 
-    /// The other place of a fingerprint that lies at `place`: `(H(fingerprint) - place) mod places`.
+    /// The other place of a fingerprint that lies at `place`: `(H(fingerprint) - place) mod
+    /// places`.
     ///
     /// It is its own inverse for every number of places, which the paper's exclusive-or (eq. 1, 2)
     /// is only for powers of two.

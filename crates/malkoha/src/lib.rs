@@ -27,7 +27,8 @@
 //! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and
 //! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`], a [`GrowableCuckooMap`],
 //! a [`ConcurrentCuckooMap`] and a [`GrowableConcurrentCuckooMap`] keep a small value beside each
-//! fingerprint: where the key's record lies, say. The folder `examples` of the repository has a program of a page for each common job.
+//! fingerprint: where the key's record lies, say. The folder `examples` of the repository has a
+//! program of a page for each common job.
 //!
 //! # One face
 //!
@@ -50,7 +51,8 @@
 //! | `build_from`, on several threads | set | set | (4) | | |
 //! | `reserve`, `shrink_to_fit` | | map; set, map | | map | |
 //!
-//! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes stay
+//! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes
+//! stay
 //!    in memory: they can be changed as ever.
 //! 2. A set's files are those of a [`CuckooFilter`], which [`MappedFilter`] maps. Threads that read
 //!    what they mapped need no locks.

@@ -1,7 +1,8 @@
 //! Keys on their way: their cache lines are asked for long before they are looked at.
 //!
-//! One lookup waits for two cache misses, and a processor overlaps few lookups of a plain loop. Here
-//! keys flow through a ring: while one is looked at, the lines of those after it are on their way.
+//! One lookup waits for two cache misses, and a processor overlaps few lookups of a plain loop.
+//! Here keys flow through a ring: while one is looked at, the lines of those after it are on their
+//! way.
 
 /// Keys whose places are computed together: a vector unit's worth or two.
 pub(crate) const GROUP: usize = 16;
@@ -42,8 +43,8 @@ pub(crate) fn turns(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<
     })
 }
 
-/// For the hashes in order: `ask` returns what is known of one, and asks for its lines; later `step`
-/// is called with its number, it and that. Both are handed `table`, which `step` may change.
+/// For the hashes in order: `ask` returns what is known of one, and asks for its lines; later
+/// `step` is called with its number, it and that. Both are handed `table`, which `step` may change.
 #[inline(always)]
 pub(crate) fn one_by_one<T: ?Sized, P: Copy + Default>(
     table: &mut T,

@@ -1,5 +1,5 @@
-//! The work of an insert, in places looked at, against keys that somebody chose: bounded always, and
-//! small once a segment has refused one.
+//! The work of an insert, in places looked at, against keys that somebody chose: bounded always,
+//! and small once a segment has refused one.
 
 #[path = "support/xxh3.rs"]
 mod xxh3;
@@ -123,8 +123,8 @@ fn refusals_of_a_shared_filter_cost_little() {
     a_refusal_costs_little(builder.build().unwrap());
 }
 
-/// A map refuses like a set; batches too; and each layout, filled far beyond its size by honest keys,
-/// stays within the bound.
+/// A map refuses like a set; batches too; and each layout, filled far beyond its size by honest
+/// keys, stays within the bound.
 #[test]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn inserts_beyond_the_capacity_are_bounded() {

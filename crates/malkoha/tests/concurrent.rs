@@ -362,8 +362,8 @@ fn no_key_is_missed_while_filters_grow_with_queue_locks() {
 }
 
 /// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that
-/// are fuller than others. The promise holds to the growth that was named; the filter goes on beyond
-/// it, and the rate rises slowly.
+/// are fuller than others. The promise holds to the growth that was named; the filter goes on
+/// beyond it, and the rate rises slowly.
 #[test]
 #[cfg_attr(miri, ignore = "statistics need many keys")]
 fn a_growing_filter_keeps_its_false_positive_rate() {

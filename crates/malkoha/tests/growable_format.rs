@@ -77,8 +77,8 @@ fn answers_with_values(map: &GrowableCuckooMap) {
     assert!((0..5).all(|value| map.get(&0_u64).any(|found| found == value)));
 }
 
-/// A filter that grew far beyond what it was built for has fingerprints in several segments. Shrunk,
-/// it could not be opened again: those have bits once more then, but no keys.
+/// A filter that grew far beyond what it was built for has fingerprints in several segments.
+/// Shrunk, it could not be opened again: those have bits once more then, but no keys.
 #[test]
 fn a_shrunk_filter_opens_however_far_it_had_grown() {
     for kept in [10, 1_000, 50_000] {

@@ -1,5 +1,5 @@
-//! Growing filters and maps against keys that somebody chose, who knows the hash of each: nothing is
-//! refused or lost, and what it costs is in proportion to the keys.
+//! Growing filters and maps against keys that somebody chose, who knows the hash of each: nothing
+//! is refused or lost, and what it costs is in proportion to the keys.
 
 use std::collections::HashMap;
 
@@ -213,7 +213,6 @@ fn the_work_of_an_insert_is_bounded() {
         let before = places_looked_at();
         assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
         assert!(filter.is_empty() && places_looked_at() == before);
-        println!("{longest} places, {} a key", all / hashes.len() as u64);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
-use malkoha::{Filter, GrowableCuckooFilter, KeyHasher};
+use malkoha::{Filter, GrowableCuckooFilter};
 
 use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
@@ -20,8 +20,9 @@ const AFTER_HELP: &str = "\
 Prints each line that is not in FILTER, once, and adds it. All in one pass,
 while FILTER is locked: of two that run at once, one prints a line. A FILTER
 that is not there is made; it grows, and loses a new line with a probability
-below 1e-6. One that was made by 'malkoha build' loses new lines at its rate,
-which 'malkoha info' tells.
+below 1e-6, whoever chooses the lines: it hashes by a random key, so make it
+with 'malkoha build' if it is to be united with others. One that was made so
+loses new lines at its rate, which 'malkoha info' tells.
 
 FILTER is replaced as a whole, at the end. If the end is not reached, or if the
 output is closed before, it stays as it was, and the lines will be printed
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     // A link that leads nowhere is not there either.
     if !path.exists() {
         let builder = GrowableCuckooFilter::builder().capacity(CAPACITY).fpr(FPR);
-        let empty = builder.with_hasher(KeyHasher::new(0)).build()?;
+        let empty = builder.random_seed().build()?;
         replace(path, Overwrite::Nothing, &empty)?;
     }
     FilterFile::open_locked(path)?.run(arguments)

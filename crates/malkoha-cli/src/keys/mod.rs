@@ -1,5 +1,5 @@
-//! What of a line is compared: all of it or some fields, and in which spelling. Lines are printed as
-//! they are.
+//! What of a line is compared: all of it or some fields, and in which spelling. Lines are printed
+//! as they are.
 
 mod csv;
 mod fields;
@@ -236,8 +236,14 @@ mod tests {
         let pick = |name: &str| Pick::Json(name.to_owned());
         let lines =
             [r#"{"a":"x\u00e9","b":{"c":[1, 2]}}"#, r#"{"a":12.50,"b":{"c":true}}"#, "{}", "x"];
-        assert_eq!(keys_of(pick("a"), AS_IT_IS, &lines), ["x\u{e9}", "12.5", "", ""]);
+        assert_eq!(keys_of(pick("a"), AS_IT_IS, &lines), ["x\u{e9}", "12.50", "", ""]);
         assert_eq!(keys_of(pick("/b/c"), AS_IT_IS, &lines), ["[1,2]", "true", "", ""]);
+        // Numbers that a double would take for one.
+        let numbers = ["123456789012345678901", "123456789012345678902", "1e400"];
+        let lines = numbers.map(|number| format!(r#"{{"id":{number}}}"#));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let exact = [numbers[0], numbers[1], "1e+400"];
+        assert_eq!(keys_of(pick("id"), AS_IT_IS, &lines), exact);
     }
 
     #[test]

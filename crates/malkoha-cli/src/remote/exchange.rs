@@ -1,9 +1,9 @@
 //! Requests to many keys at once, until each is answered or nobody can know any more.
 //!
-//! A request that a server turned away, or that was never sent, can be sent again, whatever it is. One
-//! that was sent and whose connection was lost may have been carried out or not. One that was
-//! acknowledged is never sent again: while too few replicas have it, the server is asked again how many
-//! do, on the same connection, because servers count what a connection wrote.
+//! A request that a server turned away, or that was never sent, can be sent again, whatever it is.
+//! One that was sent and whose connection was lost may have been carried out or not. One that was
+//! acknowledged is never sent again: while too few replicas have it, the server is asked again how
+//! many do, on the same connection, because servers count what a connection wrote.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -141,7 +141,8 @@ impl Exchange<'_> {
             // The first time it may be a redirection, which is known now.
             if in_vain > 1 || self.problem.is_some() {
                 thread::sleep(PAUSE);
-                // Whoever is left knows who took over; if nobody answers, the next attempt fails too.
+                // Whoever is left knows who took over; if nobody answers, the next attempt fails
+                // too.
                 let _ = self.cluster.refresh();
             }
         }

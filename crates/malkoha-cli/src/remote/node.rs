@@ -67,8 +67,8 @@ impl Door {
     }
 }
 
-/// A connection. After an error of `send` or `receive` it must be dropped: replies that are still on
-/// their way would be taken for others.
+/// A connection. After an error of `send` or `receive` it must be dropped: replies that are still
+/// on their way would be taken for others.
 pub(super) struct Node {
     connection: Connection,
     number: u64,

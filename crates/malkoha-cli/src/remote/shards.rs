@@ -1,8 +1,8 @@
 //! One filter in many keys: which line goes where, and what they say together.
 //!
-//! Shard i of a filter NAME is the key `NAME:i`; the key `NAME` tells how many there are. A line's shard
-//! is its XXH3-64 under the seed `SHARD_SEED`, the high 32 bits of it multiplied down to their number: a
-//! hash of its own, because the filters use all bits of theirs.
+//! Shard i of a filter NAME is the key `NAME:i`; the key `NAME` tells how many there are. A line's
+//! shard is its XXH3-64 under the seed `SHARD_SEED`, the high 32 bits of it multiplied down to
+//! their number: a hash of its own, because the filters use all bits of theirs.
 
 use std::collections::HashMap;
 

@@ -54,9 +54,9 @@ fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(name.trim_end_matches('.').as_bytes().to_vec().into())
 }
 
-/// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.` or
-/// a dot in front, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq. Returns
-/// whether the line was understood.
+/// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.`
+/// or a dot in front, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq.
+/// Returns whether the line was understood.
 pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     // Comments, and the header of ad blockers' lists.

@@ -79,8 +79,8 @@ impl SelectArgs {
     }
 }
 
-/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the work of
-/// up to `threads` threads.
+/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the
+/// work of up to `threads` threads.
 pub(crate) fn print_selected(
     inputs: &Inputs,
     matcher: impl Matcher,

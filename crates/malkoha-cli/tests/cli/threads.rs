@@ -134,7 +134,8 @@ fn the_end_does_not_wait_for_input_when_nobody_reads_on() {
     }
 }
 
-/// Where the system refuses threads, here since no memory is as large as their stacks, one does it all.
+/// Where the system refuses threads, here since no memory is as large as their stacks, one does it
+/// all.
 #[test]
 fn threads_that_are_refused_are_done_without() {
     // So many that every step of the work would have several threads.

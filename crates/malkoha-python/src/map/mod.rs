@@ -16,8 +16,8 @@ use crate::key;
 use crate::options::{self, Kind, Options};
 use crate::store::Store;
 
-/// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False, growth=None,
-/// seed=None, key=None)
+/// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False,
+/// growth=None, seed=None, key=None)
 ///
 /// A map from keys to small integers, of up to 64 bits, in a few bits more than the values take. It
 /// keeps no keys: get() returns candidates. For a key that was added its value is among them; a
@@ -96,7 +96,8 @@ impl PyMap {
         Ok(copies)
     }
 
-    /// Replaces one value of a key, with which it was added, by another; KeyError if that is not in.
+    /// Replaces one value of a key, with which it was added, by another; KeyError if that is not
+    /// in.
     fn replace(&self, py: Python<'_>, key: &Bound<'_, PyAny>, old: u64, new: u64) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         let found = self.change(py, |map| map.update_hash(hash, old, new))?;

@@ -86,7 +86,8 @@ fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
     [&[CHUNK, digest.id()], hash].concat()
 }
 
-/// Whether a pair is a chunk, and not another user's: its key says so, and is the hash of its value.
+/// Whether a pair is a chunk, and not another user's: its key says so, and is the hash of its
+/// value.
 fn is_chunk(key: &[u8], value: &[u8]) -> bool {
     let [CHUNK, id, hash @ ..] = key else { return false };
     let digest = Digest::from_id(*id).filter(|digest| digest.len() == hash.len());
@@ -188,8 +189,8 @@ impl<'s> Library<'s> {
     ///
     /// # Errors
     ///
-    /// If no link can lead there, as the target is empty or has a NUL byte, the key of the record has
-    /// a value that is no file's, or a write fails.
+    /// If no link can lead there, as the target is empty or has a NUL byte, the key of the record
+    /// has a value that is no file's, or a write fails.
     pub fn import_link(&self, name: impl AsRef<[u8]>, target: &[u8]) -> Result<()> {
         if !manifest::is_target(target) {
             return Err(Error::Option("a link leads to a path, not empty and without NUL bytes"));

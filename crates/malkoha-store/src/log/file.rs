@@ -119,8 +119,8 @@ impl LogFile {
         Ok(new)
     }
 
-    /// Finds room behind the end until `room`, or as far as there is any: a full device can still be
-    /// opened, and the first write that needs more is refused. Answers how far.
+    /// Finds room behind the end until `room`, or as far as there is any: a full device can still
+    /// be opened, and the first write that needs more is refused. Answers how far.
     fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
         let (end, failed) = (self.end(), || Error::io("extend", self.name()));
         loop {
@@ -136,8 +136,8 @@ impl LogFile {
         }
     }
 
-    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have failed: the
-    /// system then takes the pages for written, and a later sync would not write them.
+    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have
+    /// failed: the system then takes the pages for written, and a later sync would not write them.
     pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
         // What cannot be read is told by those who read it.
         if self.durable() >= self.end() || self.is_lost() {
@@ -181,8 +181,8 @@ impl LogFile {
         file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Puts a copy in the place of a file that another store has too, as backups do: what is written
-    /// from now on must not show there.
+    /// Puts a copy in the place of a file that another store has too, as backups do: what is
+    /// written from now on must not show there.
     fn copy(&self, storage: &dyn Storage) -> Result<Box<dyn StorageFile>> {
         let (name, copy) = (self.name(), format!("{}{COPY}", self.name()));
         let failed = || Error::io("copy", &*name);
@@ -224,7 +224,8 @@ impl LogFile {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash left.
+    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash
+    /// left.
     pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
         let (mut at, mut found) = (from, Vec::new());
         while let Some(written) = self.written(at) {
@@ -352,7 +353,8 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Gives back what only writing needs: a process that has many files open at a time may open no more.
+    /// Gives back what only writing needs: a process that has many files open at a time may open no
+    /// more.
     pub(crate) fn close(&self) {
         self.file.close();
     }

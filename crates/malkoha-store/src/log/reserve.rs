@@ -1,5 +1,5 @@
-//! Room on the device that is kept for one compaction: without it, a store that fills the device could
-//! never be made smaller, as compaction copies before it removes.
+//! Room on the device that is kept for one compaction: without it, a store that fills the device
+//! could never be made smaller, as compaction copies before it removes.
 
 use std::io;
 

@@ -210,7 +210,8 @@ impl Opening<'_> {
         Ok(file)
     }
 
-    /// Replays what the checkpoint does not have. The file in which the log ends, unless it is full.
+    /// Replays what the checkpoint does not have. The file in which the log ends, unless it is
+    /// full.
     fn replay_all(
         &mut self,
         index: &Index,
@@ -329,8 +330,9 @@ impl Opening<'_> {
         }
     }
 
-    /// Gives up files behind the end of the log, where nothing was ever answered for. The last one is
-    /// removed first: a crash that leaves a gap would say that a compaction synced what was before it.
+    /// Gives up files behind the end of the log, where nothing was ever answered for. The last one
+    /// is removed first: a crash that leaves a gap would say that a compaction synced what was
+    /// before it.
     fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
         for &id in ids.iter().rev() {
             // Any header does, to see what of a file is not zero.

@@ -15,7 +15,8 @@ pub(super) struct Read {
     pub(super) damage: Vec<Error>,
     pub(super) ended: Ended,
     pub(super) end: u64,
-    /// How much of the file its records say was durable, if one says so: then so were all files before.
+    /// How much of the file its records say was durable, if one says so: then so were all files
+    /// before.
     pub(super) durable: Option<u64>,
     /// The sequence number of the next record.
     pub(super) sequence: u64,

@@ -79,8 +79,8 @@ impl Opening<'_> {
         })
     }
 
-    /// Reads a file whose header is lost: it can be told, as its records follow those before. `None`
-    /// if nothing in it was ever answered for, as after a crash.
+    /// Reads a file whose header is lost: it can be told, as its records follow those before.
+    /// `None` if nothing in it was ever answered for, as after a crash.
     fn read_headless(
         &mut self,
         id: u64,

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Makes a directory, and those above it that are not there. A directory is durable only when the one
-/// above it is synced: all that got something new are.
+/// Makes a directory, and those above it that are not there. A directory is durable only when the
+/// one above it is synced: all that got something new are.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     let new: Vec<&Path> = path.ancestors().take_while(|it| is_missing(it)).collect();
     fs::create_dir_all(path)?;

@@ -1,11 +1,13 @@
 //! Pages of mapped files that cannot be read.
 //!
-//! The system answers a look at such a page with the signal SIGBUS, which ends the process unless it is
-//! handled. The handler puts a page of zeros in its place and notes that the mapping has lost something:
-//! no record of zeros matches its checksum, so whoever reads there gets an error, never an answer.
+//! The system answers a look at such a page with the signal SIGBUS, which ends the process unless
+//! it is handled. The handler puts a page of zeros in its place and notes that the mapping has lost
+//! something: no record of zeros matches its checksum, so whoever reads there gets an error, never
+//! an answer.
 //!
-//! A signal that is about other memory goes to the handler that was there before. A program that sets a
-//! handler of its own later, and does not hand on what it does not know, has no such protection.
+//! A signal that is about other memory goes to the handler that was there before. A program that
+//! sets a handler of its own later, and does not hand on what it does not know, has no such
+//! protection.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -15,8 +17,8 @@ use std::sync::{Once, OnceLock};
 use libc::{c_int, c_void, siginfo_t};
 use parking_lot::Mutex;
 
-/// A range of addresses that is watched. Never freed, as the handler may look at it at any time; used
-/// again for another mapping.
+/// A range of addresses that is watched. Never freed, as the handler may look at it at any time;
+/// used again for another mapping.
 struct Range {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -50,13 +52,12 @@ impl Watch {
         install();
         let reused = FREE.lock().pop();
         let range = reused.unwrap_or_else(|| {
-            let mut free = FREE.lock();
+            // Nobody else adds one meanwhile.
+            let _alone = FREE.lock();
             let next = RANGES.load(Ordering::Acquire);
             let (start, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let new = Box::leak(Box::new(Range { start, end, lost: AtomicBool::new(false), next }));
-            // Nobody else adds one while the lock is held.
             RANGES.store(new, Ordering::Release);
-            free.reserve(1);
             new
         });
         range.lost.store(false, Ordering::Relaxed);
@@ -84,8 +85,8 @@ fn install() {
         let page = rustix::param::page_size();
         PAGE.store(page, Ordering::Release);
         let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: the pointers are to live actions of this type or null, as the call wants them; the one
-        // that is set has a handler of the signature that SA_SIGINFO announces.
+        // SAFETY: the pointers are to live actions of this type or null, as the call wants them;
+        // the one that is set has a handler of the signature that SA_SIGINFO announces.
         unsafe {
             if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
                 return;
@@ -136,8 +137,9 @@ fn put_zeros(address: usize) -> bool {
     let start = address & !(page - 1);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
-    // SAFETY: the page lies in a mapping of this crate, which nobody unmaps while it is watched; who
-    // reads there finds bytes that match no checksum, and who writes there asks whether it was lost.
+    // SAFETY: the page lies in a mapping of this crate, which nobody unmaps while it is watched;
+    // who reads there finds bytes that match no checksum, and who writes there asks whether it was
+    // lost.
     let new = unsafe { libc::mmap(start as *mut c_void, page, protection, flags, -1, 0) };
     new != libc::MAP_FAILED
 }

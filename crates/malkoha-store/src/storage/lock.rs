@@ -1,8 +1,8 @@
 //! One process at a time writes.
 //!
 //! It locks the directory and a file in it. On a network, directories are locked within one machine
-//! only as a rule: there the file excludes the others. But a copy by hard links has the same file, which
-//! its own users lock. So the file says in which directory it was locked last.
+//! only as a rule: there the file excludes the others. But a copy by hard links has the same file,
+//! which its own users lock. So the file says in which directory it was locked last.
 
 use std::fs::{File, TryLockError};
 use std::io;

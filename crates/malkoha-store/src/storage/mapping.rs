@@ -15,14 +15,15 @@ use super::guard::Watch;
 ///
 /// A log is written once: bytes are handed out by [`get`](Self::get) only after they were written,
 /// and are never written again. Who writes into a mapping keeps to that, and other processes are
-/// kept from writing by the store's lock. Who opens a store read-only looks for the end of the log, where
-/// another process may write meanwhile: what does not match its checksum there is not handed out.
+/// kept from writing by the store's lock. Who opens a store read-only looks for the end of the log,
+/// where another process may write meanwhile: what does not match its checksum there is not handed
+/// out.
 ///
 /// # What cannot be read
 ///
-/// A page that the device does not give is zero from then on, and [`is_lost`](Self::is_lost) tells that
-/// there is one. It can be lost at any look at it, if the system had let go of it since the last one: who
-/// makes something of bytes asks afterwards.
+/// A page that the device does not give is zero from then on, and [`is_lost`](Self::is_lost) tells
+/// that there is one. It can be lost at any look at it, if the system had let go of it since the
+/// last one: who makes something of bytes asks afterwards.
 #[derive(Clone)]
 pub struct Mapping {
     map: Arc<Watched>,
@@ -127,15 +128,16 @@ impl Mapping {
         Ok(())
     }
 
-    /// Lets the system find memory for these bytes, which are to be written and for which there is room
-    /// on the device: the first write waits for that otherwise. A hint, no more.
+    /// Lets the system find memory for these bytes, which are to be written and for which there is
+    /// room on the device: the first write waits for that otherwise. A hint, no more.
     pub fn populate(&self, bytes: Range<u64>) {
         #[cfg(target_os = "linux")]
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
             && start < end
             && end <= self.bytes
         {
-            // For writing: the first write to pages that are mapped for reading splits huge ones up.
+            // For writing: the first write to pages that are mapped for reading splits huge ones
+            // up.
             let _ = self.map.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
         }
         #[cfg(not(target_os = "linux"))]

@@ -78,8 +78,9 @@ pub trait StorageFile: Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Changes its length. New bytes are zero, and there is room for them on the device. A file that
-    /// another process may have mapped must not get shorter: reading there would end that process.
+    /// Changes its length. New bytes are zero, and there is room for them on the device. A file
+    /// that another process may have mapped must not get shorter: reading there would end that
+    /// process.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
     /// Finds room on the device for these bytes. The file gets longer if it ends before; new bytes
@@ -109,7 +110,7 @@ pub trait StorageFile: Send + Sync {
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives its descriptor back, of which a process may not have many. What is mapped stays; all else
-    /// is an error from here on.
+    /// Gives its descriptor back, of which a process may not have many. What is mapped stays; all
+    /// else is an error from here on.
     fn close(&self);
 }

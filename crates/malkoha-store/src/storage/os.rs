@@ -17,8 +17,8 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::{Mapping, Room, Storage, StorageFile};
 
-/// A directory of the operating system: the same one whatever becomes of the path that led to it, lest
-/// a store that is moved while it is open goes on where another may be by then.
+/// A directory of the operating system: the same one whatever becomes of the path that led to it,
+/// lest a store that is moved while it is open goes on where another may be by then.
 #[derive(Debug)]
 pub struct OsStorage {
     directory: File,
@@ -31,11 +31,11 @@ pub enum Writing {
     /// Through the mapping of a file that is mapped, which saves a system call each.
     #[default]
     Mapped,
-    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take what
-    /// memory they need, where a mapping takes two MiB at a time.
+    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take
+    /// what memory they need, where a mapping takes two MiB at a time.
     Prepared,
-    /// By system calls, if nearly every write will be synced at once: syncing what was stored into a
-    /// mapping takes a third longer.
+    /// By system calls, if nearly every write will be synced at once: syncing what was stored into
+    /// a mapping takes a third longer.
     Calls,
 }
 
@@ -252,9 +252,9 @@ impl StorageFile for OsFile {
     }
 }
 
-/// Whether the file system is known to write again where it wrote before. Those that copy on write (Btrfs,
-/// XFS after a copy by reflink, ZFS) need room for each write, and a full one would end the process where
-/// that is a write into a mapping.
+/// Whether the file system is known to write again where it wrote before. Those that copy on write
+/// (Btrfs, XFS after a copy by reflink, ZFS) need room for each write, and a full one would end the
+/// process where that is a write into a mapping.
 #[cfg(target_os = "linux")]
 fn keeps_blocks(directory: &File) -> bool {
     // EXT4_SUPER_MAGIC and TMPFS_MAGIC.

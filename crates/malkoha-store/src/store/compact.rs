@@ -41,8 +41,8 @@ pub(super) struct Pace<'a> {
 
 impl Store {
     /// Gives back the space of dead records, where it is more than a fiftieth of a file, and memory
-    /// that the index does not need any more. Others wait for a 64th of the index to be rebuilt, and
-    /// writers for the copying of 64 KiB, at most.
+    /// that the index does not need any more. Others wait for a 64th of the index to be rebuilt,
+    /// and writers for the copying of 64 KiB, at most.
     ///
     /// # Errors
     ///
@@ -200,8 +200,8 @@ impl Inner {
         Ok(false)
     }
 
-    /// Makes room on a full device: compacts the file that gives most, if it gives this share of itself
-    /// at least. Whether there was one.
+    /// Makes room on a full device: compacts the file that gives most, if it gives this share of
+    /// itself at least. Whether there was one.
     pub(super) fn make_room(&self, share: f64) -> Result<bool> {
         let mut maintained = self.maintenance();
         let table = self.files.load_full();
@@ -246,8 +246,8 @@ impl Inner {
         let content = match old.record.head.kind {
             Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
             Kind::Put if is_alive(&old.record) => {
-                // A copy that is known to be whole: zeros in the place of a page that is lost meanwhile
-                // would get a checksum of their own.
+                // A copy that is known to be whole: zeros in the place of a page that is lost
+                // meanwhile would get a checksum of their own.
                 let copy = (key.to_vec(), old.record.value.to_vec());
                 old.file.check_read(old.location)?;
                 let content = Content::put(&copy.0, &copy.1, old.record.expires());

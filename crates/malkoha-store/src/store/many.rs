@@ -35,8 +35,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If a record is damaged or cannot be read; `each` was called for the keys before it, and perhaps
-    /// for it.
+    /// If a record is damaged or cannot be read; `each` was called for the keys before it, and
+    /// perhaps for it.
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         keys: &[K],

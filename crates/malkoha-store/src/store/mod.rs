@@ -119,8 +119,8 @@ impl Inner {
         self.commit.wait(&*self.storage, position, || writer.lock().unsynced())
     }
 
-    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns. The log
-    /// says as well that it is durable until there, lest the checkpoint be lost.
+    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns. The
+    /// log says as well that it is durable until there, lest the checkpoint be lost.
     fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
         let position = self.writer()?.position();
         if maintained.checkpoint == Some(position) {

@@ -97,8 +97,8 @@ impl Store {
         &self.inner.recovery
     }
 
-    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved. Dropping
-    /// a store does the same but tells of no error.
+    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved.
+    /// Dropping a store does the same but tells of no error.
     ///
     /// # Errors
     ///
@@ -120,7 +120,8 @@ impl Store {
             writer.tail().map_or(Ok(()), |tail| tail.trim())?;
             writer.close()?;
         }
-        // Where there was no room for it, there may be now. The log, which is synced, can do without.
+        // Where there was no room for it, there may be now. The log, which is synced, can do
+        // without.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {
             Err(Error::NoSpace { .. }) => Ok(()),
             other => other,

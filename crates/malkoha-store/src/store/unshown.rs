@@ -1,8 +1,9 @@
-//! Writes that are in the log and not durable yet: with `Durability::Always` nobody sees them before.
+//! Writes that are in the log and not durable yet: with `Durability::Always` nobody sees them
+//! before.
 //!
-//! Each claims the hashes of its keys, so that the order in which writes of a key are shown is that of
-//! the log, and whether a key was there is known. What needs an index that has all of the log, as
-//! compaction and checkpoints do, waits until nothing is claimed, and keeps it so.
+//! Each claims the hashes of its keys, so that the order in which writes of a key are shown is that
+//! of the log, and whether a key was there is known. What needs an index that has all of the log,
+//! as compaction and checkpoints do, waits until nothing is claimed, and keeps it so.
 
 use std::collections::HashSet;
 
@@ -32,8 +33,8 @@ impl Unshown {
         Claim { unshown: self, hashes }
     }
 
-    /// Waits until all that was claimed is shown, or given up. Who has the right to write must not wait
-    /// here.
+    /// Waits until all that was claimed is shown, or given up. Who has the right to write must not
+    /// wait here.
     pub(super) fn quiet(&self) -> Quiet<'_> {
         let mut state = self.state.lock();
         state.quiet += 1;

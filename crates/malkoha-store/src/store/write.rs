@@ -99,8 +99,8 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
-    /// Tries a write again as long as compaction makes room for it on a full device. Deletes are worth any
-    /// effort: a full store must not stay full.
+    /// Tries a write again as long as compaction makes room for it on a full device. Deletes are
+    /// worth any effort: a full store must not stay full.
     fn with_room<T>(&self, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
         /// The share of a file that must be dead to be worth it.
         const SHARE: f64 = 0.1;
@@ -116,8 +116,8 @@ impl Inner {
         }
     }
 
-    /// Writes records together and syncs them before anybody finds them. Whether the key of the first had
-    /// a value; nothing is written if it is one delete of a key that had none.
+    /// Writes records together and syncs them before anybody finds them. Whether the key of the
+    /// first had a value; nothing is written if it is one delete of a key that had none.
     fn write_durably(&self, contents: &[Content<'_>]) -> Result<bool> {
         let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
         let _claim = self.unshown.claim(&hashes);

@@ -45,7 +45,8 @@ impl Storage for Killed {
     }
 }
 
-/// A backup that was killed opened as a store of the keys that it had so far, and verify found it whole.
+/// A backup that was killed opened as a store of the keys that it had so far, and verify found it
+/// whole.
 #[test]
 fn an_interrupted_backup_is_no_store() {
     let dir = Dir::new();

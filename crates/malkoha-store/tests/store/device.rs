@@ -189,8 +189,8 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     store.put(b"later", b"1").unwrap();
 }
 
-/// The system takes pages whose sync failed for written. The store that was opened next showed what they
-/// had, wrote behind it and said that it was durable; the device never got it.
+/// The system takes pages whose sync failed for written. The store that was opened next showed what
+/// they had, wrote behind it and said that it was durable; the device never got it.
 #[test]
 fn a_failed_sync_is_made_up_for_by_opening() {
     for durability in [Durability::Always, Durability::System] {
@@ -255,7 +255,8 @@ fn a_full_store_can_be_emptied() {
     assert_holds(&store, &expected);
 }
 
-/// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever again.
+/// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
+/// again.
 #[test]
 fn a_real_device_is_filled_and_emptied() {
     fill_and_empty(12, 1);
@@ -314,8 +315,8 @@ fn room_that_cannot_be_given_back_changes_nothing_else() {
     assert_holds(&Store::open_in(Arc::new(left), None, &options).unwrap(), &expected);
 }
 
-/// A file that compaction could not remove has keys still that only later files say were deleted. Without
-/// a checkpoint, the log is all that counts.
+/// A file that compaction could not remove has keys still that only later files say were deleted.
+/// Without a checkpoint, the log is all that counts.
 #[test]
 fn a_file_that_cannot_be_removed_brings_nothing_back() {
     let storage = Simulated::default();

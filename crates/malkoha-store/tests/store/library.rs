@@ -128,8 +128,8 @@ fn other_keys_are_left_alone() {
     assert_eq!(store.len(), 6);
 }
 
-/// Two chunks that differ and have one SHA-1 came out as the first of them, without a word. The store
-/// stands in for a collision: what it has under the hash is another chunk.
+/// Two chunks that differ and have one SHA-1 came out as the first of them, without a word. The
+/// store stands in for a collision: what it has under the hash is another chunk.
 #[test]
 fn a_chunk_whose_sha1_another_has_is_refused() {
     let dir = Dir::new();

@@ -1,6 +1,6 @@
-//! Devices that do not give back what they were given. A file that is cut short behind the back of a
-//! mapping is one: a look at the missing pages is the same signal as one at a bad sector, which ended the
-//! process.
+//! Devices that do not give back what they were given. A file that is cut short behind the back of
+//! a mapping is one: a look at the missing pages is the same signal as one at a bad sector, which
+//! ended the process.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,8 @@ fn repair_gets_past_what_cannot_be_read() {
     }
 }
 
-/// Zeros in the place of a lost page looked like the end of the log: all behind it would be cut off.
+/// Zeros in the place of a lost page looked like the end of the log: all behind it would be cut
+/// off.
 #[test]
 fn a_log_that_cannot_be_read_does_not_end_there() {
     use malkoha_store::storage::{Storage, StorageFile};

@@ -120,7 +120,8 @@ fn read_from_device() -> u64 {
     told.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap().parse().unwrap()
 }
 
-/// Each get of a record that was not in memory read two MiB: advice for huge pages meant reading ahead.
+/// Each get of a record that was not in memory read two MiB: advice for huge pages meant reading
+/// ahead.
 #[test]
 fn a_get_beyond_memory_reads_little_more_than_its_record() {
     const GETS: u64 = 50;

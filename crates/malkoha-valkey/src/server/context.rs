@@ -88,8 +88,8 @@ impl Context {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
     }
 
-    /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes room
-    /// after the command: what fits beside nothing else is refused then.
+    /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes
+    /// room after the command: what fits beside nothing else is refused then.
     pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {
         // The server looks before each command, whose little it then gives.
         bytes < LITTLE || self.must_obey() || self.memory_left().is_none_or(|left| bytes <= left)
@@ -97,8 +97,8 @@ impl Context {
 
     /// Bytes that `maxmemory` leaves, if there is one.
     fn memory_left(&self) -> Option<u64> {
-        // SAFETY: the context is of this call, the texts end in 0; what is learned is freed once, and the
-        // text of the policy is not kept.
+        // SAFETY: the context is of this call, the texts end in 0; what is learned is freed once,
+        // and the text of the policy is not kept.
         unsafe {
             let info = call!(RedisModule_GetServerInfo(self.raw, c"memory".as_ptr()));
             let number = |name: &CStr| {

@@ -155,8 +155,8 @@ unsafe extern "C" fn copy(
     guarded(null_mut(), || Box::into_raw(Box::new(value.clone())).cast())
 }
 
-/// Moves what is small to where it leaves no gap between others; the server moves no segments, which
-/// are larger than what it keeps together. Done at once, so it answers 0.
+/// Moves what is small to where it leaves no gap between others; the server moves no segments,
+/// which are larger than what it keeps together. Done at once, so it answers 0.
 unsafe extern "C" fn defrag(
     context: *mut RedisModuleDefragCtx,
     _key: *mut RedisModuleString,

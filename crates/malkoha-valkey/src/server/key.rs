@@ -44,9 +44,9 @@ impl Key<'_> {
     }
 
     pub(crate) fn get(&self) -> Result<Option<&Value>, OtherType> {
-        // SAFETY: what a key of our type holds is what we set or loaded: a `Value`, which stays there
-        // until the key is freed or set. It is ours; commands run one at a time, and each opens a key
-        // but once unless it only looks, so that nobody else changes it.
+        // SAFETY: what a key of our type holds is what we set or loaded: a `Value`, which stays
+        // there until the key is freed or set. It is ours; commands run one at a time, and each
+        // opens a key but once unless it only looks, so that nobody else changes it.
         self.value.map(|value| unsafe { value.as_ref() })
     }
 

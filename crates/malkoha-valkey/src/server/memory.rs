@@ -7,15 +7,16 @@ use valkey_module::raw;
 
 use crate::ledger;
 
-/// From this size on it is told where there is no memory. Where there is not even less than that, the
-/// server stops, as it does by itself.
+/// From this size on it is told where there is no memory. Where there is not even less than that,
+/// the server stops, as it does by itself.
 const MAY_FAIL_FROM: usize = 1 << 20;
 
 /// What the server allocates: a command that asks for more than there is can answer that.
 pub(crate) struct ServerMemory;
 
-// SAFETY: memory is that of `ValkeyAlloc`, or of a function of the server that differs from it only in
-// what happens where there is none; both are freed alike. The ledger neither allocates nor panics.
+// SAFETY: memory is that of `ValkeyAlloc`, or of a function of the server that differs from it only
+// in what happens where there is none; both are freed alike. The ledger neither allocates nor
+// panics.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: written once, before anything is allocated; a plain word is read.

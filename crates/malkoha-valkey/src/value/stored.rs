@@ -181,8 +181,8 @@ impl StoredFilter {
         stats::DELETED.add(copies);
     }
 
-    /// A filter like this one that has all that is in it and in the others, unless it would take more
-    /// than `max_bytes`, of which it looks after each.
+    /// A filter like this one that has all that is in it and in the others, unless it would take
+    /// more than `max_bytes`, of which it looks after each.
     pub(crate) fn united(&self, others: &[&Self], max_bytes: u64) -> Result<Self, NotUnited> {
         let (united, bytes) = measure(|| {
             let mut filter = self.filter.clone();

@@ -8,7 +8,8 @@ use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::locks::Locking;
 
-/// Keys on their way: 128 lines.
+/// Keys on their way: 128 lines. Not the ring of `ring::one_by_one`: through that, a batch of
+/// lookups takes 7 % more instructions here.
 const RING: usize = 64;
 
 impl<P: Locking, S: Buckets> Table<P, S> {

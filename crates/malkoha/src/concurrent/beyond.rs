@@ -81,8 +81,8 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         })
     }
 
-    /// Opens a table below a part that is full and cannot be split; further keys go there, or to the
-    /// spill list where there can be none. Answers whether to try again.
+    /// Opens a table below a part that is full and cannot be split; further keys go there, or to
+    /// the spill list where there can be none. Answers whether to try again.
     #[cold]
     pub(super) fn open_below(&self, full: Extent) -> bool {
         let (geometry, doublings) = self.space.shape_below(&self.geometry);

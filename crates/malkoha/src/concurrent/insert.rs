@@ -101,8 +101,8 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         done.flatten()
     }
 
-    /// Runs an attempt in the part that the probe belongs to, and again each time that room was made
-    /// because the attempt found none. `None`: there is no room left to make.
+    /// Runs an attempt in the part that the probe belongs to, and again each time that room was
+    /// made because the attempt found none. `None`: there is no room left to make.
     #[inline(always)]
     fn with_splits<R>(
         &self,

@@ -119,9 +119,9 @@ impl Content for Values {}
 /// It is built for a number of keys, and refuses what it has no room for. An insert touches two
 /// places; where both are full it looks for the shortest chain of moves that makes room, among at
 /// most [`max_kicks`](CuckooFilter::max_kicks) other places. With all that it may do besides, it
-/// looks at no more than [`most_places`](crate::tables::most_places). A segment that has refused a key
-/// looks at [few](crate::tables::most_places_after_refusal) until enough was removed from it, so
-/// further refusals cost little.
+/// looks at no more than [`most_places`](crate::tables::most_places). A segment that has refused a
+/// key looks at [few](crate::tables::most_places_after_refusal) until enough was removed from it,
+/// so further refusals cost little.
 ///
 /// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change; a
 /// byte slice ([`FilterView`]) or a mapped file (`MappedFilter`), which can only be looked up in.
@@ -205,9 +205,9 @@ pub type MappedMap = CuckooMap<MappedFile>;
 /// somebody chose them to have the same few places, are kept in an ordered list beside the table
 /// (*stashed*) at about 45 bytes each; [`spilled`](Self::spilled) counts them.
 ///
-/// An insert looks at up to 500 places, and rebuilds at most three times one segment of at most 2^15
-/// slots together with its part of the list. A removal touches two places, and the list where keys
-/// of the segment are in it: O(log n).
+/// An insert looks at up to 500 places, and rebuilds at most three times one segment of at most
+/// 2^15 slots together with its part of the list. A removal touches two places, and the list where
+/// keys of the segment are in it: O(log n).
 ///
 /// ```
 /// use malkoha::GrowableCuckooFilter;
@@ -231,9 +231,9 @@ pub type GrowableCuckooFilter = Filter<Growing>;
 /// The longest insert rebuilds one segment of at most 2^15 slots, and moves the values beside them.
 ///
 /// Inserts never fail for lack of room, as in [`GrowableCuckooFilter`]. A map that was built for no
-/// stated [`growth`](crate::Builder::growth) grows to 65,536 times its capacity, and to 10^9 keys at
-/// least, before the bits of its oldest keys are spent. A segment that holds such keys is not split
-/// any more; what it has no room for is stashed, at about 45 bytes a value.
+/// stated [`growth`](crate::Builder::growth) grows to 65,536 times its capacity, and to 10^9 keys
+/// at least, before the bits of its oldest keys are spent. A segment that holds such keys is not
+/// split any more; what it has no room for is stashed, at about 45 bytes a value.
 ///
 /// # Several values per key
 ///
@@ -299,9 +299,9 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 /// either.
 ///
 /// It is built for a capacity to begin with, and a rate that holds at any size; or until a
-/// [growth](crate::Builder::growth) that is named, 65,536 at most, beyond which it rises by a third at
-/// most. No number and no choice of keys makes an insert fail while there is memory: keys that fit
-/// nowhere are kept beside the table, at some 50 bytes each.
+/// [growth](crate::Builder::growth) that is named, 65,536 at most, beyond which it rises by a third
+/// at most. No number and no choice of keys makes an insert fail while there is memory: keys that
+/// fit nowhere are kept beside the table, at some 50 bytes each.
 ///
 /// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer
 /// from the start: 16 for 1 % and a growth of 64, and 32 at most. A growth that is not named is
@@ -357,8 +357,8 @@ pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
 /// A map that any number of threads share, and that grows: [`GrowableCuckooMap`] in 64 shards, each
 /// behind a lock of its own that lets readers in together.
 ///
-/// An insert that makes a shard grow rebuilds one segment of it, of at most 2^15 slots; threads that
-/// want the same shard wait for that. An empty map takes some 60 KiB.
+/// An insert that makes a shard grow rebuilds one segment of it, of at most 2^15 slots; threads
+/// that want the same shard wait for that. An empty map takes some 60 KiB.
 ///
 /// ```
 /// use malkoha::GrowableConcurrentCuckooMap;

@@ -24,15 +24,15 @@ const FIRST_ROOM: u64 = 100;
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
 /// A segment is split when at most three in four of its keys would go into both halves, or what is
-/// there would be copied for little. Of keys that nobody chose more do only some 60 times beyond a
-/// growth that was named, and never where none was.
+/// there would be copied for little. Of keys that nobody chose, more do only far beyond a growth
+/// that was named.
 const MOST_SPENT: (u32, u32) = (3, 4);
-/// Places that the searches of a rebuild look at, before it stashes what finds no room at once. Keys
-/// that nobody made to crowd each other need a fourth of it.
+/// Places that the searches of a rebuild look at, before it stashes what finds no room at once.
+/// Keys that nobody made to crowd each other need a fourth of it.
 const MOST_PLACES: u64 = 1 << 14;
 
-/// Places that an insert into a growing table of one owner looks at beyond its key's own, at most: a
-/// few rebuilds, each of which tries several sizes and a split, with the searches between them.
+/// Places that an insert into a growing table of one owner looks at beyond its key's own, at most:
+/// a few rebuilds, each of which tries several sizes and a split, with the searches between them.
 #[must_use]
 pub const fn most_places_growing() -> u64 {
     // The last search of a rebuild may begin when nearly all is used. One ends with all moves out

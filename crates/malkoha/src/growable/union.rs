@@ -22,8 +22,8 @@ use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
 /// Splits of a table beyond what is known of a class, up to which its copies are counted in all
-/// segments where it may lie. Beyond, each key's copies are added to what is there: too many, rather
-/// than that one key costs a look at very many segments.
+/// segments where it may lie. Beyond, each key's copies are added to what is there: too many,
+/// rather than that one key costs a look at very many segments.
 const MOST_SPREAD: u32 = 6;
 
 impl Growing {
@@ -170,8 +170,8 @@ impl Growing {
         related.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// Copies with this value of all that begins or continues `class`, in all segments where that may
-    /// be: some twice that lie in several.
+    /// Copies with this value of all that begins or continues `class`, in all segments where that
+    /// may be: some twice that lie in several.
     fn copies_of(&self, class: &Partial, value: u64) -> u64 {
         match self.halves(class) {
             Some(halves) => halves.iter().map(|half| self.copies_of(half, value)).sum(),

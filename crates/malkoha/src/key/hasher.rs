@@ -15,8 +15,8 @@ use crate::arch::vectorized;
 /// | SipHash-1-3, a key of 128 bits | [`Builder::random_seed`](crate::Builder::random_seed), [`Builder::with_hasher`](crate::Builder::with_hasher) | below |
 ///
 /// XXH3-64 is the faster one, and enough where nobody gains by a wrong answer. It promises nothing
-/// to who does: for keys of 8 bytes it is a bijection, which anybody inverts who knows the seed, and
-/// there are pairs of 32 bytes that collide under one seed in 2^18, and in less.
+/// to who does: for keys of 8 bytes it is a bijection, which anybody inverts who knows the seed,
+/// and there are pairs of 32 bytes that collide under one seed in 2^18, and in less.
 ///
 /// # What SipHash-1-3 promises
 ///
@@ -35,9 +35,9 @@ use crate::arch::vectorized;
 /// 2015). That `δ` is negligible is a conjecture, as it is for every practical function of this
 /// kind. Aumasson and Bernstein, "SipHash: a fast short-input PRF" (INDOCRYPT 2012), have the
 /// design; the variant with 1 and 3 rounds is what hash tables use, those of the standard library
-/// among them. The nearest that is published is a bias of single bits after four rounds, which takes
-/// 2^36 pairs to see (He and Yu, "Cryptanalysis of Reduced-Round SipHash", 2019), and gives no
-/// collisions.
+/// among them. The nearest that is published is a bias of single bits after four rounds, which
+/// takes 2^36 pairs to see (He and Yu, "Cryptanalysis of Reduced-Round SipHash", 2019), and gives
+/// no collisions.
 ///
 /// The promise ends where the key is known. It is in the filter's file, and in what
 /// [`key`](Self::key) returns: who can read the file can choose keys against the filter that is in
@@ -130,8 +130,8 @@ impl KeyHasher {
         }
     }
 
-    /// The hasher of a function's number and a key, as file headers have them: `None` if there is no
-    /// such function, or its seed has fewer bits.
+    /// The hasher of a function's number and a key, as file headers have them: `None` if there is
+    /// no such function, or its seed has fewer bits.
     #[must_use]
     pub const fn from_parts(function: u8, key: u128) -> Option<Self> {
         const XXH3: u8 = HashFunction::Xxh3 as u8;
@@ -185,8 +185,8 @@ impl fmt::Debug for KeyHasher {
     }
 }
 
-/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it takes so many
-/// registers that XXH3 beside it would be slower.
+/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it takes so
+/// many registers that XXH3 beside it would be slower.
 #[inline(always)]
 pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
     match hasher.0 {

@@ -66,8 +66,8 @@ impl Change for Fixed {
         let Self { bytes, search, spill, parts, .. } = self;
         with_layout!(&self.kernel, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
-                // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted,
-                // and the aim is the layout's.
+                // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
+                // asserted, and the aim is the layout's.
                 if unsafe { layout.contains(bytes, &layout.aim(probe)) } {
                     return done(i, Ok(false));
                 }

@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 /// The filter that a command is about.
 #[derive(Args, Debug)]
 struct Place {
-    /// A server, redis://[USER:PASSWORD@]HOST:PORT, or rediss:// for TLS; of a cluster any, or several
-    /// [default: those in MALKOHA_URL]
+    /// A server, redis://[USER:PASSWORD@]HOST:PORT, or rediss:// for TLS; of a cluster any, or
+    /// several [default: those in MALKOHA_URL]
     #[arg(long = "url", value_name = "URL")]
     urls: Vec<String>,
 

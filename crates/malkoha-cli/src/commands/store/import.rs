@@ -37,7 +37,8 @@ pub(super) struct Import {
     #[arg(long, conflicts_with = "sha1")]
     sha256: bool,
 
-    /// Know chunks by their SHA-1, as in stores of earlier versions, and compare those that are there
+    /// Know chunks by their SHA-1, as in stores of earlier versions, and compare those that are
+    /// there
     #[arg(long)]
     sha1: bool,
 

@@ -39,8 +39,8 @@ impl Distinct {
     /// witness of the equal line before it, or `None` if it is new, and then takes the witness that
     /// `each` returns into the map.
     ///
-    /// `is_known(i, witness)` tells whether a candidate is line `i`, and `are_equal(i, j)` whether two
-    /// lines of the batch are one.
+    /// `is_known(i, witness)` tells whether a candidate is line `i`, and `are_equal(i, j)` whether
+    /// two lines of the batch are one.
     pub(super) fn take(
         &mut self,
         hashes: &[u64],

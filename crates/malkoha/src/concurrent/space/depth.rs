@@ -2,8 +2,9 @@
 //!
 //! When a part cannot be split any more, because no bit of its fingerprints is left that chooses
 //! parts, and is full, a table is opened *below* it, for further keys of that part. A fingerprint
-//! there is what was still compared of the one above, and then fresh bits of the hash. So it says all
-//! that the one above says, the alternate place among it: keys that are equal below are equal above.
+//! there is what was still compared of the one above, and then fresh bits of the hash. So it says
+//! all that the one above says, the alternate place among it: keys that are equal below are equal
+//! above.
 
 use std::fmt::Debug;
 

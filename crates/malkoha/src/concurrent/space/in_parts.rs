@@ -36,8 +36,8 @@ use crate::params;
 pub(crate) const STASH: u64 = 1 << 6;
 pub(crate) const BELOW: u64 = 1 << 7;
 const SPAN: u64 = STASH - 1;
-/// It is seen anew whether a part is full for so many keys that fit nowhere, at most: reading all of
-/// it is then little work a key.
+/// It is seen anew whether a part is full for so many keys that fit nowhere, at most: reading all
+/// of it is then little work a key.
 const LOOK_EACH: u64 = 256;
 /// Places of a part for each of them, if that is fewer.
 const PLACES_EACH: u64 = 16;

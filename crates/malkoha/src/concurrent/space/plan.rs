@@ -92,7 +92,8 @@ pub(crate) fn plan(
 mod tests {
     use super::*;
 
-    /// The growth that an error names can be had, though a directory has whole doublings.
+    /// An error names the most growth that is possible, and `plan` accepts that, also where it is
+    /// rounded to whole doublings.
     #[test]
     fn the_growth_that_an_error_names_can_be_had() {
         let mut refused = 0;
