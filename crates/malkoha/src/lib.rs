@@ -52,8 +52,7 @@
 //! | `reserve`, `shrink_to_fit` | | map; set, map | | map | |
 //!
 //! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes
-//! stay
-//!    in memory: they can be changed as ever.
+//!    stay in memory: they can be changed as ever.
 //! 2. A set's files are those of a [`CuckooFilter`], which [`MappedFilter`] maps. Threads that read
 //!    what they mapped need no locks.
 //! 3. Not yet. Copy it into memory with `open`.
