@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use malkoha::tables::places_looked_at;
-use malkoha::{Builder, GrowableConcurrentCuckooFilter, Key, KeyHasher};
+use malkoha::{BuildError, Builder, GrowableConcurrentCuckooFilter, Key, KeyHasher};
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const LOW: u64 = 0xffff_ffff;
@@ -88,6 +88,28 @@ fn the_rate_holds_at_any_size() {
         assert!(read.is_empty() && read.spilled() == 0);
         assert!(!hashes.iter().any(|&hash| read.contains_hash(hash)));
     }
+}
+
+/// Such rates leave fewer bits of a fingerprint to choose parts, and tables below open earlier.
+#[test]
+#[cfg_attr(miri, ignore = "too many keys")]
+fn low_rates_hold_at_any_size() {
+    let (hashes, absent) = (honest(300_000), 1_000_000..2_000_000_u64);
+    for fpr in [1e-6, 1e-7, 4e-8] {
+        let filter = build(10, fpr, None);
+        for hashes in hashes.chunks(3_000) {
+            filter.insert_hashes(hashes).unwrap();
+            assert!(filter.expected_fpr() <= fpr, "{fpr}: {}", filter.expected_fpr());
+        }
+        let found = absent.clone().filter(|key| filter.contains(key)).count();
+        assert!(found < 10, "{fpr}: {found}");
+        assert!(has_all(&filter, &hashes));
+        let read = GrowableConcurrentCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+        assert!(read == filter && has_all(&read, &hashes));
+        assert!(hashes.iter().all(|&hash| read.remove_hash(hash)) && read.is_empty());
+    }
+    let builder = GrowableConcurrentCuckooFilter::builder().capacity(10).fpr(1e-8);
+    assert!(matches!(builder.build(), Err(BuildError::FprTooSmall { .. })));
 }
 
 /// Keys with one bucket for their first place, and few for their second: more than all of them have

@@ -10,12 +10,15 @@ use std::fmt::Debug;
 
 use crate::concurrent::target::Target;
 use crate::geometry::{Geometry, Layout};
+use crate::params;
 
 /// Levels of tables, one below the other. Each takes six bits or more of a hash of 64 to choose
 /// parts, so keys that differ do not get so deep.
 const MOST_LEVELS: u32 = 16;
 /// As much lower is the rate of each level: a quarter of the one above.
 const BITS_A_LEVEL: u32 = 2;
+/// Bits to be compared, at most: one of a word's half is left, which chooses parts.
+const MOST_COMPARED: u32 = 31;
 /// Multiplier of the word that fresh bits are taken from.
 const FRESH: u64 = 0x9fb2_1c65_1e98_df25;
 
@@ -78,6 +81,15 @@ impl Depth for Deep {
 }
 
 impl Deep {
+    /// The false-positive rate of a root and of all levels that can be below it, where a root's
+    /// fingerprints have so many bits to compare, in so many slots of such a load.
+    pub(super) fn all_levels(low_bits: u32, probed_slots: u32, load: f64) -> f64 {
+        let bits = |level: u32| (low_bits + BITS_A_LEVEL * level).min(MOST_COMPARED);
+        // Buckets below have as many slots or fewer.
+        let level = |level| params::cuckoo_fpr(bits(level), probed_slots, load);
+        (0..MOST_LEVELS).map(level).sum()
+    }
+
     /// The level below a part of this one, of which so many bits of a fingerprint are left to
     /// compare; `name` is the bits before these. Its fingerprints have `bits` bits. `None`: there
     /// is none.
@@ -88,14 +100,14 @@ impl Deep {
         let fresh = bits - low_bits;
         let above = self.known(name << low_bits);
         let (level, drawn) = (self.level + 1, self.drawn + fresh);
-        let wanted = (self.wanted + BITS_A_LEVEL).min(31);
+        let wanted = (self.wanted + BITS_A_LEVEL).min(MOST_COMPARED);
         Some(Self { level, drawn, fresh, above, wanted })
     }
 
     /// The bits of fingerprints below a part of this level, and how often the table there can be
     /// split.
     pub(super) fn shape_below(&self, geometry: &Geometry, low_bits: u32) -> (Geometry, u32) {
-        let wanted = (self.wanted + BITS_A_LEVEL).min(31);
+        let wanted = (self.wanted + BITS_A_LEVEL).min(MOST_COMPARED);
         // Its directory takes half as much as a part.
         let doublings = geometry.places.ilog2().saturating_sub(4).clamp(1, 16).min(32 - wanted);
         let enough = (wanted + doublings).max(low_bits + 1).max(geometry.fingerprint_bits);

@@ -1,5 +1,6 @@
 //! The shape of a table in parts.
 
+use super::depth::Deep;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, word_lanes};
 use crate::params;
@@ -24,20 +25,39 @@ const MAX_DOUBLINGS: u32 = 16;
 
 /// Doublings of a filter whose growth was not named, before tables below its parts are opened.
 const DEFAULT_GROWTH: f64 = 1024.0;
-/// Its share of the rate. Each level below has a quarter of the one above, or less: all together
-/// have a third of this at most.
-const FIRST_SHARE: f64 = 0.75;
+/// These doublings at least, where fingerprints are too short for more.
+const LEAST_GROWTH: f64 = 16.0;
 
 /// The shape of a filter that begins with room for `capacity` keys and grows to `growth` times as
 /// many at this rate, or without end if that is not named: the one of the fewest bits a key. Also
 /// the number of doublings.
+///
+/// The lower the rate, the more bits are compared, and the fewer doublings are possible: without a
+/// named growth there are then fewer before tables below are opened.
 pub(crate) fn plan(
     capacity: u64,
     fpr: f64,
     growth: Option<f64>,
 ) -> Result<(Geometry, u32), BuildError> {
-    let share = if growth.is_some() { 1.0 } else { FIRST_SHARE };
-    let growth = growth.unwrap_or(DEFAULT_GROWTH);
+    let Some(growth) = growth else {
+        let mut growth = DEFAULT_GROWTH;
+        loop {
+            match planned(capacity, fpr, growth, Deep::all_levels) {
+                Err(BuildError::FprTooSmall { .. }) if growth > LEAST_GROWTH => growth /= 2.0,
+                plan => return plan,
+            }
+        }
+    };
+    planned(capacity, fpr, growth, params::cuckoo_fpr)
+}
+
+/// The same where `rate` is that of so many bits compared in so many slots of such a load.
+fn planned(
+    capacity: u64,
+    fpr: f64,
+    growth: f64,
+    rate: fn(u32, u32, f64) -> f64,
+) -> Result<(Geometry, u32), BuildError> {
     if !(1..=MAX_CAPACITY).contains(&capacity) {
         return Err(BuildError::Capacity(capacity));
     }
@@ -53,17 +73,15 @@ pub(crate) fn plan(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
     let doublings = growth.log2().ceil() as u32;
     let load = |bits| Layout::Words.load(bits);
-    let rate = |bits: u32| {
-        params::cuckoo_fpr(bits - doublings, Layout::Words.probed_slots(bits), load(bits))
-    };
+    let rate = |bits: u32| rate(bits - doublings, Layout::Words.probed_slots(bits), load(bits));
     let price = |bits: &u32| 1.0 / (f64::from(word_lanes(*bits)) * load(*bits));
     // What is left when a part cannot be split any more is less than a slot of a level below.
     let most = if doublings == 0 { 31 } else { 32 };
     let widths = (doublings + 4).max(Layout::Words.least_fingerprint_bits())..=most;
-    let enough = widths.filter(|&bits| rate(bits) <= fpr * share);
+    let enough = widths.filter(|&bits| rate(bits) <= fpr);
     let bits = enough
         .min_by(|a, b| price(a).total_cmp(&price(b)))
-        .ok_or(BuildError::FprTooSmall { asked: fpr, reachable: rate(most) / share })?;
+        .ok_or(BuildError::FprTooSmall { asked: fpr, reachable: rate(most) })?;
     let lanes = f64::from(word_lanes(bits));
     let segments = (params::float(capacity) / load(bits) / lanes / MAX_PLACES).ceil();
     // A part's number of keys scatters, and the last split leaves it as it is.
