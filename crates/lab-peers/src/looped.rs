@@ -68,7 +68,10 @@ impl<T: Rival> Subject for Looped<T> {
 
     fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
         match how {
-            How::Single => keys.iter().map(|&key| u64::from(self.rival.contains(key))).sum(),
+            // Rivals hash themselves.
+            How::Single | How::Hash => {
+                keys.iter().map(|&key| u64::from(self.rival.contains(key))).sum()
+            }
             How::Call => keys.iter().map(|&key| u64::from(contains_call(&self.rival, key))).sum(),
             How::Many | How::Hashes => {
                 self.rival.contains_many(keys, found);

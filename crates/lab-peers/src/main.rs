@@ -54,6 +54,7 @@ fn main() -> Result<()> {
         None => rivals::all(FPR),
     };
     contenders.extend(chosen(rivals, &cli.only, &cli.skip)?);
+    contenders.extend(cli.bench.peers()?);
     let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
     cli.bench.run(&contenders, |results| {
         let pairs = ours.iter().flat_map(|&our| rivals.iter().map(move |&rival| (our, rival)));

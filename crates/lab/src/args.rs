@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::machine::Machine;
 use crate::ours::{DEFAULT_LAYOUTS, Ours};
+use crate::peer;
 use crate::report::Report;
 use crate::results::Results;
 use crate::subject::Contender;
@@ -22,6 +23,9 @@ pub struct BenchArgs {
     /// Our layouts, each with the bits of a fingerprint if not the usual ones: bucketed:12
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
     pub layouts: Vec<Ours>,
+    /// Shared objects with other people's filters, to be measured beside ours
+    #[arg(long = "peer", value_name = "FILE")]
+    pub peers: Vec<PathBuf>,
     /// Repetitions, of which the median is taken
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
@@ -75,6 +79,15 @@ impl BenchArgs {
     /// Our contenders.
     pub fn ours(&self) -> impl Iterator<Item = Contender> {
         self.layouts.iter().cloned().map(Ours::contender)
+    }
+
+    /// Those of shared objects.
+    ///
+    /// # Errors
+    ///
+    /// As [`peer::contender`].
+    pub fn peers(&self) -> Result<Vec<Contender>> {
+        self.peers.iter().map(|path| peer::contender(path)).collect()
     }
 
     /// Measures the contenders at every size, prints each size as soon as it is done with what

@@ -66,6 +66,7 @@ impl<F: Filter> Subject for Classic<F> {
         match how {
             How::Single => keys.iter().map(|key| u64::from(self.filter.contains(key))).sum(),
             How::Call => keys.iter().map(|&key| u64::from(contains_call(&self.filter, key))).sum(),
+            How::Hash => keys.iter().map(|&hash| u64::from(self.filter.contains_hash(hash))).sum(),
             How::Many => count(&self.filter.contains_many(keys)),
             How::Hashes => {
                 self.filter.contains_hashes(keys, found);

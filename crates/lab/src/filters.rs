@@ -33,6 +33,7 @@ macro_rules! subject {
                 match how {
                     How::Single => keys.iter().map(|key| u64::from(self.contains(key))).sum(),
                     How::Call => keys.iter().map(|&key| u64::from(call(self, key))).sum(),
+                    How::Hash => keys.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum(),
                     How::Many => count(&self.contains_many(keys)),
                     How::Hashes => {
                         self.contains_hashes(keys, found);

@@ -18,6 +18,7 @@ pub mod measure;
 pub mod ours;
 pub mod page;
 pub mod paper;
+pub mod peer;
 pub mod report;
 pub mod results;
 pub mod space;

@@ -75,11 +75,18 @@ fn main() -> Result<()> {
 }
 
 fn bench(args: &BenchArgs) -> Result<()> {
-    let contenders: Vec<_> = args.ours().collect();
-    let all: Vec<usize> = (0..contenders.len()).collect();
+    let mut contenders: Vec<_> = args.ours().collect();
+    let ours: Vec<usize> = (0..contenders.len()).collect();
+    contenders.extend(args.peers()?);
+    let peers = ours.len()..contenders.len();
     args.run(&contenders, |results| {
-        let pairs = all.iter().skip(1).map(|&other| (other, 0));
-        let compared = report::against(results, "Our layouts against the first", pairs);
-        format!("{}{compared}", report::gains(results, &all))
+        let pairs = ours.iter().skip(1).map(|&other| (other, 0));
+        let mut text = report::gains(results, &ours).to_string();
+        text += &report::against(results, "Our layouts against the first", pairs).to_string();
+        if !peers.is_empty() {
+            let pairs = ours.iter().flat_map(|&our| peers.clone().map(move |peer| (our, peer)));
+            text += &report::against(results, "Ours against the peers", pairs).to_string();
+        }
+        text
     })
 }

@@ -47,6 +47,12 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The first half of a fill.
+    #[must_use]
+    pub const fn first_half(how: How) -> Self {
+        Self::InsertPart(how, 0, PARTS / 2)
+    }
+
     /// The last tenth of a fill.
     #[must_use]
     pub const fn last_tenth(how: How) -> Self {
@@ -82,6 +88,7 @@ impl fmt::Display for How {
         f.write_str(match self {
             Self::Single => "single",
             Self::Call => "call",
+            Self::Hash => "hash",
             Self::Many => "many",
             Self::Hashes => "hashes",
         })

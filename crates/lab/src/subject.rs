@@ -13,6 +13,8 @@ pub enum How {
     /// A plain loop over a function that is not inlined, as in a caller that does other work
     /// between two keys.
     Call,
+    /// A plain loop over hashes that the caller has already.
+    Hash,
     /// The filter's own batch method, on keys.
     Many,
     /// The filter's own batch method, on hashes that the caller has already.

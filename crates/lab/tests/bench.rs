@@ -52,6 +52,35 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     assert!(rows.iter().any(|row| row.of_limit.is_some_and(|fraction| fraction > 0.0)));
 }
 
+/// What links Rust programs compiles C.
+#[cfg(unix)]
+#[test]
+fn a_shared_object_is_measured_beside_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let (object, path) = (folder.path().join("bitmap.so"), folder.path().join("results.csv"));
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/bitmap.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-fPIC", "-shared", "-o"]).arg(&object).arg(source);
+    assert!(compiler.status().unwrap().success());
+    let (object, csv) = (object.to_str().unwrap(), path.to_str().unwrap());
+    let quick = ["bench", "--quick", "--keys", "20000", "--layouts", "bucketed", "--csv", csv];
+    let (good, text) = lab(&[&quick[..], &["--peer", object]].concat());
+    assert!(good && text.contains("bucketed:12 / bitmap"), "{text}");
+
+    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    let value = |measure: &str| {
+        let mut of = rows.iter().filter(|r| r.contender == "bitmap" && r.measure == measure);
+        of.next().map(|row| row.median)
+    };
+    assert_eq!((value("bits a key"), value("lost")), (Some(64.0), Some(0.0)));
+    // One bit in 64 is set, 262144 keys are asked for.
+    assert!(value("fpr").is_some_and(|percent| (1.4..1.7).contains(&percent)), "{rows:#?}");
+    assert_eq!((value("find many 50 %"), value("remove single")), (None, None));
+
+    let (good, text) = lab(&["bench", "--keys", "20000", "--peer", csv]);
+    assert!(!good && text.contains("peer.h"), "{text}");
+}
+
 #[test]
 fn threads_are_measured_on_every_filter() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use crate::keys::scale;
 
 /// Words of a 64-byte line.
 pub(super) const LINE_WORDS: usize = 8;
-/// Lines of a segment of 192 KiB: about what 2^17 slots of 12 bits take.
-const SEGMENT_LINES: usize = 3072;
+/// Lines of a segment of 384 KiB: what 2^18 slots of 12 bits take.
+const SEGMENT_LINES: usize = 6144;
 const LARGEST_BATCH: usize = 512;
 
 /// Positions of the words that a key's step loads, each below the table's length.

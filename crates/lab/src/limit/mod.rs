@@ -21,7 +21,7 @@ pub enum Lines {
     One,
     /// Two lines anywhere, independent of each other.
     Two,
-    /// Two lines in one segment of 192 KiB, as our filters do.
+    /// Two lines in one segment of 384 KiB, as our filters do.
     Near,
 }
 

@@ -28,7 +28,10 @@ fn comparisons() -> Vec<(String, Vec<Measure>)> {
     let mut columns = vec![
         ("bits/key".to_owned(), vec![Measure::BitsPerKey]),
         ("insert".into(), vec![Measure::Insert(How::Single)]),
+        ("first 1/2".into(), vec![Measure::first_half(How::Single)]),
         ("last 1/10".into(), vec![Measure::last_tenth(How::Single)]),
+        ("insert*".into(), [How::Single, How::Many].map(Measure::Insert).to_vec()),
+        ("last 1/10*".into(), [How::Single, How::Many].map(Measure::last_tenth).to_vec()),
         ("fill*".into(), fills.to_vec()),
     ];
     let ways: [(&str, &[How]); 3] = [

@@ -18,8 +18,8 @@ pub fn tables(results: &Results, settings: &Settings) -> String {
         space(results, settings),
         construction(results),
         deciles(results),
-        lookups(results, "Lookups one by one", [How::Single, How::Call]),
-        lookups(results, "Lookups in batches", [How::Many, How::Hashes]),
+        lookups(results, "Lookups one by one", &[How::Single, How::Call, How::Hash]),
+        lookups(results, "Lookups in batches", &[How::Many, How::Hashes]),
         limits(results),
     ];
     for grid in grids {
@@ -103,7 +103,7 @@ fn deciles(results: &Results) -> Grid {
     grid
 }
 
-fn lookups(results: &Results, title: &str, ways: [How; 2]) -> Grid {
+fn lookups(results: &Results, title: &str, ways: &[How]) -> Grid {
     let columns = || ways.iter().flat_map(|&how| Present::ALL.map(|present| (how, present)));
     let heads = columns().map(|(how, Present(percent))| format!("{how} {percent} %"));
     let title = format!("{title} (fraction of what the memory allows), by share of present keys");

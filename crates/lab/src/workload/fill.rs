@@ -53,7 +53,7 @@ impl Workload<'_> {
         }
         self.results.record(contender, Measure::Insert(how), rate(keys, times.iter().sum()));
         let deciles = (0..PARTS).step_by(2).map(|part| (part, part + 2));
-        for (from, to) in deciles.chain([(PARTS - 1, PARTS)]) {
+        for (from, to) in deciles.chain([(0, PARTS / 2), (PARTS - 1, PARTS)]) {
             let time = times[usize::from(from)..usize::from(to)].iter().sum();
             let measure = Measure::InsertPart(how, from, to);
             self.results.record(contender, measure, rate(start(to) - start(from), time));

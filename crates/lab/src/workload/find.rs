@@ -9,7 +9,7 @@ use crate::measure::{rate, timed};
 use crate::results::Measure;
 use crate::subject::{How, Operation};
 
-const WAYS: [How; 4] = [How::Single, How::Call, How::Many, How::Hashes];
+const WAYS: [How; 5] = [How::Single, How::Call, How::Hash, How::Many, How::Hashes];
 /// Where the queries that warm the caches come from: far from those that are timed.
 const WARM_UP: u64 = 1 << 40;
 
@@ -72,7 +72,7 @@ impl Workload<'_> {
             let length = length.min(self.batch.len());
             let (batch, answers) = (&mut self.batch[..length], &mut self.answers[..length]);
             self.keys.queries(present, members, start, batch);
-            if how == How::Hashes {
+            if matches!(how, How::Hash | How::Hashes) {
                 filled.subject.hash(batch);
             }
             found += timed(&mut time, || filled.subject.find(how, batch, answers));
