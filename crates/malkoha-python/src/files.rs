@@ -1,7 +1,6 @@
 //! Files of sets and maps.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use malkoha::tables::{Fixed, Growing};
@@ -78,9 +77,7 @@ pub(crate) fn open<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> 
 }
 
 fn map<C: Files>(path: &Path) -> Result<Store<C>, ReadError> {
-    let mut header = Vec::new();
-    File::open(path)?.take(HEADER_BYTES).read_to_end(&mut header)?;
-    let kind = FileKind::of(&header)?;
+    let kind = FileKind::of_file(path)?;
     let [fixed, growable] = C::MAPPED;
     if kind == fixed {
         // SAFETY: the documentation of the Python function asks its callers not to write to the
@@ -94,9 +91,6 @@ fn map<C: Files>(path: &Path) -> Result<Store<C>, ReadError> {
         Err(another_kind::<C>(kind))
     }
 }
-
-/// Bytes of a file that say what it is.
-const HEADER_BYTES: u64 = 128;
 
 /// Writes the file at `path`, in place of what is there.
 pub(crate) fn save<C: Files>(py: Python<'_>, store: &Store<C>, path: &Path) -> PyResult<()> {

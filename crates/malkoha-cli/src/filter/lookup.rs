@@ -1,7 +1,6 @@
 //! Filter files of every kind, to look lines up in.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -14,9 +13,6 @@ use malkoha::{
 use super::Lines;
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
-
-/// Bytes of a file that tell its kind.
-const HEADER_BYTES: u64 = 128;
 
 /// A filter or map of whatever kind.
 pub(crate) trait Lookup: Send + Sync {
@@ -143,7 +139,5 @@ pub(super) fn kind(path: &Path) -> Result<FileKind, ReadError> {
         let why = "it is a pipe or a device, and filters are read twice: write it to a file first";
         return Err(io::Error::other(why).into());
     }
-    let mut header = Vec::new();
-    File::open(path)?.take(HEADER_BYTES).read_to_end(&mut header)?;
-    FileKind::of(&header)
+    FileKind::of_file(path)
 }

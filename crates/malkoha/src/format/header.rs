@@ -92,6 +92,20 @@ impl FileKind {
         }
     }
 
+    /// The kind of the file at `path`, of which it reads the header alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of), or if the file cannot be read.
+    #[cfg(feature = "std")]
+    pub fn of_file(path: impl AsRef<std::path::Path>) -> Result<Self, ReadError> {
+        use std::io::Read as _;
+
+        let mut header = alloc::vec::Vec::with_capacity(HEADER_BYTES);
+        std::fs::File::open(path)?.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+        Self::of(&header)
+    }
+
     /// The kind in words, with the name of its type.
     #[must_use]
     pub const fn name(self) -> &'static str {

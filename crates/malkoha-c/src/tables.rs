@@ -1,0 +1,291 @@
+//! The kinds behind a handle: whatever it is, it is used through a shared reference.
+
+use std::any::Any;
+use std::io;
+use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use malkoha::locks::Locking;
+use malkoha::tables::{Candidates, Change, Fixed, Growing, Lookup, Sharded, Shared, Space};
+use malkoha::{AnyFilter, MappedFilter, MappedMap};
+use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values};
+
+use crate::status::{Failure, Status};
+
+/// What a handle holds.
+pub(crate) enum Table {
+    Set(Box<dyn Set>),
+    Map(Box<dyn Map>),
+    MappedSet(MappedFilter),
+    MappedMap(MappedMap),
+}
+
+// A thread that panicked under a lock has said so: see `Status::Bug`.
+fn read<F>(lock: &RwLock<F>) -> RwLockReadGuard<'_, F> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<F>(lock: &RwLock<F>) -> RwLockWriteGuard<'_, F> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+macro_rules! read {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// What every kind can be asked.
+        pub(crate) trait Read: Send + Sync {
+            $(fn $name(&self, $($argument: $type),*) -> $result;)*
+        }
+
+        impl<T: Lookup + Send + Sync, C: Content + Send + Sync> Read for Filter<T, C> {
+            $(fn $name(&self, $($argument: $type),*) -> $result {
+                Filter::$name(self, $($argument),*)
+            })*
+        }
+
+        impl<F: Read> Read for RwLock<F> {
+            $(fn $name(&self, $($argument: $type),*) -> $result {
+                read(self).$name($($argument),*)
+            })*
+        }
+    };
+}
+read! {
+    hasher() -> KeyHasher;
+    contains_hash(hash: u64) -> bool;
+    contains_hashes(hashes: &[u64], found: &mut [bool]) -> ();
+    count_hash(hash: u64) -> u64;
+    len() -> u64;
+    capacity() -> u64;
+    size_in_bytes() -> u64;
+    expected_fpr() -> f64;
+    value_bits() -> u32;
+    to_bytes() -> Vec<u8>;
+    save(path: &Path) -> io::Result<()>;
+}
+
+/// What every map can be asked.
+pub(crate) trait Pairs: Read {
+    fn each_value(&self, hash: u64, each: &mut dyn FnMut(u64));
+    fn each_value_of(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64));
+}
+
+impl<T: Candidates + Send + Sync> Pairs for Filter<T, Values> {
+    fn each_value(&self, hash: u64, each: &mut dyn FnMut(u64)) {
+        self.for_each_candidate(hash, |value, _| each(value));
+    }
+
+    fn each_value_of(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64)) {
+        self.get_hashes(hashes, each);
+    }
+}
+
+impl<F: Pairs> Pairs for RwLock<F> {
+    fn each_value(&self, hash: u64, each: &mut dyn FnMut(u64)) {
+        read(self).each_value(hash, each);
+    }
+
+    fn each_value_of(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64)) {
+        read(self).each_value_of(hashes, each);
+    }
+}
+
+/// Implements a trait for kinds that take turns and for kinds that threads share, whose methods have
+/// the same names.
+macro_rules! changes {
+    ($trait:ident: $read:ident, locked $table:ty, shared <$($parameter:ident: $($bound:path)|+),*> $filter:ty {
+        $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
+    }) => {
+        pub(crate) trait $trait: $read + Any {
+            $(fn $name(&self, $($argument: $type),*) -> $result;)*
+        }
+
+        impl<T: Change + Candidates + Send + Sync + 'static> $trait for RwLock<$table> {
+            $(fn $name(&self, $($argument: $type),*) -> $result {
+                write(self).$name($($argument),*)
+            })*
+        }
+
+        impl<$($parameter: $($bound +)+ Send + Sync + 'static),*> $trait for $filter
+        where
+            $filter: $read,
+        {
+            $(fn $name(&self, $($argument: $type),*) -> $result {
+                <$filter>::$name(self, $($argument),*)
+            })*
+        }
+    };
+}
+changes! {
+    Set: Read, locked Filter<T, Keys>, shared <P: Locking, S: Space> Filter<Shared<P, S>> {
+        insert_hash(hash: u64) -> Result<(), InsertError>;
+        insert_unique_hash(hash: u64) -> Result<bool, InsertError>;
+        remove_hash(hash: u64) -> bool;
+        insert_hashes(hashes: &[u64]) -> Result<(), BatchError>;
+        insert_unique_hashes(hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+        remove_hashes(hashes: &[u64], removed: &mut [bool]) -> ();
+        clear() -> ();
+    }
+}
+changes! {
+    Map: Pairs, locked Filter<T, Values>, shared <T: Change | Clone> Filter<Sharded<T>, Values> {
+        insert_hash(hash: u64, value: u64) -> Result<(), InsertError>;
+        insert_hashes(pairs: &[(u64, u64)]) -> Result<(), BatchError>;
+        update_hash(hash: u64, old: u64, new: u64) -> Result<bool, InsertError>;
+        remove_hash(hash: u64, value: u64) -> bool;
+        clear() -> ();
+    }
+}
+
+impl<T> From<Filter<T, Keys>> for Table
+where
+    RwLock<Filter<T, Keys>>: Set,
+{
+    fn from(set: Filter<T, Keys>) -> Self {
+        Self::Set(Box::new(RwLock::new(set)))
+    }
+}
+
+impl<T> From<Filter<T, Values>> for Table
+where
+    RwLock<Filter<T, Values>>: Map,
+{
+    fn from(map: Filter<T, Values>) -> Self {
+        Self::Map(Box::new(RwLock::new(map)))
+    }
+}
+
+impl TryFrom<AnyFilter> for Table {
+    type Error = Failure;
+
+    fn try_from(any: AnyFilter) -> Result<Self, Failure> {
+        Ok(match any {
+            AnyFilter::Set(set) => set.into(),
+            AnyFilter::GrowableSet(set) => set.into(),
+            AnyFilter::SharedGrowableSet(set) => Self::Set(Box::new(set)),
+            AnyFilter::Map(map) => map.into(),
+            AnyFilter::GrowableMap(map) => map.into(),
+            AnyFilter::SharedMap(map) => Self::Map(Box::new(map)),
+            AnyFilter::SharedGrowableMap(map) => Self::Map(Box::new(map)),
+            other => {
+                let text = format!(
+                    "this library does not open a {}: use a newer one",
+                    other.kind().name()
+                );
+                return Err(Failure::new(Status::Kind, text));
+            }
+        })
+    }
+}
+
+impl Table {
+    pub(crate) fn read(&self) -> &dyn Read {
+        match self {
+            Self::Set(set) => &**set,
+            Self::Map(map) => &**map,
+            Self::MappedSet(set) => set,
+            Self::MappedMap(map) => map,
+        }
+    }
+
+    pub(crate) const fn is_map(&self) -> bool {
+        matches!(self, Self::Map(_) | Self::MappedMap(_))
+    }
+
+    pub(crate) const fn is_read_only(&self) -> bool {
+        matches!(self, Self::MappedSet(_) | Self::MappedMap(_))
+    }
+
+    /// The set, to be changed.
+    pub(crate) fn set(&self) -> Result<&dyn Set, Failure> {
+        match self {
+            Self::Set(set) => Ok(&**set),
+            Self::MappedSet(_) => Err(read_only()),
+            _ => Err(another("a map, whose keys have values: call malkoha_put() and its like")),
+        }
+    }
+
+    /// The map, to be changed.
+    pub(crate) fn map(&self) -> Result<&dyn Map, Failure> {
+        match self {
+            Self::Map(map) => Ok(&**map),
+            Self::MappedMap(_) => Err(read_only()),
+            _ => Err(another("a set, without values: call malkoha_insert() and its like")),
+        }
+    }
+
+    /// The map, to be asked.
+    pub(crate) fn pairs(&self) -> Result<&dyn Pairs, Failure> {
+        match self {
+            Self::Map(map) => Ok(&**map),
+            Self::MappedMap(map) => Ok(map),
+            _ => Err(another("a set, without values: call malkoha_contains() and its like")),
+        }
+    }
+
+    pub(crate) fn clear(&self) -> Result<(), Failure> {
+        match self {
+            Self::Set(set) => set.clear(),
+            Self::Map(map) => map.clear(),
+            _ => return Err(read_only()),
+        }
+        Ok(())
+    }
+
+    /// A union of sets.
+    pub(crate) fn unite(&self, other: &Self) -> Result<(), Failure> {
+        match (self, other) {
+            (Self::Set(ours), Self::MappedSet(theirs)) => match any(&**ours) {
+                Some(ours) => Ok(write::<Filter<Fixed>>(ours).union_with(theirs)?),
+                None => Err(kinds_differ()),
+            },
+            (Self::Map(ours), Self::MappedMap(theirs)) => match any(&**ours) {
+                Some(ours) => Ok(write::<Filter<Fixed, Values>>(ours).union_with(theirs)?),
+                None => Err(kinds_differ()),
+            },
+            (Self::Set(a), Self::Set(b)) => unite::<Keys>(&**a, &**b),
+            (Self::Map(a), Self::Map(b)) => unite::<Values>(&**a, &**b),
+            (Self::MappedSet(_) | Self::MappedMap(_), _) => Err(read_only()),
+            _ => Err(kinds_differ()),
+        }
+    }
+}
+
+fn any<F: 'static>(table: &dyn Any) -> Option<&RwLock<F>> {
+    table.downcast_ref()
+}
+
+fn unite<C: Content + Clone + 'static>(a: &dyn Any, b: &dyn Any) -> Result<(), Failure>
+where
+    Filter<Fixed, C>: Clone,
+    Filter<Growing, C>: Clone,
+{
+    // The other is copied, so that no two threads wait for each other's filters.
+    if let (Some(a), Some(b)) = (any::<Filter<Fixed, C>>(a), any::<Filter<Fixed, C>>(b)) {
+        let b = read(b).clone();
+        return Ok(write(a).union_with(&b)?);
+    }
+    if let (Some(a), Some(b)) = (any::<Filter<Growing, C>>(a), any::<Filter<Growing, C>>(b)) {
+        let b = read(b).clone();
+        return Ok(write(a).union_with(&b)?);
+    }
+    Err(kinds_differ())
+}
+
+fn read_only() -> Failure {
+    Failure::new(
+        Status::Kind,
+        "the table lies in a mapped file and cannot change: open it with malkoha_open()",
+    )
+}
+
+fn another(what: &str) -> Failure {
+    Failure::new(Status::Kind, format!("this is {what}"))
+}
+
+fn kinds_differ() -> Failure {
+    Failure::new(
+        Status::Union,
+        "only two sets or two maps that are both of fixed size or both growable, and not shared, \
+         can be united",
+    )
+}
