@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 // What a function returns where it fails: a negative number. malkoha_error() has the text. Where
-// it succeeds it returns MALKOHA_OK, or 1 for yes and 0 for no where it is a question.
+// it succeeds it returns MALKOHA_STATUS_OK, or 1 for yes and 0 for no where it is a question.
 enum malkoha_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
