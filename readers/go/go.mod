@@ -1,0 +1,3 @@
+module malkoha
+
+go 1.19
