@@ -11,6 +11,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 const FIXTURE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/shared-growable-set-v1.mlk");
 const DEEP_FIXTURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/shared-growable-set-deep-v1-bound.mlk");
+/// As it was before tables below had checksums.
+const DEEP_FIXTURE_BEFORE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/shared-growable-set-deep-v1.mlk");
 const HEADER: usize = 128;
 
@@ -41,6 +44,8 @@ fn the_kept_file_with_tables_below_is_read_and_written_again() {
         std::fs::write(DEEP_FIXTURE, &bytes).unwrap();
     }
     assert!(std::fs::read(DEEP_FIXTURE).unwrap() == bytes);
+    let before = std::fs::read(DEEP_FIXTURE_BEFORE).unwrap();
+    assert!(GrowableConcurrentCuckooFilter::from_bytes(&before).unwrap() == deep());
     let read = GrowableConcurrentCuckooFilter::from_bytes(&bytes).unwrap();
     assert!(read == deep() && read.clone() == read);
     assert_eq!((read.len(), read.count(7_u64)), (8_040, 41));
@@ -52,6 +57,36 @@ fn the_kept_file_with_tables_below_is_read_and_written_again() {
     assert_eq!((read.len(), read.count(7_u64)), (40, 40));
     read.clear();
     assert!(read.is_empty() && read.entries().next().is_none() && read.spilled() == 0);
+}
+
+/// All keys of both would seem not to be in.
+#[test]
+fn tables_below_that_changed_places_are_noticed() {
+    let filter: GrowableConcurrentCuckooFilter =
+        Builder::new().capacity(2_500).fpr(0.01).growth(8.0).build().unwrap();
+    filter.insert_many(&(0..60_000_u64).collect::<Vec<_>>()).unwrap();
+    let bytes = filter.to_bytes();
+    let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let field = |at: usize| usize::try_from(word(at)).unwrap();
+    let spilled = field(64);
+    let first = HEADER + field(56) + spilled * 32 + if spilled > 0 { 8 } else { 0 };
+    let second = first + 24 + field(first + 8);
+    assert!(second < bytes.len(), "one table below only");
+    let third = second + 24 + field(second + 8);
+    // The names stay, and what is below of them changes places.
+    let mut swapped = bytes[..first].to_vec();
+    for part in [
+        first..first + 8,
+        second + 8..third,
+        second..second + 8,
+        first + 8..second,
+        third..bytes.len(),
+    ] {
+        swapped.extend(&bytes[part]);
+    }
+    assert!(swapped.len() == bytes.len() && swapped != bytes);
+    let error = GrowableConcurrentCuckooFilter::from_bytes(&swapped).unwrap_err();
+    assert!(matches!(error, ReadError::ShardChecksum { .. }), "{error}");
 }
 
 /// `MALKOHA_WRITE_FIXTURES=1` writes the file anew: only for a new version of the format.

@@ -5,8 +5,9 @@ use std::thread;
 
 use malkoha::{
     AnyFilter, BuildError, Builder, ConcurrentCuckooMap, GrowableConcurrentCuckooMap, InsertError,
-    Key,
+    Key, ReadError,
 };
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const KEYS: u64 = 200_000;
 
@@ -146,8 +147,74 @@ fn files_are_kept_and_checked() {
             assert!(AnyFilter::from_bytes(&damaged).is_err(), "{name} damaged at {at}");
         }
     };
-    check("shared-map-v1.mlk", fixed.to_bytes());
-    check("shared-growable-map-v1.mlk", growing.to_bytes());
+    check("shared-map-v1-bound.mlk", fixed.to_bytes());
+    check("shared-growable-map-v1-bound.mlk", growing.to_bytes());
+    // Before shards had checksums.
+    let before = |name: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        std::fs::read(folder.join(name)).unwrap()
+    };
+    let read = ConcurrentCuckooMap::from_bytes(&before("shared-map-v1.mlk")).unwrap();
+    assert!(read == fixed);
+    let read = GrowableConcurrentCuckooMap::from_bytes(&before("shared-growable-map-v1.mlk"));
+    assert!(read.unwrap() == growing);
+}
+
+/// Length, checksum and bytes of each shard, behind 128 bytes of header.
+fn shards(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut rest = &bytes[128..];
+    let mut shards = Vec::new();
+    while !rest.is_empty() {
+        let length = usize::try_from(u64::from_le_bytes(*rest.first_chunk().unwrap())).unwrap();
+        let (shard, after) = rest.split_at(16 + length);
+        shards.push(shard);
+        rest = after;
+    }
+    shards
+}
+
+/// A file of these shards under that header, which says how long they are.
+fn put_together(header: &[u8], shards: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = header[..128].to_vec();
+    let length: usize = shards.iter().map(|shard| shard.len()).sum();
+    bytes[56..64].copy_from_slice(&(length as u64).to_le_bytes());
+    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+    bytes[120..].copy_from_slice(&checksum.to_le_bytes());
+    shards.iter().for_each(|shard| bytes.extend_from_slice(shard));
+    bytes
+}
+
+/// All keys of both would seem not to be in.
+#[test]
+fn shards_that_changed_places_are_noticed() {
+    let growing = growing();
+    (0..2_000_u64).for_each(|key| growing.insert(key, key).unwrap());
+    for bytes in [fixed_small().to_bytes(), growing.to_bytes()] {
+        let mut shards = shards(&bytes);
+        assert!(shards.len() > 1 && put_together(&bytes, &shards) == bytes);
+        shards.swap(0, 1);
+        let read = AnyFilter::from_bytes(&put_together(&bytes, &shards)).map(|map| map.len());
+        let is_noticed = matches!(read, Err(ReadError::ShardChecksum { shard: 0, offset: 128 }));
+        assert!(is_noticed, "{read:?}");
+    }
+}
+
+/// A map of several rates would tell the rate of none, and one whose shards take other values
+/// would be asked to store what they cannot.
+#[test]
+fn shards_of_other_shapes_are_refused() {
+    let with = |fpr, value_bits| -> Vec<u8> {
+        let builder = Builder::<GrowableConcurrentCuckooMap>::new().capacity(64).growth(8.0);
+        builder.fpr(fpr).value_bits(value_bits).build().unwrap().to_bytes()
+    };
+    let bytes = with(0.001, 20);
+    for other in [with(0.1, 20), with(0.001, 21)] {
+        let mut shards = shards(&bytes);
+        let others = self::shards(&other);
+        shards[3] = others[3];
+        let read = AnyFilter::from_bytes(&put_together(&bytes, &shards)).map(|map| map.len());
+        assert!(matches!(read, Err(ReadError::Field { field: "shard", value: 3, .. })), "{read:?}");
+    }
 }
 
 fn fixed_small() -> ConcurrentCuckooMap {

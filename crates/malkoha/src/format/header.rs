@@ -26,6 +26,9 @@ pub(super) mod offset {
     pub(in crate::format) const BUCKET_SIZE: usize = 14;
     pub(in crate::format) const FINGERPRINT_BITS: usize = 15;
     pub(in crate::format) const VALUE_BITS: usize = 16;
+    /// Of files with files in them: whether each of those has a checksum that holds in its place
+    /// alone.
+    pub(in crate::format) const BOUND: usize = 18;
     pub(in crate::format) const MAX_KICKS: usize = 20;
     pub(in crate::format) const SEED: usize = 24;
     pub(in crate::format) const CAPACITY: usize = 32;

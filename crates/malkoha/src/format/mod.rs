@@ -109,6 +109,17 @@ pub enum ReadError {
         /// Its offset in the file.
         offset: u64,
     },
+    /// A file within the file does not match its checksum: a shard of a map that threads share, or a
+    /// table below a part of a growing set that threads share.
+    #[error(
+        "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it anew"
+    )]
+    ShardChecksum {
+        /// The shard's number, or the part's name.
+        shard: u32,
+        /// Its offset in the file.
+        offset: u64,
+    },
     /// The list of spilled copies does not match its checksum.
     #[error(
         "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy or build it anew"

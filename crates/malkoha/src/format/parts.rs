@@ -25,8 +25,10 @@ const RECORD_BYTES: usize = 16;
 /// Bytes of all tables below; reserved in other headers.
 const BELOW: usize = offset::RESERVED;
 const AFTER_BELOW: usize = BELOW + 8;
-/// Bytes in front of a table below: the name of its part, zeros, and how many bytes it has.
-const BELOW_RECORD_BYTES: usize = 16;
+/// Bytes in front of a table below: the name of its part, how many bytes it has, and a checksum of
+/// them, which files of before do not have.
+const BELOW_RECORD_BYTES: usize = 24;
+const BELOW_RECORD_BYTES_BEFORE: usize = 16;
 /// More than any memory holds.
 const MOST_BELOW: u64 = 1 << 60;
 
@@ -82,8 +84,10 @@ impl PartsFile {
         spilled::write_section(writer, &spill)?;
         for (name, file) in below {
             let name = u32::try_from(*name).expect("at most 2^24 names");
-            writer.write_all(&u64::from(name).to_le_bytes())?;
-            writer.write_all(&(file.len() as u64).to_le_bytes())?;
+            let checksum = segment_checksum(name.into(), file);
+            for field in [name.into(), file.len() as u64, checksum] {
+                writer.write_all(&field.to_le_bytes())?;
+            }
             writer.write_all(file)?;
         }
         Ok(())
@@ -100,6 +104,7 @@ impl PartsFile {
             put(offset::LAYOUT, &[LAYOUT]);
             put(offset::FINGERPRINT_BITS, &byte(fingerprint_bits));
             put(DOUBLINGS, &byte(self.doublings));
+            put(offset::BOUND, &[(below > 0).into()]);
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
             put(offset::LEN, &self.len.to_le_bytes());
             put(offset::SEGMENTS, &segments.to_le_bytes());
@@ -135,7 +140,7 @@ impl PartsFile {
             entries.push((key, count));
             true
         })?;
-        let below = source.below(below_bytes)?;
+        let below = source.below(below_bytes, header[offset::BOUND] == 1)?;
         Ok(Content { file, parts, spilled: entries, below })
     }
 
@@ -145,7 +150,7 @@ impl PartsFile {
         let half = |at: usize| u32::from_le_bytes(field(bytes, at));
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
-        for at in [14, 16].into_iter().chain(18..24).chain(AFTER_BELOW..offset::CHECKSUM) {
+        for at in [14, 16].into_iter().chain(19..24).chain(AFTER_BELOW..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, doublings) = (bytes[offset::FINGERPRINT_BITS], bytes[DOUBLINGS]);
@@ -169,7 +174,8 @@ impl PartsFile {
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         let hasher = hasher(bytes)?;
         let file = Self { geometry, doublings: doublings.into(), hasher, capacity, len };
-        let below = word(BELOW);
+        let (below, is_bound) = (word(BELOW), bytes[offset::BOUND]);
+        check(is_bound <= (below > 0).into(), "bound", offset::BOUND, is_bound)?;
         check(below <= MOST_BELOW, "bytes of tables below", BELOW, below)?;
         let table_bytes = word(offset::TABLE_BYTES);
         let parts = table_bytes / file.part_bytes();
@@ -207,16 +213,17 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// So many bytes of tables below, one by one.
-    fn below(&mut self, bytes: u64) -> Result<Vec<(usize, Vec<u8>)>, ReadError> {
+    /// Tables below in so many bytes, one by one; with checksums, if they are bound to their parts.
+    fn below(&mut self, bytes: u64, is_bound: bool) -> Result<Vec<(usize, Vec<u8>)>, ReadError> {
         let (mut left, mut tables) = (bytes, Vec::new());
+        let record_bytes = if is_bound { BELOW_RECORD_BYTES } else { BELOW_RECORD_BYTES_BEFORE };
         while left > 0 {
-            let record = self.take(BELOW_RECORD_BYTES as u64).map_err(|(_, error)| error)?;
-            let [name, length] =
-                [0, 8].map(|at| u64::from_le_bytes(*record[at..].first_chunk().expect("16 bytes")));
-            let after = left
-                .checked_sub(BELOW_RECORD_BYTES as u64)
-                .and_then(|left| left.checked_sub(length));
+            let offset = self.taken;
+            let record = self.take(record_bytes as u64).map_err(|(_, error)| error)?;
+            let fields = record.as_chunks().0;
+            let [name, length] = [0, 1].map(|at: usize| u64::from_le_bytes(fields[at]));
+            let after =
+                left.checked_sub(record_bytes as u64).and_then(|left| left.checked_sub(length));
             let (Some(after), Ok(name)) = (after, u32::try_from(name)) else {
                 return impossible("bytes of tables below", BELOW, bytes);
             };
@@ -225,6 +232,10 @@ impl Source<'_> {
                 return impossible("table below", BELOW, u64::from(name));
             }
             let file = self.take(length).map_err(|(_, error)| error)?;
+            let checksum = fields.get(2).map(|&field| u64::from_le_bytes(field));
+            if checksum.is_some_and(|stored| stored != segment_checksum(name.into(), &file)) {
+                return Err(ReadError::ShardChecksum { shard: name, offset });
+            }
             tables.push((name as usize, file));
             left = after;
         }

@@ -1,15 +1,19 @@
 //! Maps that threads share: a header, and each shard as the file of a map of one owner.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Take, Write};
+
+use xxhash_rust::xxh3::Xxh3;
 
 use super::header::{HEADER_BYTES, check, field, hasher, impossible, offset, preamble, sealed};
-use super::{FileKind, ReadError};
+use super::{FileKind, ReadError, segment_checksum};
 use crate::geometry::MAX_CAPACITY;
 use crate::key::KeyHasher;
 use crate::sharded::MAX_SHARDS;
 
-/// Bytes in front of a shard: its length.
-const LENGTH_BYTES: u64 = size_of::<u64>() as u64;
+/// Bytes in front of a shard: its length and its checksum. Files of before have no checksum, so
+/// that nothing tells a shard from its neighbour there.
+const RECORD_BYTES: usize = 16;
+const RECORD_BYTES_BEFORE: usize = 8;
 
 pub(crate) fn write(
     kind: FileKind,
@@ -19,14 +23,16 @@ pub(crate) fn write(
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     let number = u32::try_from(shards.len()).expect("at most 64");
-    let bytes: u64 = shards.iter().map(|shard| LENGTH_BYTES + shard.len() as u64).sum();
+    let bytes: u64 = shards.iter().map(|shard| (RECORD_BYTES + shard.len()) as u64).sum();
     writer.write_all(&sealed(kind, hasher, |put| {
+        put(offset::BOUND, &[1]);
         put(offset::CAPACITY, &capacity.to_le_bytes());
         put(offset::SEGMENTS, &number.to_le_bytes());
         put(offset::TABLE_BYTES, &bytes.to_le_bytes());
     }))?;
-    for shard in shards {
+    for (number, shard) in (0..).zip(shards) {
         writer.write_all(&(shard.len() as u64).to_le_bytes())?;
+        writer.write_all(&segment_checksum(number, shard).to_le_bytes())?;
         writer.write_all(shard)?;
     }
     Ok(())
@@ -46,6 +52,7 @@ pub(crate) fn read<T>(
     preamble(&header)?.expected(kind)?;
     let hasher = hasher(&header)?;
     let fields = [
+        offset::BOUND..offset::BOUND + 1,
         offset::SEED..offset::LEN,
         offset::SEGMENTS..offset::PLACES,
         offset::TABLE_BYTES..offset::SPILLED,
@@ -55,6 +62,8 @@ pub(crate) fn read<T>(
     for at in (offset::LAYOUT..offset::CHECKSUM).filter(|&at| !is_field(at)) {
         check(header[at] == 0, "reserved", at, header[at])?;
     }
+    let is_bound = header[offset::BOUND];
+    check(is_bound <= 1, "bound", offset::BOUND, is_bound)?;
     let capacity = u64::from_le_bytes(field(&header, offset::CAPACITY));
     check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
     let number = u32::from_le_bytes(field(&header, offset::SEGMENTS));
@@ -64,19 +73,27 @@ pub(crate) fn read<T>(
     let mut left = bytes;
     let mut shards = Vec::new();
     for number in 0..number {
-        let mut length = [0; size_of::<u64>()];
-        reader.read_exact(&mut length).map_err(|error| cut_off(error, bytes, left))?;
-        let length = u64::from_le_bytes(length);
-        let after = left.checked_sub(LENGTH_BYTES).and_then(|left| left.checked_sub(length));
+        let mut record = [0; RECORD_BYTES];
+        let record_bytes = if is_bound == 1 { RECORD_BYTES } else { RECORD_BYTES_BEFORE };
+        let filled = reader.read_exact(&mut record[..record_bytes]);
+        filled.map_err(|error| cut_off(error, bytes, left))?;
+        let fields = record.as_chunks().0;
+        let [length, checksum] = [0, 1].map(|at: usize| u64::from_le_bytes(fields[at]));
+        let after = left.checked_sub(record_bytes as u64).and_then(|left| left.checked_sub(length));
         let Some(after) = after else {
             return impossible("table bytes", offset::TABLE_BYTES, bytes);
         };
-        let mut shard = (&mut *reader).take(length);
-        let (shard, with) = read(&mut shard)?;
+        let mut shard =
+            Hashed { shard: (&mut *reader).take(length), checksum: Xxh3::with_seed(number.into()) };
+        let (table, with) = read(&mut shard)?;
+        if is_bound == 1 && shard.checksum.digest() != checksum {
+            let offset = (HEADER_BYTES as u64).saturating_add(bytes - left);
+            return Err(ReadError::ShardChecksum { shard: number, offset });
+        }
         if with != hasher {
             return Err(no_shard(number as usize));
         }
-        shards.push(shard);
+        shards.push(table);
         left = after;
     }
     check(left == 0, "table bytes", offset::TABLE_BYTES, bytes)?;
@@ -95,5 +112,19 @@ fn cut_off(error: io::Error, bytes: u64, left: u64) -> ReadError {
         ReadError::Length { expected, found }
     } else {
         error.into()
+    }
+}
+
+/// The bytes of a shard, of which each is hashed when it is read.
+struct Hashed<R> {
+    shard: Take<R>,
+    checksum: Xxh3,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.shard.read(into)?;
+        self.checksum.update(&into[..read]);
+        Ok(read)
     }
 }

@@ -13,7 +13,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
 use crate::ring;
-use crate::table::traits::{Candidates, Change, Lookup, Sealed, Stored};
+use crate::table::traits::{Candidates, Change, Lookup, Sealed, Shardable, Stored};
 
 impl Sealed for Growing {}
 
@@ -106,6 +106,12 @@ impl Stored for Growing {
 
     fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
         whole(&mut bytes, |reader| Self::read(kind, reader))
+    }
+}
+
+impl Shardable for Growing {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.shape, self.capacity) == (other.shape, other.capacity)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::filter::whole;
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::params::float;
-use crate::table::traits::{Candidates, Lookup, Stored};
+use crate::table::traits::{Candidates, Lookup, Shardable, Stored};
 
 impl<T: Lookup + Clone> Lookup for Sharded<T> {
     #[inline]
@@ -97,14 +97,14 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
     }
 }
 
-impl<T: Stored + Clone> Stored for Sharded<T> {
+impl<T: Shardable> Stored for Sharded<T> {
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         let (capacity, hasher, shards): (_, _, Vec<T>) =
             format::read_shards(kind, reader, |shard| {
                 whole(shard, |reader| T::read(T::kind(true), reader))
             })?;
-        let bits = shards[0].value_bits();
-        if let Some(other) = shards.iter().position(|shard| shard.value_bits() != bits) {
+        // The rate is that of all shards, and a batch is checked against the values of the first.
+        if let Some(other) = shards.iter().position(|shard| !shard.is_like(&shards[0])) {
             return Err(format::no_shard(other));
         }
         Ok((Self::of(shards, capacity), hasher))

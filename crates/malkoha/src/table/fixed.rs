@@ -17,7 +17,7 @@ use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::kernel::{Kernel, with_layout};
 use crate::table::memory::{Memory, zeroed};
-use crate::table::traits::{Lookup, Sealed, Stored};
+use crate::table::traits::{Lookup, Sealed, Shardable, Stored};
 
 /// A table that refuses what it has no room for.
 ///
@@ -244,6 +244,12 @@ impl Stored for Fixed {
         let (view, hasher) = format::view(kind, bytes)?;
         let table = view.to_owned();
         Ok((table.map_err(|_| ReadError::Memory(view.bytes.len() as u64))?, hasher))
+    }
+}
+
+impl Shardable for Fixed {
+    fn is_like(&self, other: &Self) -> bool {
+        Parts { len: 0, ..self.parts } == Parts { len: 0, ..other.parts }
     }
 }
 

@@ -67,6 +67,12 @@ pub trait Stored: Lookup + Sized {
     fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError>;
 }
 
+/// A table that can be a shard of a larger one.
+pub trait Shardable: Stored + Clone {
+    /// Whether both were built alike, as shards of one table are.
+    fn is_like(&self, other: &Self) -> bool;
+}
+
 /// A table that its owner can change.
 pub trait Change: Lookup {
     /// Hashes that it is best to hand over at a time, out of this many.
