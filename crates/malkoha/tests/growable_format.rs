@@ -317,6 +317,26 @@ fn hostile_headers_are_refused_without_an_allocation() {
     assert!(GrowableCuckooFilter::read_from(&bytes[..]).is_err());
 }
 
+/// The number of keys of a hostile file may be too low: removals do not lose others for that.
+#[test]
+fn a_file_that_claims_few_keys_loses_none() {
+    let mut bytes = filter(10, 0.01, 300).to_bytes();
+    let keys: Vec<u64> = (0..1_000).map(|key| key << 40).collect();
+    for claimed in [0_u64, 1, 5] {
+        bytes[40..48].copy_from_slice(&claimed.to_le_bytes());
+        seal(&mut bytes);
+        let mut read = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
+        read.insert_many(&keys).unwrap();
+        assert!(read.remove_many(&keys[..990]).into_iter().all(|removed| removed));
+        let before = read.entries().count();
+        (0..300_u64).for_each(|key| drop(read.remove(key)));
+        assert!(read.is_empty() && read.entries().count() < before);
+        assert!(keys[990..].iter().all(|key| read.contains(key)));
+        read.clear();
+        assert!(read.entries().next().is_none());
+    }
+}
+
 /// A small generator, so that the mutated files are the same everywhere (SplitMix64).
 struct Random(u64);
 

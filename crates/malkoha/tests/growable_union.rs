@@ -99,8 +99,10 @@ proptest! {
             for (model, key) in [&model, &other].iter().flat_map(|m| m.keys().map(move |k| (m, k))) {
                 (0..model[key]).for_each(|_| assert!(same.remove(key), "{key}"));
             }
-            prop_assert!(same.is_empty() && same.spilled() == 0 && same.load_factor() == 0.0);
-            prop_assert_eq!(same.expected_fpr(), 0.0);
+            // Doubles of spent fingerprints stay, and match as by chance.
+            let had_doubles = ours.entries().map(|entry| entry.copies).sum::<u64>() > ours.len();
+            let is_bare = same.spilled() == 0 && same.expected_fpr() == 0.0;
+            prop_assert!(same.is_empty() && (is_bare || had_doubles));
         } else {
             prop_assert!(ours.len() >= counts.0.max(counts.1) && ours.len() <= counts.0 + counts.1);
             // What was in either can be taken out again, whatever matched by chance.
@@ -352,4 +354,31 @@ fn tables_of_before_unite_with_their_like() {
     assert_eq!(now.intersect_with(&before), Err(UnionError::Places));
     let other = GrowableCuckooFilter::builder().seed(1).build().unwrap();
     assert_eq!(now.unite(&other, Copies::Sum), Err(UnionError::Seed));
+}
+
+/// A filter that outgrew its bits has doubles, which are no keys of their own.
+#[test]
+fn doubles_are_not_counted() {
+    let of = |capacity, keys: std::ops::Range<u32>| {
+        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(0.6).growth(1.0);
+        let mut filter = builder.build().unwrap();
+        filter.insert_many(&keys.collect::<Vec<_>>()).unwrap();
+        filter
+    };
+    let in_slots =
+        |filter: &GrowableCuckooFilter| filter.entries().map(|entry| entry.copies).sum::<u64>();
+    let (doubled, plain) = (of(1_000, 0..200_000), of(300_000, 100_000..350_000));
+    assert!(in_slots(&doubled) > 220_000 && in_slots(&plain) == 250_000, "{}", in_slots(&doubled));
+    for (ours, theirs) in [(&doubled, &plain), (&plain, &doubled)] {
+        let mut sum = ours.clone();
+        sum.unite(theirs, Copies::Sum).unwrap();
+        assert_eq!(sum.len(), 450_000);
+        let mut union = ours.clone();
+        union.union_with(theirs).unwrap();
+        // Some of the doubles that lie where no equal does seem to be new.
+        assert!((340_000..400_000).contains(&union.len()), "{}", union.len());
+    }
+    let mut both = doubled.clone();
+    both.intersect_with(&of(1, 0..100)).unwrap();
+    assert!(both.len() < in_slots(&both), "{} of {}", both.len(), in_slots(&both));
 }

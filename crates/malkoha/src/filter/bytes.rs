@@ -9,12 +9,17 @@ use crate::table::traits::{Lookup, Stored};
 impl<T: Lookup, C: Content> Filter<T, C> {
     /// The bytes of the file that the filter would be saved as: docs/FORMAT.md specifies them.
     /// Equal filters give equal bytes.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory for the bytes, or for the copy of a shared filter that they are made of.
+    /// [`write_to`](Self::write_to) needs no memory for the bytes, and gives an error instead.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.table
             .write(T::kind(C::IS_MAP), self.hasher(), &mut bytes)
-            .expect("a vector takes all bytes");
+            .expect("there is memory, and a vector takes all bytes");
         bytes
     }
 }

@@ -4,6 +4,7 @@ use super::kernel::with_codec;
 use super::partial::Partial;
 use super::segment::{Position, Segment};
 use super::table::{Growing, Record, narrow};
+use super::union::share;
 use crate::error::UnionError;
 use crate::spill::SpillKey;
 
@@ -12,6 +13,7 @@ impl Growing {
     /// it has here; an error, and no change, if places of the two do not mean the same.
     pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {
         self.united_shape(other)?;
+        let before = self.filled();
         for number in 0..self.segments() {
             for (at, key) in self.strangers(number, other).into_iter().rev() {
                 self.drop_slot(number, at, key);
@@ -24,8 +26,8 @@ impl Growing {
         for key in stashed.collect::<Vec<_>>() {
             self.spill.remove(&key);
         }
-        // Not all slots are keys where spent fingerprints are in several segments.
-        self.len = self.len.min(self.filled());
+        // As many of those that are left are doubles as of all.
+        self.len = share(self.len, self.filled(), before);
         Ok(())
     }
 

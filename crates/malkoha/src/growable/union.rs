@@ -39,22 +39,24 @@ impl Growing {
         let (into, from) = if takes(self, other, &shape) { (self, other) } else { (other, self) };
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
-        if !shape.doubles() {
-            // Of a map whose values had no bits: doubles are pairs from now on.
-            union.len = union.filled();
-        }
-        let mut adopt = |partial: &Partial, value, n| {
-            union.len += match copies {
-                Copies::Sum => {
-                    union.adopt(partial, value, n);
-                    n
-                }
-                Copies::Most => union.reach(partial, value, from),
-            };
+        let mut added = 0;
+        let mut adopt = |partial: &Partial, value, n| match copies {
+            Copies::Sum => union.adopt(partial, value, n),
+            Copies::Most => added += union.reach(partial, value, from),
         };
         // The slots first: copies are spilled only while others lie in the table.
         from.for_each_slot(&shape, |partial, value| adopt(partial, value, 1));
         from.for_each_spilled(&shape, &mut adopt);
+        // Doubles are no keys of their own, but in a map: there they are pairs from now on, also
+        // those of one whose values had no bits.
+        let keys = |table: &Self| if shape.doubles() { table.len } else { table.filled() };
+        let of_one = keys(from);
+        union.len = keys(into)
+            + match copies {
+                Copies::Sum => of_one,
+                // As many of those that were added are doubles as of all.
+                Copies::Most => share(added, of_one, from.filled()),
+            };
         Ok(union)
     }
 
@@ -215,6 +217,12 @@ impl Growing {
         let [from, to] = [found.fingerprint, fingerprint].map(|f| target.spill_key(f, 0));
         self.spill.rename(from, to);
     }
+}
+
+/// As many of `added` as `part` is of `all`, and at most `part`.
+pub(super) fn share(added: u64, part: u64, all: u64) -> u64 {
+    let share = u128::from(added) * u128::from(part) / u128::from(all.max(1));
+    u64::try_from(share).map_or(part, |share| share.min(part))
 }
 
 /// Whether `ours` is the one of two tables that takes the other's keys.
