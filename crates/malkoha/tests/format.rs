@@ -4,6 +4,10 @@
 use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+#[path = "support/random.rs"]
+mod random;
+use random::Random;
+
 const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.
 const KEYED: KeyHasher = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
@@ -343,22 +347,6 @@ fn hostile_headers_are_refused_without_an_allocation() {
         _ => matches!(refused, ReadError::Length { .. }),
     };
     assert!(is_right, "{refused}");
-}
-
-/// A small generator, so that the million files are the same everywhere (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
 }
 
 fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {

@@ -8,6 +8,10 @@ use malkoha::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+#[path = "support/random.rs"]
+mod random;
+use random::Random;
+
 const HEADER: usize = 128;
 const RECORD: usize = 16;
 const SPILLED: usize = 32;
@@ -334,22 +338,6 @@ fn a_file_that_claims_few_keys_loses_none() {
         assert!(keys[990..].iter().all(|key| read.contains(key)));
         read.clear();
         assert!(read.entries().next().is_none());
-    }
-}
-
-/// A small generator, so that the mutated files are the same everywhere (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
     }
 }
 

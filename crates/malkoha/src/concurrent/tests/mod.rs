@@ -81,20 +81,32 @@ fn slots<P: Locking>(table: &Table<P, OnePiece>) -> Vec<u64> {
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
 }
 
+/// Calls `meanwhile` with a table of one key, which a thread moves there, and back if that is asked
+/// for. Returns both afterwards, and whether the thread found the key each time.
+fn while_it_moves<P: Locking + 'static>(
+    and_back: bool,
+    meanwhile: impl FnOnce(&Table<P, OnePiece>, &Target),
+) -> (Arc<Table<P, OnePiece>>, Target, bool) {
+    let table = table::<P>(2);
+    let x = key(&table, 0, 1, 0);
+    put(&table, 0, &x);
+    let mover = Arc::clone(&table);
+    let moves = thread::spawn(move || {
+        let there = mover.whole(|table| relocate(table, 0, 1));
+        there && (!and_back || mover.whole(|table| relocate(table, 1, 0)))
+    });
+    meanwhile(&table, &x);
+    let moved = moves.join().unwrap();
+    (table, x, moved)
+}
+
 /// A key that is moved, there and back, is always found.
 fn moved_key_is_found<P: Locking + 'static>() {
     check(|| {
-        let table = table::<P>(2);
-        let x = key(&table, 0, 1, 0);
-        put(&table, 0, &x);
-        let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || {
-            mover.whole(|table| assert!(relocate(table, 0, 1)));
-            mover.whole(|table| assert!(relocate(table, 1, 0)));
+        let (table, x, moved) = while_it_moves::<P>(true, |table, x| {
+            assert!(table.whole(|table| table.contains(x)), "lost while it moves");
         });
-        assert!(table.whole(|table| table.contains(&x)), "lost while it moves");
-        moves.join().unwrap();
-        assert_eq!(slots(&table), [x.fingerprint]);
+        assert_eq!((slots(&table), moved), (vec![x.fingerprint], true));
     });
 }
 
@@ -151,13 +163,9 @@ fn inserts_that_meet_both_succeed() {
 #[test]
 fn a_moved_key_can_be_removed() {
     check(|| {
-        let table = table::<Striped<ParkingLock>>(2);
-        let x = key(&table, 0, 1, 0);
-        put(&table, 0, &x);
-        let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || relocate(&mover, 0, 1));
-        assert!(table.remove(&x));
-        moves.join().unwrap();
+        let (table, x, _) = while_it_moves::<Striped<ParkingLock>>(false, |table, x| {
+            assert!(table.remove(x));
+        });
         assert!(slots(&table).is_empty(), "a copy is left");
         assert!(!table.contains(&x));
     });

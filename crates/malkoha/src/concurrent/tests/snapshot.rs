@@ -11,16 +11,10 @@ fn fingerprints(entries: impl Iterator<Item = Entry>) -> Vec<u64> {
 /// A key that is moved, there and back, is in a copy once.
 fn moved_key_is_copied_once<P: Locking + 'static>() {
     check(|| {
-        let table = table::<P>(2);
-        let x = key(&table, 0, 1, 0);
-        put(&table, 0, &x);
-        let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || {
-            mover.whole(|table| assert!(relocate(table, 0, 1)));
-            mover.whole(|table| assert!(relocate(table, 1, 0)));
+        let (_, _, moved) = while_it_moves::<P>(true, |table, x| {
+            assert_eq!(fingerprints(table.entries()), [x.fingerprint], "not copied once");
         });
-        assert_eq!(fingerprints(table.entries()), [x.fingerprint], "not copied once");
-        moves.join().unwrap();
+        assert!(moved);
     });
 }
 
@@ -80,13 +74,8 @@ fn spilled_copies_are_copied_with_one_in_the_table() {
 /// A key that is moved is taken out, and once.
 fn moved_key_is_cleared<P: Locking + 'static>() {
     check(|| {
-        let table = table::<P>(2);
-        let x = key(&table, 0, 1, 0);
-        put(&table, 0, &x);
-        let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || mover.whole(|table| relocate(table, 0, 1)));
-        let copies = table.clear();
-        moves.join().unwrap();
+        let mut copies = 0;
+        let (table, ..) = while_it_moves::<P>(false, |table, _| copies = table.clear());
         assert_eq!((copies, slots(&table)), (1, Vec::new()), "left, or counted twice");
     });
 }

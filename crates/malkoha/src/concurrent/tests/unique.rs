@@ -36,14 +36,10 @@ fn without_locks_two_threads_are_told_that_a_key_is_new() {
 #[test]
 fn a_moved_key_is_not_new() {
     check(|| {
-        let table = table::<Striped<ParkingLock>>(2);
-        let x = key(&table, 0, 1, 0);
-        put(&table, 0, &x);
-        let mover = Arc::clone(&table);
-        let moves = thread::spawn(move || assert!(relocate(&mover, 0, 1)));
-        assert_eq!(table.insert_unique(&x, 10), Some(Unique::Present));
-        moves.join().unwrap();
-        assert_eq!(slots(&table), [x.fingerprint]);
+        let (table, x, moved) = while_it_moves::<Striped<ParkingLock>>(false, |table, x| {
+            assert_eq!(table.insert_unique(x, 10), Some(Unique::Present));
+        });
+        assert_eq!((slots(&table), moved), (vec![x.fingerprint], true));
     });
 }
 

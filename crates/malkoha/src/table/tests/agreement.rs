@@ -12,26 +12,14 @@ use crate::table::Fixed;
 use crate::table::kernel::with_layout;
 use crate::table::traits::{Change, Lookup};
 
+#[path = "../../../tests/support/random.rs"]
+mod random;
+use random::Random;
+
 /// Operations of one run over all tables, unless `MALKOHA_OPERATIONS` says otherwise.
 const OPERATIONS: usize = 2_000_000;
 /// Hashes of a batch.
 const BATCH: usize = 100;
-
-/// Steele, Lea and Flood's `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from((u128::from(self.next()) * bound as u128) >> 64).unwrap()
-    }
-}
 
 type Entry = (u64, u64, u64);
 
