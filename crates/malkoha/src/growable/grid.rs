@@ -164,12 +164,13 @@ mod tests {
     #[test]
     fn bucket_and_fingerprint_tell_the_place() {
         let mut prefix = 1_u64;
-        let some = (1..200).chain((200..=8192).step_by(61)).chain([4095, 4096, 4097, 8192]);
+        let (first, step) = if cfg!(miri) { (9, 2_999) } else { (200, 61) };
+        let some = (1..first).chain((first..=8192).step_by(step)).chain([4095, 4096, 4097, 8192]);
         for (buckets, few) in some.flat_map(|buckets| [(buckets, false), (buckets, true)]) {
             let grid = Grid::new(buckets);
             let stretches = (0..grid.buckets()).map(|bucket| grid.stretch(bucket));
-            assert!(grid.stretches().eq(stretches), "{buckets}");
-            for place in (0..PLACES).step_by(7).chain([PLACES - 1]) {
+            assert!(cfg!(miri) || grid.stretches().eq(stretches), "{buckets}");
+            for place in (0..PLACES).step_by(if cfg!(miri) { 501 } else { 7 }).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let mix =
                     if few { Mixer::FEW.mix(prefix >> 56) } else { Mixer::ALL.mix(prefix >> 40) };

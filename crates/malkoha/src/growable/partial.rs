@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn every_bucket_comes_once() {
-        for buckets in (1..300).chain([4096, 6930, 8191, 8192]) {
+        let most = if cfg!(miri) { 30 } else { 300 };
+        for buckets in (1..most).chain([4096, 6930, 8191, 8192]) {
             let mut seen: Vec<u64> = scattered(buckets).collect();
             assert!(buckets < 100 || seen[0].abs_diff(seen[1]) > buckets / 4);
             seen.sort_unstable();
