@@ -20,7 +20,7 @@ const SLOTS: u32 = 16;
 pub(super) fn inserts() -> Result<Vec<Value>> {
     let item = [Keys::new(1).key(0)];
     // The paper, section 6: one item can be inserted kb = 8 times with k = 2 and b = 4.
-    let mut walk = Walk::new(10, 4, 8);
+    let mut walk: Walk<u32> = Walk::new(10, 4, 8);
     let accepted = (0..COPIES).filter(|_| walk.insert(item[0]).is_ok()).count();
     let mut values = vec![Value::cell("accepted", WALK, accepted as f64, Some(8.0))];
     for structure in structures::all() {

@@ -4,6 +4,7 @@
 //! Each experiment gives [`values::Value`]s, which are written to one CSV file; the report
 //! is made from these files alone.
 
+mod articles;
 mod blocks;
 mod choices;
 pub mod copies;
@@ -12,6 +13,7 @@ pub mod lines;
 mod load;
 mod passes;
 mod refusals;
+mod resume;
 mod space;
 mod structures;
 mod tables;
@@ -67,6 +69,22 @@ pub enum Experiment {
     Copies,
     /// Load factors of d choices of buckets of b slots
     Choices,
+    /// The load of independent hashes, for figure 2
+    Independent,
+    /// The fullest of N bins with N balls, by the choices that a ball has
+    Bins,
+    /// Load factors by which entry is kicked out: 80 or 96 %
+    Toy,
+    /// A bitmap for integer keys beside a filter
+    Bitmap,
+    /// What is saved over Bloom filters
+    Savings,
+    /// Bits a key where the number of keys is no power of two
+    Sizes,
+    /// False-positive rates while keys come and go
+    Churn,
+    /// Keys lost by looking them up before they are inserted
+    Checked,
 }
 
 impl Experiment {
@@ -108,12 +126,19 @@ pub struct PaperArgs {
     /// Bits of a fingerprint in figure 2 [default: 1 to 20]
     #[arg(long, value_delimiter = ',')]
     pub bits: Vec<u32>,
+    /// Slots of a bucket in figure 2 [default: 2,4,8]
+    #[arg(long, value_delimiter = ',', default_values_t = [2, 4, 8])]
+    pub bucket_sizes: Vec<usize>,
     /// Runs with different keys [default: 3, in figure 2: 10; with --full: 10]
     #[arg(long)]
     pub runs: Option<u32>,
     /// Folder for the results, a CSV file an experiment
     #[arg(long, value_name = "FOLDER", default_value = "paper")]
     pub out: PathBuf,
+    /// Go on where a run into this folder was stopped: each filter's pass and each point of figure 2
+    /// that it finished is kept, if program and machine are the same
+    #[arg(long)]
+    pub resume: bool,
     /// Date to note, instead of the clock's
     #[arg(long)]
     pub date: Option<String>,
@@ -128,6 +153,8 @@ struct Scale {
     buckets: Vec<u32>,
     /// Bits of a fingerprint in figure 2.
     bits: Vec<u32>,
+    /// Slots of a bucket in figure 2.
+    bucket_sizes: Vec<usize>,
     /// Runs of which the median is taken.
     runs: u32,
     /// Runs of which figure 2 takes the least.
@@ -150,7 +177,11 @@ impl PaperArgs {
         let runs = self.runs.unwrap_or(if self.full { 10 } else { 3 });
         ensure!(runs > 0, "--runs must be at least 1");
         let least_of = self.runs.unwrap_or(10);
-        Ok(Scale { slots: 1 << slots, buckets, bits, runs, least_of })
+        let bucket_sizes = self.bucket_sizes.clone();
+        for &slots in &bucket_sizes {
+            ensure!([1, 2, 4, 8].contains(&slots), "--bucket-sizes {slots}: give 1, 2, 4 or 8");
+        }
+        Ok(Scale { slots: 1 << slots, buckets, bits, bucket_sizes, runs, least_of })
     }
 }
 
@@ -164,6 +195,10 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     let all = || Experiment::value_variants().to_vec();
     let wanted = if args.experiments.is_empty() { all() } else { args.experiments.clone() };
     let machine = Machine::describe(args.date.clone());
+    let mut steps = resume::Steps::open(&args.out, &machine, args.resume)?;
+    if steps.len() > 0 {
+        println!("going on after {} finished steps", steps.len());
+    }
     let write = |experiment: Experiment, values: &[Value]| {
         let path = args.out.join(format!("{}.csv", experiment.name()));
         values::write(&path, &machine, values)?;
@@ -171,7 +206,7 @@ pub fn run(args: &PaperArgs) -> Result<()> {
         Ok::<_, anyhow::Error>(())
     };
     if wanted.iter().any(|experiment| experiment.is_of_passes()) {
-        let passes = passes::all(&scale)?;
+        let passes = passes::all(&scale, &mut steps)?;
         for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
             let values = match experiment {
                 Experiment::Table1 => tables::table1(&passes)?,
@@ -184,12 +219,20 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     for &experiment in wanted.iter().filter(|experiment| !experiment.is_of_passes()) {
         let values = match experiment {
             Experiment::Table2 => tables::table2(&scale)?,
-            Experiment::Figure2 => load::figure2(&scale)?,
+            Experiment::Figure2 => load::figure2(&scale, &mut steps)?,
             Experiment::Blocks => blocks::rates(&scale),
             Experiment::Refusals => refusals::refusals(&scale)?,
             Experiment::Figure3 => space::figure3(&scale)?,
             Experiment::Figure4 => formulas::figure4(),
             Experiment::Copies => copies::inserts()?,
+            Experiment::Independent => choices::independent(&scale)?,
+            Experiment::Bins => articles::heaviest(),
+            Experiment::Toy => articles::loads(&scale),
+            Experiment::Bitmap => articles::beside_ours(&scale)?,
+            Experiment::Savings => articles::savings()?,
+            Experiment::Sizes => articles::any_size()?,
+            Experiment::Churn => articles::rates()?,
+            Experiment::Checked => articles::lost()?,
             _ => choices::loads(&scale)?,
         };
         write(experiment, &values)?;

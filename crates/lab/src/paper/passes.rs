@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
 
+use super::resume::Steps;
 use super::structures::{self, Structure};
 use super::{Scale, progress};
 use crate::keys::{Keys, Present};
@@ -24,7 +26,7 @@ const MIXES: [u8; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 
 /// What a pass found. Speeds in million keys a second; occupancy as keys over slots, or over the
 /// keys that a Bloom filter is made for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pass {
     pub(super) items: u64,
     pub(super) bytes: u64,
@@ -56,8 +58,8 @@ impl Passes {
     }
 }
 
-/// All structures, in runs whose order turns round.
-pub(super) fn all(scale: &Scale) -> Result<Vec<Passes>> {
+/// All structures, in runs whose order turns round. Each pass is a step.
+pub(super) fn all(scale: &Scale, steps: &mut Steps) -> Result<Vec<Passes>> {
     let mut passes: Vec<Passes> = structures::all()
         .into_iter()
         .map(|structure| Passes { structure, runs: Vec::new() })
@@ -65,8 +67,11 @@ pub(super) fn all(scale: &Scale) -> Result<Vec<Passes>> {
     let bar = progress("passes", u64::from(scale.runs) * passes.len() as u64);
     for run in 0..scale.runs {
         for at in alternating(passes.len(), run) {
-            bar.set_message(passes[at].structure.name);
-            let pass = pass(&passes[at].structure, scale.slots, Keys::new(u64::from(run) + 1))?;
+            let structure = &passes[at].structure;
+            bar.set_message(structure.name);
+            let step = format!("{}, {} slots, run {run}", structure.name, scale.slots);
+            let keys = Keys::new(u64::from(run) + 1);
+            let pass = steps.get_or(&step, || pass(structure, scale.slots, keys))?;
             passes[at].runs.push(pass);
             bar.inc(1);
         }

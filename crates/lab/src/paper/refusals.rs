@@ -33,7 +33,7 @@ pub(super) fn refusals(scale: &Scale) -> Result<Vec<Value>> {
         let name = format!("m = 2^{log_buckets}, b = {bucket_size}, f = {bits}");
         bar.set_message(name.clone());
         let runs = u64::from(scale.runs) * RUNS;
-        let bytes = Walk::bytes(log_buckets, bucket_size);
+        let bytes = Walk::<u32>::bytes(log_buckets, bucket_size);
         let mut ends = of_runs(runs, bytes, |seed| run(log_buckets, bucket_size, bits, seed));
         ends.sort_by(|a, b| a.load.total_cmp(&b.load));
         let share = |of: fn(Refusal) -> bool| {
@@ -68,7 +68,7 @@ struct End {
 }
 
 fn run(log_buckets: u32, bucket_size: usize, bits: u32, seed: u64) -> End {
-    let mut table = Walk::new(log_buckets, bucket_size, bits);
+    let mut table: Walk<u32> = Walk::new(log_buckets, bucket_size, bits);
     let refusal = table.fill(Keys::new(seed));
     End { refusal, load: table.load() }
 }

@@ -61,7 +61,7 @@ fn halves(name: &str, bits: u32, fpr: f64, cost: f64) -> [Value; 2] {
 
 fn of_walk(bucket_size: usize, name: &str, bits: u32, keys: Keys) -> [Value; 2] {
     let log_buckets = SLOTS - bucket_size.ilog2();
-    let mut table = Walk::new(log_buckets, bucket_size, bits);
+    let mut table: Walk<u32> = Walk::new(log_buckets, bucket_size, bits);
     table.fill(keys);
     let fpr = measured(|key| table.contains(key), keys);
     halves(name, bits, fpr, params::cuckoo_bits_per_key(bits.into(), table.load()))

@@ -117,7 +117,14 @@ mod tests {
     /// 1.6 %. 10 % is six of those.
     #[test]
     fn table_3_has_the_papers_order_and_the_rates_of_theory() {
-        let scale = Scale { slots: 1 << 15, buckets: vec![], bits: vec![], runs: 1, least_of: 1 };
+        let scale = Scale {
+            slots: 1 << 15,
+            buckets: vec![],
+            bits: vec![],
+            bucket_sizes: vec![],
+            runs: 1,
+            least_of: 1,
+        };
         let all: Vec<Passes> = structures::all()
             .into_iter()
             .map(|structure| {

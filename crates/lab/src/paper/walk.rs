@@ -8,8 +8,38 @@ use crate::keys::Keys;
 
 /// Kicks before a table counts as full (paper, section 2.2).
 const MAX_KICKS: u32 = 500;
-/// Marks an empty slot. Fingerprints have at most 20 bits.
-const EMPTY: u32 = u32::MAX;
+/// What a slot is made of: small ones let a table of 2^30 buckets fit into 4 GiB.
+pub(super) trait Slot: Copy + Eq + Send + Sync {
+    /// Marks an empty slot: longer than any fingerprint.
+    const EMPTY: Self;
+    /// The most bits of a fingerprint.
+    const BITS: u32;
+    /// The lowest bits.
+    fn of(bits: u64) -> Self;
+    /// All bits.
+    fn bits(self) -> u64;
+}
+
+macro_rules! slot {
+    ($slot:ty, $bits:literal) => {
+        impl Slot for $slot {
+            const EMPTY: Self = Self::MAX;
+            const BITS: u32 = $bits;
+
+            #[expect(clippy::cast_possible_truncation, reason = "the fingerprint is what is kept")]
+            fn of(bits: u64) -> Self {
+                bits as Self
+            }
+
+            fn bits(self) -> u64 {
+                self.into()
+            }
+        }
+    };
+}
+
+slot!(u8, 7);
+slot!(u32, 20);
 
 /// Buckets at which the search for a closed group ends: larger ones are not told apart from a table
 /// that is full.
@@ -29,8 +59,8 @@ pub(super) enum Refusal {
 }
 
 /// A partial-key cuckoo hash table of fingerprints.
-pub(super) struct Walk {
-    slots: Vec<u32>,
+pub(super) struct Walk<S> {
+    slots: Vec<S>,
     mask: u64,
     bucket_size: usize,
     fingerprint_bits: u32,
@@ -38,28 +68,27 @@ pub(super) struct Walk {
     len: u64,
 }
 
-impl Walk {
-    /// 2^`log_buckets` buckets of `bucket_size` slots for fingerprints of 1 to 20 bits.
+impl<S: Slot> Walk<S> {
+    /// 2^`log_buckets` buckets of `bucket_size` slots for fingerprints of 1 to [`Slot::BITS`] bits.
     pub(super) fn new(log_buckets: u32, bucket_size: usize, fingerprint_bits: u32) -> Self {
         let mask = (1 << log_buckets) - 1;
-        let slots = vec![EMPTY; bucket_size << log_buckets];
+        debug_assert!(fingerprint_bits <= S::BITS, "a slot has room for the fingerprint");
+        let slots = vec![S::EMPTY; bucket_size << log_buckets];
         Self { slots, mask, bucket_size, fingerprint_bits, random: 1, len: 0 }
     }
 
     /// Bytes of such a table.
     pub(super) const fn bytes(log_buckets: u32, bucket_size: usize) -> u64 {
-        (bucket_size as u64 * size_of::<u32>() as u64) << log_buckets
+        (bucket_size as u64 * size_of::<S>() as u64) << log_buckets
     }
 
     /// The key itself is random; its parts serve as hash and fingerprint.
-    const fn split(&self, key: u64) -> (u64, u32) {
-        #[expect(clippy::cast_possible_truncation, reason = "the fingerprint is what is kept")]
-        let fingerprint = (key >> (64 - self.fingerprint_bits)) as u32;
-        (key & self.mask, fingerprint)
+    fn split(&self, key: u64) -> (u64, S) {
+        (key & self.mask, S::of(key >> (64 - self.fingerprint_bits)))
     }
 
-    const fn alternate(&self, bucket: u64, fingerprint: u32) -> u64 {
-        (bucket ^ mix(fingerprint as u64 + 1)) & self.mask
+    fn alternate(&self, bucket: u64, fingerprint: S) -> u64 {
+        (bucket ^ mix(fingerprint.bits() + 1)) & self.mask
     }
 
     fn bucket(&self, bucket: u64) -> std::ops::Range<usize> {
@@ -67,9 +96,9 @@ impl Walk {
         start..start + self.bucket_size
     }
 
-    fn put(&mut self, bucket: u64, fingerprint: u32) -> bool {
+    fn put(&mut self, bucket: u64, fingerprint: S) -> bool {
         let range = self.bucket(bucket);
-        let free = self.slots[range].iter_mut().find(|slot| **slot == EMPTY);
+        let free = self.slots[range].iter_mut().find(|slot| **slot == S::EMPTY);
         free.map(|slot| *slot = fingerprint).is_some()
     }
 
@@ -107,7 +136,7 @@ impl Walk {
         let (mut seen, mut reached) = (HashSet::from(places), places.to_vec());
         while let Some(bucket) = reached.pop() {
             for &fingerprint in &self.slots[self.bucket(bucket)] {
-                if fingerprint == EMPTY || seen.len() > LARGEST_GROUP {
+                if fingerprint == S::EMPTY || seen.len() > LARGEST_GROUP {
                     return Refusal::GivenUp;
                 }
                 let other = self.alternate(bucket, fingerprint);
@@ -140,7 +169,7 @@ impl Walk {
 }
 
 /// The finalizer of murmur3.
-const fn mix(mut value: u64) -> u64 {
+pub(super) const fn mix(mut value: u64) -> u64 {
     value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     value ^ (value >> 33)
@@ -152,14 +181,14 @@ mod tests {
 
     #[test]
     fn alternates_are_mutual_and_members_are_found() {
-        let mut table = Walk::new(10, 4, 12);
+        let mut table: Walk<u32> = Walk::new(10, 4, 12);
         let keys = Keys::new(1);
         let count = 3600;
         assert!((0..count).all(|position| table.insert(keys.key(position)).is_ok()));
         assert!((0..count).all(|position| table.contains(keys.key(position))));
         assert!((table.load() - 3600.0 / 4096.0).abs() < 1e-9);
         for bucket in 0..100 {
-            let other = table.alternate(bucket, 77);
+            let other = table.alternate(bucket, 77_u32);
             assert_eq!(table.alternate(other, 77), bucket);
         }
         // A thousand absent keys, each with eight slots: two false positives are expected.
@@ -168,12 +197,20 @@ mod tests {
     }
 
     #[test]
+    fn small_slots_make_the_same_table() {
+        let (mut small, mut large): (Walk<u8>, Walk<u32>) =
+            (Walk::new(8, 4, 7), Walk::new(8, 4, 7));
+        assert_eq!(small.fill(Keys::new(3)), large.fill(Keys::new(3)));
+        assert_eq!(small.load(), large.load());
+    }
+
+    #[test]
     fn copies_of_a_key_are_a_group_of_two_buckets() {
-        let mut table = Walk::new(10, 2, 12);
+        let mut table: Walk<u32> = Walk::new(10, 2, 12);
         let key = Keys::new(1).key(0);
         assert!((0..4).all(|_| table.insert(key) == Ok(())));
         assert_eq!(table.insert(key), Err(Refusal::Group { buckets: 2 }));
         // Long fingerprints: there is always a way, however long.
-        assert_eq!(Walk::new(12, 4, 16).fill(Keys::new(2)), Refusal::GivenUp);
+        assert_eq!(Walk::<u32>::new(12, 4, 16).fill(Keys::new(2)), Refusal::GivenUp);
     }
 }
