@@ -1,4 +1,4 @@
-//! The report in a real browser: no errors, the calculator's arithmetic, light, dark and narrow.
+//! The report in a real browser: no errors, light, dark and narrow.
 //!
 //! Needs Chromium (Debian's package `chromium`, or its path in `CHROMIUM`). Without one the browser's
 //! part is skipped, unless `LAB_REQUIRE_CHROMIUM` is set. Screenshots stay in cargo's folder for
@@ -10,14 +10,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-const RATES: [f64; 6] = [0.5, 0.03, 0.01, 0.001, 1.9e-3, 1e-9];
-
 /// What the page says about itself.
 #[derive(Deserialize)]
 struct Probe {
-    costs: Vec<Vec<(String, f64)>>,
-    shown: Vec<Vec<String>>,
-    problem: String,
     width: u32,
     window: u32,
     background: String,
@@ -63,36 +58,21 @@ fn browse(chromium: &Path, flags: &[&str], page: &Path) -> (String, Vec<String>)
     (String::from_utf8(output.stdout).unwrap(), messages.collect())
 }
 
-/// The page with a script that types into the calculator and reports in the title.
+/// The page with a script that reports in the title.
 fn probed(folder: &Path) -> PathBuf {
-    let script = format!(
-        r##"<script>
-        const type = (id, value) => {{
-          document.getElementById(id).value = value;
-          document.getElementById(id).dispatchEvent(new Event("input"));
-        }};
-        const problem = document.getElementById("problem");
-        type("keys", "0");
-        const complaint = problem.textContent;
-        type("keys", "2000000");
-        type("fpr", "1");
-        document.title = JSON.stringify({{
-          costs: {RATES:?}.map(costs),
-          shown: [...document.querySelectorAll("#costs tr")]
-            .map((row) => [...row.cells].map((cell) => cell.textContent)),
-          problem: complaint,
+    let script = r##"<script>
+        document.title = JSON.stringify({
           width: document.documentElement.scrollWidth,
           window: innerWidth,
           background: getComputedStyle(document.body).backgroundColor,
           plot: getComputedStyle(document.querySelector("figure svg rect")).fill,
           plots: document.querySelectorAll("figure svg").length,
-        }});
+        });
         parent.postMessage(document.title, "*");
-        </script></body>"##
-    );
+        </script></body>"##;
     let page = fs::read_to_string(folder.join("index.html")).unwrap();
     let path = folder.join("probed.html");
-    fs::write(&path, page.replace("</body>", &script)).unwrap();
+    fs::write(&path, page.replace("</body>", script)).unwrap();
     path
 }
 
@@ -110,6 +90,10 @@ fn the_committed_report_is_what_the_committed_results_give() {
     let mut total = 0;
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
+        // The same again as one page, made where it is wanted.
+        if path.ends_with("index.html") {
+            continue;
+        }
         let committed = root().join("docs/report").join(path.file_name().unwrap());
         let (new, old) = (fs::read_to_string(&path).unwrap(), fs::read_to_string(&committed));
         assert!(old.is_ok_and(|old| old == new), "run `lab report`: {}", committed.display());
@@ -140,19 +124,7 @@ fn the_report_works_in_a_browser() {
 
     let page = probed(folder.path());
     let light = probe(&chromium, &["--window-size=1200,900"], &page);
-    for (&rate, costs) in RATES.iter().zip(&light.costs) {
-        let ours = lab::page::costs(rate);
-        assert_eq!(costs.len(), ours.len());
-        for ((name, bits), (our_name, our_bits)) in costs.iter().zip(ours) {
-            assert_eq!(name, our_name);
-            assert!((bits / our_bits - 1.0).abs() < 1e-12, "{name} at {rate}: {bits}, {our_bits}");
-        }
-    }
-    assert!(light.problem.contains("68 719 476 736"), "{}", light.problem);
-    // 9.585 bits for each of two million keys.
-    let bloom = light.shown.iter().find(|row| row[0] == "Bloom").unwrap();
-    assert_eq!(bloom[1..], ["9.59", "2.40 MB"]);
-    assert_eq!(light.plots, 15);
+    assert_eq!(light.plots, 28);
 
     let dark_flag = "--blink-settings=preferredColorScheme=0";
     let dark = probe(&chromium, &[dark_flag, "--window-size=1200,900"], &page);

@@ -1,25 +1,17 @@
-//! Bits a key by the formulas: the same in the page's JavaScript, which is compared with this.
+//! Bits a key by the library's formulas, for some rates.
 
 use malkoha::params;
 
-/// What a structure costs.
-pub(super) struct Cost {
-    pub(super) name: &'static str,
-    pub(super) bits: String,
-    pub(super) bytes: String,
-}
+use super::table::Table;
 
-/// Keys and rate that the page shows before anybody types.
-const KEYS: f64 = 1e6;
-const FPR: f64 = 0.001;
+const RATES: [f64; 5] = [0.03, 0.01, 0.001, 0.0001, 0.00001];
 
 /// Name and bits a key of each structure, at this false-positive rate. Fingerprints are not rounded
 /// to whole bits.
-#[must_use]
-pub fn costs(fpr: f64) -> Vec<(&'static str, f64)> {
+fn costs(fpr: f64) -> [(&'static str, f64); 10] {
     let bound = params::information_bound(fpr);
     let bloom = params::bloom_bits_per_key(fpr);
-    vec![
+    [
         ("information bound", bound),
         ("gap windows", params::cuckoo_bits_bound(fpr, 2, 0.95)),
         ("semi-sorted cuckoo", params::semi_sorted_bits_bound(fpr, 0.95)),
@@ -35,11 +27,30 @@ pub fn costs(fpr: f64) -> Vec<(&'static str, f64)> {
     ]
 }
 
-/// The rows that stand in the page without JavaScript.
-pub(super) fn example() -> Vec<Cost> {
-    let cost = |(name, bits): (&'static str, f64)| {
-        let bytes = (bits * KEYS / 8.0).ceil();
-        Cost { name, bits: format!("{bits:.2}"), bytes: format!("{:.2} MB", bytes / 1e6) }
+/// A row for each structure, a column for each rate.
+pub(super) fn table() -> Table {
+    let columns = RATES.map(costs);
+    let row = |structure: usize| {
+        let bits = columns.iter().map(|column| format!("{:.2}", column[structure].1));
+        std::iter::once(columns[0][structure].0.to_owned()).chain(bits).collect()
     };
-    costs(FPR).into_iter().map(cost).collect()
+    let heads = RATES.iter().map(|rate| format!("{} %", rate * 100.0));
+    Table {
+        caption: "Bits a key, by the false-positive rate".to_owned(),
+        head: std::iter::once("Structure".to_owned()).chain(heads).collect(),
+        rows: (0..columns[0].len()).map(row).collect(),
+        folded: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bloom_filter_takes_9_585_bits_for_one_percent() {
+        let table = table();
+        let bloom = table.rows.iter().find(|row| row[0] == "Bloom").unwrap();
+        assert_eq!((table.head[2].as_str(), bloom[2].as_str()), ("1 %", "9.59"));
+    }
 }

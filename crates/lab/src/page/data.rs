@@ -54,9 +54,9 @@ pub(super) struct Optional<T> {
 pub(super) struct Data {
     /// The machine of table 3.
     pub(super) machine: Machine,
-    experiments: BTreeMap<Experiment, Vec<Value>>,
-    /// Table 3 at the paper's size.
-    pub(super) full_table3: Optional<Value>,
+    experiments: BTreeMap<Experiment, Optional<Value>>,
+    /// What was measured at the paper's size too: table 3 and figures 5 to 8, as far as there is time.
+    full: BTreeMap<Experiment, Optional<Value>>,
     /// The filter that threads share.
     pub(super) threads: Optional<Row>,
     /// The classic filters beside other people's.
@@ -74,23 +74,54 @@ impl Data {
                 let path = path.display();
                 format!("reading {path}: make it with `lab paper --out {}`", folder.display())
             })?;
-            let values =
+            let rows =
                 values::read(text.as_bytes()).with_context(|| format!("in {}", path.display()))?;
-            experiments.insert(experiment, values);
+            let found = Optional { machine: Machine::of(&text), rows };
             if experiment == Experiment::Table3 {
-                machine = Machine::of(&text);
+                machine = found.machine.clone();
             }
+            experiments.insert(experiment, found);
         }
         // Not measured by everybody: some take long, and peers are another program's.
-        let full_table3 = optional(&folder.join("table3-192MB.csv"), values::read)?;
+        let mut full = BTreeMap::new();
+        for experiment in FULL {
+            let path = folder.join(format!("{}-192MB.csv", experiment.name()));
+            let found = optional(&path, values::read)?;
+            if !found.rows.is_empty() {
+                full.insert(experiment, found);
+            }
+        }
+        // Larger tables of figure 2, some points of it only.
+        let large = optional(&folder.join("figure2-large.csv"), values::read)?;
+        if let Some(figure2) = experiments.get_mut(&Experiment::Figure2) {
+            figure2.rows.extend(large.rows);
+        }
         let peers = optional(&folder.join("peers.csv"), read_csv)?;
         let threads = optional(&folder.join("threads.csv"), read_csv)?;
-        Ok(Self { machine, experiments, full_table3, threads, peers })
+        Ok(Self { machine, experiments, full, threads, peers })
     }
 
     /// The values of an experiment.
     pub(super) fn of(&self, experiment: Experiment) -> &[Value] {
-        &self.experiments[&experiment]
+        &self.experiments[&experiment].rows
+    }
+
+    /// Where an experiment's values come from.
+    pub(super) fn machine_of(&self, experiment: Experiment) -> &Machine {
+        &self.experiments[&experiment].machine
+    }
+
+    /// The values at the paper's size, if they were measured.
+    pub(super) fn full(&self, experiment: Experiment) -> Option<&Optional<Value>> {
+        self.full.get(&experiment)
+    }
+
+    /// The values of the larger tables, their size in MB, and their machine.
+    pub(super) fn largest(&self, experiment: Experiment) -> (&[Value], f64, &Machine) {
+        match self.full(experiment) {
+            Some(full) => (&full.rows, FULL_MEGABYTES, &full.machine),
+            None => (self.of(experiment), self.megabytes(), self.machine_of(experiment)),
+        }
     }
 
     /// A cell of a table, or NaN.
@@ -100,11 +131,7 @@ impl Data {
 
     /// A cell of table 3 at the paper's size, or of the other if that was not measured.
     pub(super) fn largest_table3(&self, column: &str, row: &str) -> f64 {
-        let values = match &self.full_table3.rows[..] {
-            [] => self.of(Experiment::Table3),
-            full => full,
-        };
-        cell(values, column, row)
+        cell(self.largest(Experiment::Table3).0, column, row)
     }
 
     /// Size of the tables of the figures, in MB of 2^20 bytes.
@@ -113,26 +140,47 @@ impl Data {
         cell("million items") * 1e6 * cell("bits an item") / 8.0 / f64::from(1 << 20)
     }
 
-    /// The points of a line of a plot, from left to right: runs that end at different loads leave
-    /// them in another order.
+    /// The points of a line of a plot.
     pub(super) fn line(&self, experiment: Experiment, panel: &str, name: &str) -> Vec<(f64, f64)> {
-        let of_line = |value: &&Value| value.group == panel && value.series == name;
-        let points = self.of(experiment).iter().filter(of_line);
-        let mut points: Vec<(f64, f64)> = points.map(|value| (value.x, value.y)).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points
+        line(self.of(experiment), panel, name)
     }
 
     /// Names of the lines of a panel, in the order of the file.
     pub(super) fn lines(&self, experiment: Experiment, panel: &str) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for value in self.of(experiment).iter().filter(|value| value.group == panel) {
-            if !names.contains(&value.series) {
-                names.push(value.series.clone());
-            }
-        }
-        names
+        names(self.of(experiment), panel)
     }
+}
+
+/// The experiments that are shown at the paper's size too.
+const FULL: [Experiment; 5] = [
+    Experiment::Table3,
+    Experiment::Figure5,
+    Experiment::Figure6,
+    Experiment::Figure7,
+    Experiment::Figure8,
+];
+/// That size.
+pub(super) const FULL_MEGABYTES: f64 = 192.0;
+
+/// The points of a line of a plot, from left to right: runs that end at different loads leave them
+/// in another order.
+pub(super) fn line(values: &[Value], panel: &str, name: &str) -> Vec<(f64, f64)> {
+    let of_line = |value: &&Value| value.group == panel && value.series == name;
+    let points = values.iter().filter(of_line);
+    let mut points: Vec<(f64, f64)> = points.map(|value| (value.x, value.y)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+/// Names of the lines of a panel, in the order of the file.
+pub(super) fn names(values: &[Value], panel: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for value in values.iter().filter(|value| value.group == panel) {
+        if !names.contains(&value.series) {
+            names.push(value.series.clone());
+        }
+    }
+    names
 }
 
 fn cell(values: &[Value], column: &str, row: &str) -> f64 {

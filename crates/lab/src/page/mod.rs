@@ -1,8 +1,8 @@
 //! The report on the paper's experiments: one HTML page, one Markdown page, and the plots, all made
 //! from the result files alone.
 
-mod calculator;
 mod claims;
+mod costs;
 mod data;
 mod explainer;
 mod plot;
@@ -17,8 +17,6 @@ use anyhow::{Context, Result};
 use askama::Template;
 use clap::Args;
 
-use calculator::Cost;
-pub use calculator::costs;
 use data::{Data, Machine};
 use explainer::Step;
 use plot::Plot;
@@ -78,11 +76,12 @@ struct Page {
     /// Where the steps come from.
     example: &'static str,
     steps: Vec<Step>,
-    costs: Vec<Cost>,
+    costs: Table,
     sections: Vec<Section>,
 }
 
-/// Reads the results and writes `index.html`, `README.md` and a file for each plot.
+/// Reads the results and writes `README.md`, a file for each plot, and all of it in one page,
+/// `index.html`.
 ///
 /// # Errors
 ///
@@ -95,7 +94,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         reasons: claims::reasons(&data),
         example: explainer::ORIGIN,
         steps: explainer::steps(),
-        costs: calculator::example(),
+        costs: costs::table(),
         sections: sections::all(&data)?,
     };
     fs::create_dir_all(&args.out).with_context(|| format!("creating {}", args.out.display()))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use plotters::prelude::*;
 
 /// Pixels of a plot; small, so that its letters stay readable on a telephone.
@@ -31,6 +31,8 @@ const PAPER: RGBColor = COLOURS[0].0;
 const INK: RGBColor = COLOURS[1].0;
 const GRID: RGBColor = COLOURS[2].0;
 const LINES: usize = COLOURS.len() - 3;
+/// More lines than these cannot be told apart in one panel.
+const MOST_LINES: usize = 6;
 
 /// A drawn plot.
 #[derive(Clone)]
@@ -57,6 +59,10 @@ pub(super) type Line = (String, Vec<(f64, f64)>);
 impl Plot {
     /// Draws lines with marks. The label of `y` stands above the plot. A line without points is left
     /// out, and keeps its colour from the others.
+    ///
+    /// # Errors
+    ///
+    /// If there are more lines than a panel can show: see [`among`].
     pub(super) fn new(
         file: &str,
         title: &str,
@@ -64,13 +70,16 @@ impl Plot {
         y: Axis<'_>,
         lines: &[Line],
     ) -> Result<Self> {
+        let count = drawn(lines).count();
+        ensure!(count <= MOST_LINES, "{file} has {count} lines: make two panels of it");
         let mut svg = String::new();
         draw(&mut svg, x, y, lines).map_err(|error| anyhow!("drawing {file}: {error}"))?;
         let names: Vec<&str> = drawn(lines).map(|(_, (name, _))| name.as_str()).collect();
         let alt = format!("{title}. {} by {}: {}", y.label, x.label, names.join("; "));
         // Sized by the page, and named for those who cannot see it.
         let size = format!("width=\"{WIDTH}\" height=\"{}\" ", height(lines));
-        let label = format!("role=\"img\" aria-label=\"{alt}\" ");
+        let escaped = alt.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        let label = format!("role=\"img\" aria-label=\"{escaped}\" ");
         let svg = svg.replacen(&size, &label, 1);
         Ok(Self { file: file.to_owned(), alt, svg })
     }
@@ -80,6 +89,16 @@ impl Plot {
         let style = format!("<style>{}</style>", dark_style());
         self.svg.replacen("\">\n", &format!("\">\n{style}\n"), 1)
     }
+}
+
+/// The lines of a panel that shows some of them: the others have no points, so that each line has
+/// one colour in all panels.
+pub(super) fn among(lines: &[Line], names: &[&str]) -> Vec<Line> {
+    let shown = |(name, points): &Line| {
+        let shown = names.contains(&name.as_str());
+        (name.clone(), if shown { points.clone() } else { Vec::new() })
+    };
+    lines.iter().map(shown).collect()
 }
 
 /// The style that exchanges the colours on dark pages.
@@ -197,10 +216,18 @@ mod tests {
         let lines: Vec<Line> = (0..u8::try_from(LINES).unwrap())
             .map(|n| (format!("line {n}"), vec![(1.0, f64::from(n)), (2.0, 3.0)]))
             .collect();
-        let plot = Plot::new("a.svg", "Title", axis, axis, &lines).unwrap();
+        assert!(Plot::new("a.svg", "Title", axis, axis, &lines).is_err(), "too many lines");
+        let names: Vec<&str> = lines.iter().map(|line| line.0.as_str()).collect();
+        let (first, last) = names.split_at(MOST_LINES);
+        let [plot, other] = [first, last]
+            .map(|names| Plot::new("a.svg", "Title", axis, axis, &among(&lines, names)).unwrap());
+        let odd = ("Mutex<T>".to_owned(), vec![(1.0, 1.0)]);
+        let odd = Plot::new("a.svg", "Title", axis, axis, &[odd]).unwrap();
+        assert!(!odd.svg.contains("<T>"), "no browser shows the file");
         let style = dark_style();
-        for part in plot.svg.split("=\"#").skip(1) {
-            assert!(style.contains(&part[..6]), "{}", &part[..6]);
+        for part in plot.svg.split("=\"#").chain(other.svg.split("=\"#")) {
+            let colour = part.get(..6).filter(|part| part.bytes().all(|b| b.is_ascii_hexdigit()));
+            assert!(colour.is_none_or(|colour| style.contains(colour)), "{colour:?}");
         }
         assert!(plot.svg.contains("role=\"img\" aria-label=\"Title. x by x: line 0; "));
         assert!(plot.svg.contains("viewBox") && !plot.svg.contains("<svg width"));

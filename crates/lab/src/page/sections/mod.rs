@@ -1,5 +1,6 @@
 //! The sections of the report: what the paper did, our plots and tables, and why they differ.
 
+mod articles;
 mod others;
 mod space;
 mod speed;
@@ -22,6 +23,7 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
         vec![tables::table3(data)],
         vec![speed::figure5(data)?, speed::figure6(data)?],
         vec![speed::figure7(data)?, speed::figure8(data)?],
+        articles::all(data)?,
         others::all(data),
         threads::all(data)?,
     ];

@@ -2,11 +2,10 @@
 
 use anyhow::Result;
 
-use super::lines;
 use crate::page::Section;
-use crate::page::claims::CACHED;
-use crate::page::data::Data;
-use crate::page::plot::{Axis, Line, Plot};
+use crate::page::claims::{CACHED, place};
+use crate::page::data::{Data, FULL_MEGABYTES, line, names};
+use crate::page::plot::{Axis, Line, Plot, among};
 use crate::page::table::Table;
 use crate::paper::Experiment as E;
 
@@ -20,30 +19,49 @@ pub(super) fn speed<'a>(label: &'a str, lines: &[Line]) -> Axis<'a> {
     Axis { label, from: 0.0, to: highest * 1.05, logarithmic: false }
 }
 
-fn one_panel(
+/// The lines of each plot: the paper's filters, then ours beside the first of them.
+const PANELS: [(&str, [&str; 6]); 2] = [
+    ("", ["CF", "ss-CF", "BF", "blk-BF", "QF", "dl-CBF"]),
+    ("-ours", ["CF", "CBF", "gap windows", "growable", "concurrent", ""]),
+];
+
+/// The plots and tables of a figure, and those at the paper's size if there are any.
+fn panel(
     data: &Data,
     experiment: E,
     (panel, file, title, label): (&str, &str, &str, &str),
     x: Axis<'_>,
-) -> Result<(Plot, Table)> {
-    let measured = lines(data, experiment, panel);
+) -> Result<(Vec<Plot>, Vec<Table>)> {
+    let (mut plots, mut tables) = (Vec::new(), Vec::new());
+    let small = (data.of(experiment), data.megabytes(), data.machine_of(experiment));
+    let full = data.full(experiment).map(|full| (&full.rows[..], FULL_MEGABYTES, &full.machine));
     // Every structure has one colour in all figures, those without removals too.
-    let all = data.lines(E::Figure5, "lookups").into_iter();
-    let lines: Vec<Line> = all
-        .map(|name| {
-            let points = data.line(experiment, panel, &name);
+    let all = data.lines(E::Figure5, "lookups");
+    for (values, megabytes, machine) in [Some(small), full].into_iter().flatten() {
+        let points = |name: String| {
+            let points = line(values, panel, &name);
             (name, points)
-        })
-        .collect();
-    let plot = Plot::new(file, title, x, speed(label, &lines), &lines)?;
-    Ok((plot, Table::of_lines(panel, x.label, &measured)))
+        };
+        let lines: Vec<Line> = all.iter().cloned().map(points).collect();
+        let size = format!("{label}, {megabytes:.0} MB");
+        let end = if megabytes == FULL_MEGABYTES { "-192MB" } else { "" };
+        for (part, names) in PANELS {
+            let file = format!("{file}{part}{end}.svg");
+            let shown = among(&lines, &names);
+            plots.push(Plot::new(&file, title, x, speed(&size, &lines), &shown)?);
+        }
+        let measured: Vec<Line> = names(values, panel).into_iter().map(points).collect();
+        let caption = format!("{panel}, {megabytes:.0} MB ({})", place(machine));
+        tables.push(Table::of_lines(&caption, x.label, &measured));
+    }
+    Ok((plots, tables))
 }
 
 fn size(data: &Data) -> String {
     let size = data.megabytes();
     if size < CACHED {
         format!(
-            "These tables of {size:.0} MB lie in the caches of a newer processor; the paper's took \
+            "Tables of {size:.0} MB lie in the caches of a newer processor; the paper's took \
              192 MB, each read of which waited for memory."
         )
     } else {
@@ -52,8 +70,8 @@ fn size(data: &Data) -> String {
 }
 
 pub(super) fn figure5(data: &Data) -> Result<Section> {
-    let panel = ("lookups", "figure5.svg", "Figure 5", "million lookups a second");
-    let (plot, table) = one_panel(data, E::Figure5, panel, PRESENT)?;
+    let figure = ("lookups", "figure5", "Figure 5", "million lookups a second");
+    let (plots, tables) = panel(data, E::Figure5, figure, PRESENT)?;
     let mut differs = "Our CF compares both buckets without branches, so that a share of one half \
                        is nothing special to it."
         .to_owned();
@@ -71,20 +89,15 @@ pub(super) fn figure5(data: &Data) -> Result<Section> {
         paper: "CF is equally fast for all shares, with a dip at one half; BF and blk-BF lose with \
                 the share; QF is slowest.",
         differs,
-        plots: vec![plot],
-        tables: vec![table],
+        plots,
+        tables,
     })
 }
 
 pub(super) fn figure6(data: &Data) -> Result<Section> {
     let panels = [
-        ("absent keys", "figure6-absent.svg", "Figure 6", "million lookups a second, absent keys"),
-        (
-            "present keys",
-            "figure6-present.svg",
-            "Figure 6",
-            "million lookups a second, present keys",
-        ),
+        ("absent keys", "figure6-absent", "Figure 6", "million lookups a second, absent keys"),
+        ("present keys", "figure6-present", "Figure 6", "million lookups a second, present keys"),
     ];
     let mut section = Section {
         id: "figure6",
@@ -95,17 +108,17 @@ pub(super) fn figure6(data: &Data) -> Result<Section> {
         plots: vec![],
         tables: vec![],
     };
-    for panel in panels {
-        let (plot, table) = one_panel(data, E::Figure6, panel, OCCUPANCY)?;
-        section.plots.push(plot);
-        section.tables.push(table);
+    for figure in panels {
+        let (plots, tables) = panel(data, E::Figure6, figure, OCCUPANCY)?;
+        section.plots.extend(plots);
+        section.tables.extend(tables);
     }
     Ok(section)
 }
 
 pub(super) fn figure7(data: &Data) -> Result<Section> {
-    let panel = ("inserts", "figure7.svg", "Figure 7", "million inserts a second");
-    let (plot, table) = one_panel(data, E::Figure7, panel, OCCUPANCY)?;
+    let figure = ("inserts", "figure7", "Figure 7", "million inserts a second");
+    let (plots, tables) = panel(data, E::Figure7, figure, OCCUPANCY)?;
     Ok(Section {
         id: "figure7",
         title: "Figure 7: inserts by occupancy",
@@ -115,21 +128,21 @@ pub(super) fn figure7(data: &Data) -> Result<Section> {
                   percent, because it goes on where the walk gives up. The growable filter's \
                   inserts pay for the splits of its segments."
             .to_owned(),
-        plots: vec![plot],
-        tables: vec![table],
+        plots,
+        tables,
     })
 }
 
 pub(super) fn figure8(data: &Data) -> Result<Section> {
-    let panel = ("removals", "figure8.svg", "Figure 8", "million removals a second");
-    let (plot, table) = one_panel(data, E::Figure8, panel, OCCUPANCY)?;
+    let figure = ("removals", "figure8", "Figure 8", "million removals a second");
+    let (plots, tables) = panel(data, E::Figure8, figure, OCCUPANCY)?;
     Ok(Section {
         id: "figure8",
         title: "Figure 8: removals by occupancy",
         paper: "From full to empty: CF is fastest and stable, dl-CBF second; QF is slowest when \
                 full and overtakes ss-CF when nearly empty.",
         differs: size(data),
-        plots: vec![plot],
-        tables: vec![table],
+        plots,
+        tables,
     })
 }

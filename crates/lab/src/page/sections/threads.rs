@@ -5,11 +5,30 @@ use anyhow::Result;
 use super::speed::speed;
 use crate::page::Section;
 use crate::page::data::Data;
-use crate::page::plot::{Axis, Line, Plot};
+use crate::page::plot::{Axis, Line, Plot, among};
 use crate::page::table::Table;
 use crate::report::number;
 use crate::results::Row;
 use crate::threads::{Mix, Way};
+
+/// The lines of each plot: every kind of lock, then what else there is to share a filter.
+const PANELS: [(&str, [&str; 6]); 2] = [
+    (
+        "",
+        [
+            "striped, parking",
+            "striped, MCS",
+            "striped, elided MCS",
+            "one lock, parking",
+            "one lock, MCS",
+            "one lock, elided MCS",
+        ],
+    ),
+    (
+        "-others",
+        ["striped, parking", "64 x Mutex<CuckooFilter>", "one owner, no sharing", "", "", ""],
+    ),
+];
 
 /// The section, or none if threads were not measured.
 pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
@@ -22,9 +41,12 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
         let lines = lines(rows, mix, Way::Single);
         let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
         let threads = Axis { label: "threads", from: 0.0, to: most * 1.02, logarithmic: false };
-        let file = format!("threads-{}.svg", mix.to_string().replace(" % ", "-"));
         let label = format!("million operations a second, {mix}");
-        plots.push(Plot::new(&file, "Threads", threads, speed(&label, &lines), &lines)?);
+        for (part, names) in PANELS {
+            let file = format!("threads-{}{part}.svg", mix.to_string().replace(" % ", "-"));
+            let shown = among(&lines, &names);
+            plots.push(Plot::new(&file, "Threads", threads, speed(&label, &lines), &shown)?);
+        }
         for way in [Way::Single, Way::Batch] {
             let lines = self::lines(rows, mix, way);
             tables.push(Table::of_lines(&format!("{mix}, {way}"), threads.label, &lines));
