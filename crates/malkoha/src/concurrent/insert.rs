@@ -173,7 +173,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         max_kicks: u32,
     ) -> Option<bool> {
         let spill = |copies| self.spill_beside(probe, copies).then_some(true);
-        let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+        let (_, beyond) = self.space.look(probe);
         if beyond & BELOW != 0 {
             // No search in a part that is full for good. What is equal here may differ there.
             return Some(self.insert_below(probe, max_kicks));
@@ -215,7 +215,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         probe: &Target,
         max_kicks: u32,
     ) -> Option<Option<Unique>> {
-        let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+        let (_, beyond) = self.space.look(probe);
         if beyond & BELOW != 0 {
             return Some(self.insert_unique_below(probe, max_kicks));
         }

@@ -113,8 +113,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
 
     #[inline(always)]
     pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
-        let &Probe { segment, first, second, fingerprint } = probe;
-        [first, second].map(|place| self.space.bucket(segment, place, fingerprint))
+        self.space.look(probe).0
     }
 
     #[inline(always)]
@@ -130,13 +129,12 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
-            let [first, second] = self.buckets(probe);
+            let ([first, second], beyond) = self.space.look(probe);
             let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
             let fingerprint = probe.fingerprint;
             if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
                 return true;
             }
-            let beyond = self.space.beyond(probe.segment, fingerprint);
             if beyond != 0 && self.is_beyond(probe, beyond) {
                 return true;
             }
@@ -153,8 +151,8 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         let found = |bucket: &AtomicU64| {
             self.lanes.matches(bucket.load(Ordering::Acquire), probe.fingerprint) != 0
         };
-        let beyond = || self.space.beyond(probe.segment, probe.fingerprint);
-        self.buckets(probe).into_iter().any(found) || self.is_beyond(probe, beyond())
+        let (buckets, beyond) = self.space.look(probe);
+        buckets.into_iter().any(found) || beyond != 0 && self.is_beyond(probe, beyond)
     }
 
     /// Copies, spilled ones included.
@@ -263,7 +261,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     pub(super) fn remove(&self, probe: &Target) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let take = || {
-            let beyond = self.space.beyond(probe.segment, probe.fingerprint);
+            let (buckets, beyond) = self.space.look(probe);
             if beyond != 0 {
                 // An equal one may have come to a slot that a lookup has read before.
                 stripe.version.fetch_add(1, Ordering::AcqRel);
@@ -277,7 +275,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
                 self.spilled.fetch_sub(1, Ordering::AcqRel);
                 return true;
             }
-            self.buckets(probe).iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
+            buckets.into_iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
         let removed = self.space.in_part(probe, |_| stripe.lock.with(take));
         if removed && self.space.is_owing() {

@@ -185,11 +185,6 @@ impl<D: Depth> Buckets for InParts<D> {
         self.depth.known(fingerprint)
     }
 
-    #[inline(always)]
-    fn beyond(&self, segment: u64, fingerprint: u64) -> u64 {
-        self.spans[self.name(segment, fingerprint)].load(Ordering::Acquire) & !SPAN
-    }
-
     fn is_stashing(&self, probe: &Probe) -> bool {
         let part = self.part(self.extent(probe).name);
         // Not each time: what was seen not to be full must let the key go.
@@ -234,13 +229,18 @@ impl<D: Depth> Buckets for InParts<D> {
         name
     }
 
+    /// One load for all: a part that is split meanwhile raises versions before it empties a bucket,
+    /// and a part is marked before a key lies beyond it.
     #[inline(always)]
-    fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64 {
-        let Extent { name, .. } = self.owner(self.name(segment, fingerprint));
+    fn look(&self, probe: &Probe) -> ([&AtomicU64; 2], u64) {
+        let name = self.name(probe.segment, probe.fingerprint);
+        let word = self.spans[name].load(Ordering::Acquire);
+        let span = word & SPAN;
+        let words = &self.part(name >> span << span).words;
         // The part is in memory, so the index fits usize.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let place = place as usize;
-        &self.part(name).words[place]
+        let bucket = |place: u64| &words[place as usize];
+        ([probe.first, probe.second].map(bucket), word & !SPAN)
     }
 
     #[inline]

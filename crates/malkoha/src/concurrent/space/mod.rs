@@ -81,9 +81,10 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     /// The name of such a fingerprint, which may be that of a part.
     fn name(&self, segment: u64, fingerprint: u64) -> usize;
 
-    /// The bucket at a place of the part that the fingerprint belongs to now. To be asked again
+    /// Both buckets of a key in the part that it belongs to now, and where keys lie that are not in
+    /// this part: 0, or [`STASH`], the spill list, and [`BELOW`], a table below. To be asked again
     /// whenever the version of the fingerprint's stripe has changed.
-    fn bucket(&self, segment: u64, place: u64, fingerprint: u64) -> &AtomicU64;
+    fn look(&self, probe: &Probe) -> ([&AtomicU64; 2], u64);
 
     /// Runs a change on the part that the probe belongs to, which is not split meanwhile.
     fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R;
@@ -119,13 +120,6 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     #[inline(always)]
     fn known(&self, fingerprint: u64) -> u64 {
         fingerprint
-    }
-
-    /// Where keys lie that are not in the part that such fingerprints belong to: 0, or [`STASH`],
-    /// the spill list, and [`BELOW`], a table below.
-    #[inline(always)]
-    fn beyond(&self, _segment: u64, _fingerprint: u64) -> u64 {
-        0
     }
 
     /// Whether a key that fits nowhere goes to the spill list, in a part that is marked so. If not,

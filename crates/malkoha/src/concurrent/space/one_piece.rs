@@ -62,8 +62,9 @@ impl Buckets for OnePiece {
     }
 
     #[inline(always)]
-    fn bucket(&self, segment: u64, place: u64, _: u64) -> &AtomicU64 {
-        &self.words[segment as usize * self.places + place as usize]
+    fn look(&self, probe: &Probe) -> ([&AtomicU64; 2], u64) {
+        let start = probe.segment as usize * self.places;
+        ([probe.first, probe.second].map(|place| &self.words[start + place as usize]), 0)
     }
 
     #[inline(always)]

@@ -66,7 +66,7 @@ fn key<P: Locking, S: Space>(
 
 /// Puts a key into a bucket, come what may.
 fn put<P: Locking, S: Space>(table: &Table<P, S>, place: u64, key: &Probe) {
-    let bucket = table.space.bucket(0, place, key.fingerprint);
+    let ([bucket, _], _) = table.space.look(&Probe { first: place, ..*key });
     assert!(table.put(bucket, key.fingerprint), "the model leaves room");
 }
 
