@@ -9,9 +9,10 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, get, info, new, plan, screen, store, union, uniq, verify,
+    build, check, count, edit, generate, get, index, info, new, plan, screen, store, union, uniq,
+    verify,
 };
-use crate::input::Inputs;
+use crate::input::{Inputs, files_below};
 
 const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
 
@@ -34,6 +35,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Screen(screen::Arguments),
+    Index(index::Arguments),
     Uniq(uniq::Arguments),
     New(new::Arguments),
     Build(build::Arguments),
@@ -124,6 +126,43 @@ pub(crate) struct SelectArgs {
 
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+/// What else is printed of lines, as grep has it.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Files and places")]
+pub(crate) struct PlaceArgs {
+    /// Read all files below an INPUT that is a directory
+    #[arg(short, long)]
+    recursive: bool,
+
+    /// Print the name of its file in front of each line; with -c, of each file its count
+    #[arg(short = 'H', long = "with-filename")]
+    pub(crate) file: bool,
+
+    /// Print the number that each line has in its file in front of it
+    #[arg(short = 'n', long)]
+    pub(crate) line_number: bool,
+
+    /// Print only the names of files of which a line would be printed
+    #[arg(short = 'l', long, conflicts_with = "count")]
+    pub(crate) files_with_matches: bool,
+
+    /// Read a file no further when so many of its lines are printed
+    #[arg(short, long, value_name = "NUM", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_count: Option<u64>,
+}
+
+impl PlaceArgs {
+    /// The files that are read.
+    pub(crate) fn inputs(&self, input: &InputArgs) -> Inputs {
+        let inputs = if self.recursive {
+            Inputs::of_files(files_below(&input.paths), input.separator())
+        } else {
+            input.inputs()
+        };
+        inputs.numbered(self.line_number)
+    }
 }
 
 /// The hash of a filter that ends with the process.

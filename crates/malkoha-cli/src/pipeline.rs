@@ -24,6 +24,11 @@ pub(crate) trait Sink: Send + 'static {
 
     /// Takes what was made of the next block.
     fn take(&mut self, made: &mut Self::Made) -> Result<()>;
+
+    /// Whether nothing that comes would change what it did.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// Lets up to `threads` threads `work` on all blocks of `inputs`, and `sink` take what they make of
@@ -119,7 +124,7 @@ where
             };
             let Some(mut turn) = self.wait_for(number) else { return };
             let taken = match (worked, &mut turn.sink) {
-                (Ok(true), Some(sink)) => sink.take(&mut made).map(|()| true),
+                (Ok(true), Some(sink)) => sink.take(&mut made).map(|()| !sink.is_done()),
                 (end, _) => end,
             };
             match taken {

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{InputArgs, SelectArgs, ThreadArgs};
+use crate::cli::{InputArgs, PlaceArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::keys::KeyArgs;
 use crate::progress::Progress;
-use crate::screen::{Approximate, StoreKeys, print_selected};
+use crate::screen::{Approximate, Selecting, StoreKeys, print_selected};
 
 const AFTER_HELP: &str = "\
 A line that was put in is always found. Of the others, the filter's rate are
@@ -43,17 +43,21 @@ pub(crate) struct Arguments {
     no_verify: bool,
 
     #[command(flatten)]
+    places: PlaceArgs,
+
+    #[command(flatten)]
     keys: KeyArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { filter, input, select, threads, no_verify, keys } = arguments;
-    let (inputs, threads) = (input.inputs(), threads.threads());
+    let Arguments { filter, input, select, threads, no_verify, places, keys } = arguments;
+    let (inputs, threads) = (places.inputs(input), threads.threads());
+    let selecting = Selecting { select, places, lists: None, keys: keys.keys() };
     let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
     if let Some(stored) = StoreKeys::at(filter)? {
-        return print_selected(&inputs, stored, select, keys.keys(), threads, &checking());
+        return print_selected(&inputs, stored, selecting, threads, &checking());
     }
     let open = if *no_verify { filter::open } else { filter::open_verified };
     let filter = Approximate(open(filter)?);
-    print_selected(&inputs, filter, select, keys.keys(), threads, &checking())
+    print_selected(&inputs, filter, selecting, threads, &checking())
 }

@@ -6,6 +6,7 @@ pub(crate) mod count;
 pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod get;
+pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod new;
 pub(crate) mod plan;
@@ -27,6 +28,7 @@ use crate::failure::Outcome;
 pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
         Command::Screen(arguments) => screen::run(&arguments),
+        Command::Index(arguments) => index::run(&arguments),
         Command::Uniq(arguments) => uniq::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),

@@ -3,27 +3,34 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::cli::{InputArgs, SeedArgs, SelectArgs, ThreadArgs};
+use crate::cli::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
-use crate::input::{List, is_stdin};
+use crate::input::is_stdin;
 use crate::keys::KeyArgs;
 use crate::progress::Progress;
-use crate::screen::{
-    Approximate, Domains, Exact, Networks, StoreKeys, filter_of, list_of_names, print_selected,
-};
+use crate::screen::{How, Lists, Selecting, print_selected};
 
 const AFTER_HELP: &str = "\
-Prints the same lines as 'LC_ALL=C grep -aFxf LIST INPUT', in 5 to 7 bytes of
+Prints the same lines as 'LC_ALL=C grep -haFxf LIST INPUT', in 5 to 7 bytes of
 memory a line of LIST. A regular file LIST is mapped, not read, and must not
 change meanwhile: if it is cut short, the program is stopped (SIGBUS). A LIST
-that is a pipe is kept in memory.
+that is a pipe is kept in memory. An index that 'malkoha index' keeps beside a
+LIST is used.
+
+Where the input is less than half as long as the lists, it is indexed instead,
+in as little memory, and the lists are read once. Input from a pipe is, if all
+of it comes within a tenth of a second.
 
 Fields, as -k 2 chooses, are of INPUT; the lines of LIST are compared as
 wholes. How they are spelled (--ignore-case, --crlf, --trim) holds for both. A
 line that lacks a field has an empty one, and a line on stderr tells how many
 there were.
+
+-H, -n and '-o list' print FILE:, LINE: and LIST:LINE: in front of lines, in
+this order. Of several places in lists, -o tells the first; of domains and
+networks the most specific. Names of files are not printed without -H.
 
 Lines of LIST that --domain or --cidr does not understand are counted on
 stderr. Rules of ad blockers are understood if they are for a whole domain and
@@ -33,26 +40,32 @@ With --approximate only fingerprints of LIST are kept, in about 2 bytes a line;
 then RATE of the lines that are not in LIST are taken for lines of it.
 
 Examples:
-  malkoha screen --list blocked.txt access.txt       lines that are in the list
-  malkoha screen -v --list known.txt < all.txt       lines that are not
-  find . -print0 | malkoha screen -0 --list paths.bin
-  malkoha screen --csv -k 3 --list emails.txt users.csv
-  malkoha screen -v --domain --list hosts.txt visited.txt
-  malkoha screen --cidr --list drop.txt -k 1 -t ' ' access.log";
+  malkoha screen -f blocked.txt access.txt       lines that are in the list
+  malkoha screen -v -f known.txt < all.txt       lines that are not
+  malkoha screen -rHn -o list -f a.txt -f b.txt logs/
+  find . -print0 | malkoha screen -0 -f paths.bin
+  malkoha screen --csv -k 3 -f emails.txt users.csv
+  malkoha screen -v --domain -f hosts.txt visited.txt
+  malkoha screen --cidr -f drop.txt -k 1 -t ' ' access.log";
 
 /// Print the lines that are in a list
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input
-    #[arg(short, long)]
-    list: PathBuf,
+    /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input.
+    /// There may be several
+    #[arg(short = 'f', long = "list", value_name = "LIST", required = true)]
+    lists: Vec<PathBuf>,
 
     #[command(flatten)]
     input: InputArgs,
 
     #[command(flatten)]
     select: SelectArgs,
+
+    /// Print in front of each line where it is listed: the list, and the number of the line in it
+    #[arg(short, long, value_name = "WHAT", conflicts_with_all = ["invert", "approximate"])]
+    origin: Option<Origin>,
 
     #[command(flatten)]
     seed: SeedArgs,
@@ -78,49 +91,49 @@ pub(crate) struct Arguments {
     cidr: bool,
 
     #[command(flatten)]
+    places: PlaceArgs,
+
+    #[command(flatten)]
     keys: KeyArgs,
 }
 
+/// What of lists is printed in front of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Origin {
+    // The list that has the line, and the number of the line in it.
+    List,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { list, input, select, seed, threads, approximate, fpr, .. } = arguments;
+    let Arguments { lists, input, select, places, seed, threads, .. } = arguments;
     let keys = arguments.keys.keys();
-    let (inputs, threads) = (input.inputs(), threads.threads());
-    if is_stdin(list) && inputs.use_stdin() {
+    let (mut inputs, threads) = (places.inputs(input), threads.threads());
+    let of_stdin = lists.iter().filter(|list| is_stdin(list)).count();
+    if of_stdin > 0 && inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");
     }
-    let screening = || Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
-    if let Some(stored) = StoreKeys::at(list)? {
-        if arguments.domain || arguments.cidr {
-            bail!("a store has keys, and no domains or networks: name a list of lines");
-        }
-        if *approximate {
-            bail!("a store answers without error: leave --approximate away");
-        }
-        return print_selected(&inputs, stored, select, keys, threads, &screening());
+    if of_stdin > 1 {
+        bail!("two lists are both standard input: name a file for one of them");
     }
-    let separator = input.separator();
-    let (path, list) = (list, List::open(list)?);
-    if arguments.cidr {
-        let (networks, unread) = Networks::of(&list, separator)?;
-        unread.report(path, "networks")?;
-        return print_selected(&inputs, networks, select, keys, threads, &screening());
-    }
-    if arguments.domain {
-        let (names, unread) = list_of_names(&list, separator)?;
-        unread.report(path, "domains")?;
-        drop(list);
-        let exact = Exact::build(names, b'\n', seed.hasher(), threads, &Progress::hidden())?;
-        return print_selected(&inputs, Domains(exact), select, keys, threads, &screening());
-    }
-    let list = keys.spell(list, separator)?;
-    if *approximate {
-        let filter = filter_of(&list, separator, *fpr, seed.hasher())?;
-        drop(list);
-        print_selected(&inputs, Approximate(Box::new(filter)), select, keys, threads, &screening())
-    } else {
-        let indexing = Progress::new("Indexing", Some(list.len() as u64), input.quiet);
-        let exact = Exact::build(list, separator, seed.hasher(), threads, &indexing)?;
-        drop(indexing);
-        print_selected(&inputs, exact, select, keys, threads, &screening())
-    }
+    let how = match arguments {
+        Arguments { domain: true, .. } => How::Domains,
+        Arguments { cidr: true, .. } => How::Networks,
+        Arguments { approximate: true, fpr, .. } => How::Approximately(*fpr),
+        _ => How::Lines,
+    };
+    let with_origins = arguments.origin.is_some();
+    let lists = Lists {
+        paths: lists,
+        how,
+        with_origins,
+        keys: &keys,
+        hasher: seed.hasher(),
+        threads,
+        quiet: input.quiet,
+    };
+    let matcher = lists.matcher(&mut inputs)?;
+    let lists = with_origins.then_some(lists.paths);
+    let screening = Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
+    let selecting = Selecting { select, places, lists, keys: keys.clone() };
+    print_selected(&inputs, matcher, selecting, threads, &screening)
 }

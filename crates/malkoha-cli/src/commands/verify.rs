@@ -8,7 +8,7 @@ use clap::Args;
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::name;
-use crate::screen::print_record;
+use crate::screen::{is_index, print_record, verify_index};
 
 const AFTER_HELP: &str = "\
 Exit code 0 if every byte is as it was written; 2, and where the damage is, if
@@ -17,17 +17,22 @@ not.
 Example:
   malkoha verify seen.mlk";
 
-/// Compare a filter file with its checksums
+/// Compare a filter file, or the index of a list, with its checksums
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Filter file
+    /// Filter file, or LIST.mlx
     filter: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = filter::open(&arguments.filter)?;
-    filter.verify().with_context(|| format!("filter {} is not whole", name(&arguments.filter)))?;
+    let path = &arguments.filter;
+    if is_index(path) {
+        verify_index(path).with_context(|| format!("index {} is not whole", name(path)))?;
+    } else {
+        let filter = filter::open(path)?;
+        filter.verify().with_context(|| format!("filter {} is not whole", name(path)))?;
+    }
     print_record(&format!("{}: ok", arguments.filter.display()))?;
     Ok(Outcome::Found)
 }

@@ -1,14 +1,15 @@
 //! Reading inputs, a block of whole lines at a time.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::vec::IntoIter;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use indicatif::ProgressBar;
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
@@ -25,6 +26,7 @@ pub(crate) struct Block {
     filled: usize,
     file: usize,
     offset: u64,
+    line: u64,
 }
 
 impl Block {
@@ -36,6 +38,11 @@ impl Block {
     /// Bytes of the file before these lines, as they are read.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Lines of the file before these, where inputs are numbered.
+    pub(crate) fn lines_before(&self) -> u64 {
+        self.line
     }
 
     /// The lines with their terminators, which the last line of a file may lack.
@@ -53,8 +60,12 @@ pub(crate) struct Blocks {
     /// A file that cannot be read is an error, and not passed over.
     all_needed: bool,
     lengths: Option<Arc<[u64]>>,
-    /// Bytes of the file that have been handed over.
+    begun: Option<Arc<[u8]>>,
+    numbered: bool,
+    wanted: Arc<AtomicUsize>,
+    /// Bytes of the file that have been handed over, and lines.
     offset: u64,
+    line: u64,
     source: Option<(PathBuf, Box<dyn Read + Send>)>,
     /// The beginning of a line whose end has not been read.
     rest: Vec<u8>,
@@ -69,7 +80,11 @@ impl Blocks {
             separator: inputs.separator,
             all_needed: inputs.all_needed,
             lengths: inputs.lengths.clone(),
+            begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
+            numbered: inputs.numbered,
+            wanted: Arc::clone(&inputs.wanted),
             offset: 0,
+            line: 0,
             source: None,
             rest: Vec::new(),
             progress,
@@ -79,12 +94,16 @@ impl Blocks {
     /// Reads the next lines, as many as come at once; `false` at the end of all files.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool> {
         loop {
+            if self.opened <= self.wanted.load(Ordering::Relaxed) && self.opened > 0 {
+                self.source = None;
+                self.rest.clear();
+            }
             if self.source.is_none() {
                 let Some(path) = self.paths.next() else { return Ok(false) };
                 self.opened += 1;
-                match open(&path) {
+                match self.open(&path) {
                     Ok(source) => {
-                        self.offset = 0;
+                        (self.offset, self.line) = (0, 0);
                         self.source = Some((path, self.limited(source)));
                     }
                     Err(error) => self.fail(error)?,
@@ -94,14 +113,38 @@ impl Blocks {
             match self.read_lines(block) {
                 Ok(true) => {
                     block.file = self.opened - 1;
-                    block.offset = self.offset;
+                    (block.offset, block.line) = (self.offset, self.line);
                     self.offset += block.filled as u64;
+                    if self.numbered {
+                        self.line += memchr_iter(self.separator, block.lines()).count() as u64;
+                    }
                     return Ok(true);
                 }
                 Ok(false) => {}
                 Err(error) => self.fail(error)?,
             }
         }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<Box<dyn Read + Send>> {
+        let is_output =
+            |handle: io::Result<Handle>| handle.is_ok_and(|handle| stdout::is_file(&handle));
+        let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
+        let source: Box<dyn Read + Send> = if is_stdin(path) {
+            ensure!(!is_output(Handle::stdin()), refuse());
+            match self.begun.take() {
+                Some(begun) => Box::new(Cursor::new(begun).chain(io::stdin())),
+                None => Box::new(io::stdin()),
+            }
+        } else {
+            let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
+            if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+                bail!("cannot read {}: it is a directory, and lines come from files", name(path));
+            }
+            ensure!(!is_output(file.try_clone().and_then(Handle::from_file)), refuse());
+            Box::new(file)
+        };
+        content::lines(source).with_context(|| format!("cannot read {}", name(path)))
     }
 
     fn limited(&self, source: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
@@ -154,22 +197,4 @@ impl Blocks {
             filled = end;
         }
     }
-}
-
-fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    let is_output =
-        |handle: io::Result<Handle>| handle.is_ok_and(|handle| stdout::is_file(&handle));
-    let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
-    let source: Box<dyn Read + Send> = if is_stdin(path) {
-        ensure!(!is_output(Handle::stdin()), refuse());
-        Box::new(io::stdin())
-    } else {
-        let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            bail!("cannot read {}: it is a directory, and lines come from files", name(path));
-        }
-        ensure!(!is_output(file.try_clone().and_then(Handle::from_file)), refuse());
-        Box::new(file)
-    };
-    content::lines(source).with_context(|| format!("cannot read {}", name(path)))
 }

@@ -56,6 +56,11 @@ pub(super) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
     Ok(content)
 }
 
+/// What bytes in memory begin with.
+pub(super) fn start_of_bytes(bytes: &[u8]) -> Option<Content> {
+    SIGNATURES.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, content)| *content)
+}
+
 type Rest<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// Reads no more than it takes to tell, because a line may be waited for that comes alone.

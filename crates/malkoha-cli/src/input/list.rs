@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use memchr::memchr_iter;
@@ -19,6 +20,7 @@ use super::{content, is_stdin, name};
 pub(crate) enum List {
     Mapped(Mmap),
     Read(Vec<u8>),
+    Shared(Arc<[u8]>),
 }
 
 impl List {
@@ -46,6 +48,16 @@ impl List {
         Ok(Self::Mapped(map))
     }
 
+    /// Whether [`open`](Self::open) would open it, as far as can be told without reading a pipe.
+    pub(crate) fn is_readable(path: &Path) -> bool {
+        let Ok(metadata) = path.metadata() else { return false };
+        if !metadata.is_file() {
+            return !metadata.is_dir();
+        }
+        let start = File::open(path).and_then(|file| content::start_of(&file));
+        start.is_ok_and(|start| !matches!(start, Some(content::Content::NoLines(_))))
+    }
+
     /// A regular file of lines that are not compressed, if it is one that can be read.
     pub(crate) fn map(path: &Path) -> Option<Self> {
         // A pipe must not be opened here: who writes to it would find it closed again.
@@ -61,6 +73,11 @@ impl List {
         }
         // SAFETY: as in `open`.
         unsafe { Mmap::map(&file) }.ok().map(Self::Mapped)
+    }
+
+    /// Bytes that were read, if they are lines that are not compressed.
+    pub(super) fn of_bytes(bytes: &Arc<[u8]>) -> Option<Self> {
+        content::start_of_bytes(bytes).is_none().then(|| Self::Shared(Arc::clone(bytes)))
     }
 
     fn read(source: Box<dyn Read + Send>) -> io::Result<Self> {
@@ -82,6 +99,7 @@ impl Deref for List {
         match self {
             Self::Mapped(map) => map,
             Self::Read(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
         }
     }
 }

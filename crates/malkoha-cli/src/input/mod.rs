@@ -1,14 +1,18 @@
 //! Where lines come from: files, or standard input.
 
+mod ahead;
 mod blocks;
 mod content;
 mod hashed;
 mod list;
 mod split;
+mod texts;
+mod tree;
 mod zstd;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use same_file::is_same_file;
 
@@ -16,6 +20,8 @@ pub(crate) use blocks::{Block, Blocks};
 pub(crate) use hashed::Hashed;
 pub(crate) use list::List;
 pub(crate) use split::{BATCH, split};
+pub(crate) use texts::Texts;
+pub(crate) use tree::files_below;
 
 use crate::progress::Progress;
 
@@ -30,6 +36,11 @@ pub(crate) struct Inputs {
     all_needed: bool,
     /// Bytes of each file to read, if not all that there are then.
     lengths: Option<Arc<[u64]>>,
+    /// What has been read of standard input, and whether that is all of it.
+    begun: Option<(Arc<[u8]>, bool)>,
+    numbered: bool,
+    /// Files before this one need not be read on.
+    wanted: Arc<AtomicUsize>,
 }
 
 impl Inputs {
@@ -38,7 +49,20 @@ impl Inputs {
         if paths.is_empty() {
             paths.push(STDIN.into());
         }
-        Self { paths, separator, all_needed: false, lengths: None }
+        Self::of_files(paths, separator)
+    }
+
+    /// Lines of `paths`, which may be none.
+    pub(crate) fn of_files(paths: Vec<PathBuf>, separator: u8) -> Self {
+        Self {
+            paths,
+            separator,
+            all_needed: false,
+            lengths: None,
+            begun: None,
+            numbered: false,
+            wanted: Arc::default(),
+        }
     }
 
     /// With all of them or not at all. Otherwise what cannot be read is told and passed over.
@@ -51,8 +75,27 @@ impl Inputs {
         Self { lengths: Some(lengths), ..self }
     }
 
+    /// Lets each block know the number of its first line.
+    pub(crate) fn numbered(self, numbered: bool) -> Self {
+        Self { numbered, ..self }
+    }
+
+    /// What lets go of files before they have been read to their ends.
+    pub(crate) fn skipper(&self) -> Skipper {
+        Skipper { wanted: Arc::clone(&self.wanted), files: self.paths.len() }
+    }
+
     pub(crate) fn separator(&self) -> u8 {
         self.separator
+    }
+
+    /// What the file at `path`, one of these, holds: mapped, or read already. `None` if it must be
+    /// read from its beginning to its end, or if it has no plain lines.
+    fn in_memory(&self, path: &Path) -> Option<List> {
+        match &self.begun {
+            Some((bytes, true)) if is_stdin(path) => List::of_bytes(bytes),
+            _ => List::map(path),
+        }
     }
 
     pub(crate) fn paths(&self) -> &[PathBuf] {
@@ -90,6 +133,24 @@ impl Inputs {
     /// All lines, block by block.
     pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
         Blocks::new(self, progress.bar())
+    }
+}
+
+/// Tells readers which files nobody wants to read on.
+pub(crate) struct Skipper {
+    wanted: Arc<AtomicUsize>,
+    files: usize,
+}
+
+impl Skipper {
+    /// No more of this file, and of those before it.
+    pub(crate) fn skip(&self, file: usize) {
+        self.wanted.fetch_max(file + 1, Ordering::Relaxed);
+    }
+
+    /// Whether no file is wanted any more.
+    pub(crate) fn skips_all(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) >= self.files
     }
 }
 

@@ -63,7 +63,7 @@ impl KeyArgs {
             (None, None) => Pick::Line,
         };
         let &Self { ignore_case, crlf, trim, .. } = self;
-        Keys { pick, spelling: Spelling { ignore_case, crlf, trim } }
+        Keys { pick, spelling: Spelling { ignore_case, crlf, trim }, counted: true }
     }
 }
 
@@ -72,6 +72,8 @@ impl KeyArgs {
 pub(crate) struct Keys {
     pick: Pick,
     spelling: Spelling,
+    /// Lines that lack a field are counted.
+    counted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -138,7 +140,7 @@ impl Keys {
                     true
                 }
             };
-            if !is_whole {
+            if !is_whole && self.counted {
                 WITHOUT_FIELD.fetch_add(1, Ordering::Relaxed);
             }
             self.spelling.apply(&mut text, start);
@@ -161,9 +163,19 @@ impl Keys {
         self.with(lines, |keys| Ok(keys.iter().map(|key| hasher.hash_bytes(key)).collect()))
     }
 
+    /// Lines that lack a field will be told of by others.
+    pub(crate) fn uncounted(self) -> Self {
+        Self { counted: false, ..self }
+    }
+
+    /// The keys of lists: whole lines, spelled alike.
+    pub(crate) fn of_lists(&self) -> Self {
+        Self { pick: Pick::Line, ..self.clone() }
+    }
+
     /// A list whose lines are keys, spelled as keys are.
     pub(crate) fn spell(&self, list: List, separator: u8) -> Result<List> {
-        let spelling = Self { pick: Pick::Line, spelling: self.spelling };
+        let spelling = self.of_lists();
         if spelling.are_lines() {
             return Ok(list);
         }
@@ -206,7 +218,7 @@ mod tests {
         let text = |keys: &[&[u8]]| {
             Ok(keys.iter().map(|key| String::from_utf8(key.to_vec()).unwrap()).collect())
         };
-        Keys { pick, spelling }.with(&lines, text).unwrap()
+        Keys { pick, spelling, counted: false }.with(&lines, text).unwrap()
     }
 
     const AS_IT_IS: Spelling = Spelling { ignore_case: false, crlf: false, trim: false };
@@ -226,7 +238,7 @@ mod tests {
         let pick = Pick::Csv { fields: fields::parse("2").unwrap(), delimiter: b',' };
         let lines = ["a,\"b,\"\"c\"\"\",d", "a,b\r", "a", ""];
         assert_eq!(keys_of(pick.clone(), AS_IT_IS, &lines), ["b,\"c\"", "b", "", ""]);
-        let keys = Keys { pick, spelling: AS_IT_IS };
+        let keys = Keys { pick, spelling: AS_IT_IS, counted: false };
         let error = keys.with(&[b"a,\"b"], |_| Ok(())).unwrap_err();
         assert!(error.to_string().contains("a quote is not closed"), "{error}");
     }

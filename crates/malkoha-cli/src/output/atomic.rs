@@ -11,6 +11,7 @@ use malkoha::{Content, Filter, FilterView, ReadError};
 use super::stdout;
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
+use crate::screen::is_index;
 
 /// Bytes of a file that say what it is.
 const SIGNATURE_BYTES: u64 = 8;
@@ -22,6 +23,8 @@ pub(crate) enum Overwrite {
     Nothing,
     /// Only filter files, and files without content.
     Filters,
+    /// Only indexes that are kept beside lists, and files without content.
+    Indexes,
     /// Any file.
     Anything,
 }
@@ -35,12 +38,24 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     overwrite: Overwrite,
     filter: &Filter<T, C>,
 ) -> Result<()> {
+    replace_with(path, overwrite, &|out| filter.write_to(out))
+}
+
+/// What writes all that a file is to hold.
+pub(crate) type Contents<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// [`replace`] by whatever is written.
+pub(crate) fn replace_with(
+    path: &Path,
+    overwrite: Overwrite,
+    contents: &Contents<'_>,
+) -> Result<()> {
     if is_stdin(path) {
         stdout::is_open().context(CANNOT_WRITE)?;
         if io::stdout().is_terminal() && overwrite == Overwrite::Filters {
             bail!("a filter is no text for a terminal: name a file, or send it there with --force");
         }
-        return write(io::stdout().lock(), filter).context(CANNOT_WRITE);
+        return write(io::stdout().lock(), contents).context(CANNOT_WRITE);
     }
     let failed = || format!("cannot write {}", name(path));
     match fs::metadata(path) {
@@ -48,24 +63,28 @@ pub(crate) fn replace<T: Lookup, C: Content>(
         Ok(metadata) if metadata.is_dir() => bail!("{}: it is a directory", failed()),
         Ok(metadata) if !metadata.is_file() => {
             let device = OpenOptions::new().write(true).open(path).with_context(failed)?;
-            write(device, filter).with_context(failed)
+            write(device, contents).with_context(failed)
         }
         Ok(metadata) => {
-            if overwrite == Overwrite::Filters && metadata.len() > 0 && !is_filter(path) {
-                bail!(
+            match overwrite {
+                Overwrite::Filters if metadata.len() > 0 && !is_filter(path) => bail!(
                     "{} exists and is not a filter: name another file, or overwrite it with --force",
                     name(path)
-                );
+                ),
+                Overwrite::Indexes if metadata.len() > 0 && !is_index(path) => {
+                    bail!("{} exists and is not an index: move it elsewhere", name(path));
+                }
+                _ => {}
             }
             // The file that a link leads to is replaced, not the link.
             let target = path.canonicalize().with_context(failed)?;
-            write_beside(&target, Some(metadata.permissions()), overwrite, filter)
+            write_beside(&target, Some(metadata.permissions()), overwrite, contents)
                 .with_context(failed)
         }
         // A link may lead to a file that is not there yet.
         Err(_) => {
             let target = destination(path).with_context(failed)?;
-            match write_beside(&target, None, overwrite, filter) {
+            match write_beside(&target, None, overwrite, contents) {
                 Err(error)
                     if overwrite == Overwrite::Nothing
                         && error.kind() == io::ErrorKind::AlreadyExists =>
@@ -78,11 +97,11 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     }
 }
 
-fn write_beside<T: Lookup, C: Content>(
+fn write_beside(
     target: &Path,
     permissions: Option<Permissions>,
     overwrite: Overwrite,
-    filter: &Filter<T, C>,
+    contents: &Contents<'_>,
 ) -> io::Result<()> {
     let directory = match target.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
@@ -97,7 +116,7 @@ fn write_beside<T: Lookup, C: Content>(
         builder.permissions(Permissions::from_mode(0o666));
     }
     let complete = |file: &File| {
-        write(file, filter)?;
+        write(file, contents)?;
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
         file.sync_all()
     };
@@ -188,8 +207,10 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-fn write<T: Lookup, C: Content>(out: impl Write, filter: &Filter<T, C>) -> io::Result<()> {
-    filter.write_to(BufWriter::new(out))
+fn write(out: impl Write, contents: &Contents<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    contents(&mut out)?;
+    out.flush()
 }
 
 /// Whether the file begins as filters do; it may be damaged or of a newer version otherwise.

@@ -26,6 +26,10 @@ impl LineWriter {
         Ok(Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt })
     }
 
+    pub(crate) fn separator(&self) -> u8 {
+        self.separator
+    }
+
     #[inline]
     pub(crate) fn write(&mut self, line: &[u8]) -> io::Result<()> {
         self.out.write_all(line)?;

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-pub(crate) use atomic::{Overwrite, replace};
+pub(crate) use atomic::{Overwrite, replace, replace_with};
 pub(crate) use fields::{field, with_fields};
 pub(crate) use lines::LineWriter;
-pub(crate) use pages::{Page, Printed, Printer};
+pub(crate) use pages::{Page, Printed, Printer, Show, shown};
 
 use crate::input::is_stdin;
 

@@ -5,28 +5,25 @@ use malkoha::{CuckooFilter, KeyHasher};
 
 use super::Matcher;
 use crate::filter::Lookup;
-use crate::input::{List, split};
+use crate::input::{Texts, split};
 
 /// A filter of lines.
 pub(crate) struct Approximate(pub(crate) Box<dyn Lookup>);
 
-/// A filter of the distinct lines of a list.
+/// A filter of the distinct lines of lists.
 ///
 /// A line that the filter takes for one that is in already is left out: it will be found
 /// all the same, and nothing is ever removed from this filter.
-pub(crate) fn filter_of(
-    list: &List,
-    separator: u8,
-    fpr: f64,
-    hasher: KeyHasher,
-) -> Result<CuckooFilter> {
-    let capacity = list.count_lines(separator).max(1);
+pub(crate) fn filter_of(texts: &Texts, fpr: f64, hasher: KeyHasher) -> Result<CuckooFilter> {
+    let capacity = texts.count_lines().max(1);
     let mut filter =
         CuckooFilter::builder().capacity(capacity).fpr(fpr).with_hasher(hasher).build()?;
-    split(list, separator, |lines| {
-        filter.insert_unique_many(lines).map_err(|refusal| refusal.error)?;
-        Ok(())
-    })?;
+    for (_, list) in texts.lists() {
+        split(list, texts.separator(), |lines| {
+            filter.insert_unique_many(lines).map_err(|refusal| refusal.error)?;
+            Ok(())
+        })?;
+    }
     Ok(filter)
 }
 

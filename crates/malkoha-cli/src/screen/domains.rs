@@ -6,11 +6,15 @@ use std::net::IpAddr;
 use anyhow::Result;
 use idna::AsciiDenyList;
 
-use super::{Exact, Matcher};
+use super::{Exact, Matcher, Origin, Unread, read_entries};
 use crate::input::List;
 
-/// The names of a list.
-pub(crate) struct Domains(pub(crate) Exact);
+/// The names of lists.
+pub(crate) struct Domains {
+    pub(crate) names: Exact,
+    /// Where each name is listed, if that is asked for.
+    pub(crate) origins: Vec<Origin>,
+}
 
 impl Matcher for Domains {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
@@ -26,11 +30,24 @@ impl Matcher for Domains {
             }
         }
         let mut are_in = vec![false; suffixes.len()];
-        self.0.find(&suffixes, &mut are_in)?;
+        self.names.find(&suffixes, &mut are_in)?;
         for (&owner, _) in owners.iter().zip(&are_in).filter(|&(_, &is_in)| is_in) {
             found[owner] = true;
         }
         Ok(())
+    }
+
+    fn origin(&self, line: &[u8]) -> Option<Origin> {
+        let name = normal(line)?;
+        let mut rest = Some(&*name);
+        while let Some(suffix) = rest {
+            // Names have lines of their own.
+            if let Some(Origin { line, .. }) = self.names.origin(suffix) {
+                return self.origins.get(usize::try_from(line).ok()?.checked_sub(1)?).copied();
+            }
+            rest = memchr::memchr(b'.', suffix).map(|dot| &suffix[dot + 1..]);
+        }
+        None
     }
 }
 
@@ -118,16 +135,32 @@ fn is_local(name: &[u8]) -> bool {
     names.contains(&name) || name.starts_with(b"ip6-")
 }
 
-/// A list with each name of `list` in a line of its own.
-pub(crate) fn list_of_names(list: &List, separator: u8) -> Result<(List, super::Unread)> {
-    let mut text = Vec::with_capacity(list.len());
-    let unread = super::read_entries(list, separator, |line| {
-        names(line, |name| {
-            text.extend_from_slice(name);
-            text.push(b'\n');
-        })
-    })?;
-    Ok((List::Read(text), unread))
+/// The names of lists, each in a line of its own.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub(crate) text: Vec<u8>,
+    /// Where each is listed, if that is asked for.
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) unread: Vec<Unread>,
+}
+
+impl Names {
+    pub(crate) fn of(lists: &[List], separator: u8, with_origins: bool) -> Result<Self> {
+        let mut all = Self::default();
+        for (list, text) in lists.iter().enumerate() {
+            let unread = read_entries(text, separator, |line, number| {
+                names(line, |name| {
+                    all.text.extend_from_slice(name);
+                    all.text.push(b'\n');
+                    if with_origins {
+                        all.origins.push(Origin { list, line: number });
+                    }
+                })
+            })?;
+            all.unread.push(unread);
+        }
+        Ok(all)
+    }
 }
 
 #[cfg(test)]

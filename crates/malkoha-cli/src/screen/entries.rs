@@ -20,17 +20,17 @@ pub(crate) struct Unread {
 /// Bytes of a line that are shown.
 const SHOWN: usize = 60;
 
-/// Calls `read`, which returns whether it understood the line, for each line.
+/// Calls `read`, which returns whether it understood the line, for each line and its number from 1.
 pub(super) fn read_entries(
     list: &List,
     separator: u8,
-    mut read: impl FnMut(&[u8]) -> bool,
+    mut read: impl FnMut(&[u8], u64) -> bool,
 ) -> Result<Unread> {
     let mut unread = Unread::default();
     split(list, separator, |lines| {
         for line in lines {
             unread.all += 1;
-            if !read(line) {
+            if !read(line, unread.all) {
                 unread.lines += 1;
                 let shown = || line[..line.len().min(SHOWN)].escape_ascii().to_string();
                 unread.first.get_or_insert_with(|| (unread.all, shown()));

@@ -4,104 +4,55 @@ mod approximate;
 mod domains;
 mod entries;
 mod exact;
+mod index;
+mod kept;
+mod lists;
+mod marked;
 mod networks;
+mod origin;
+mod select;
 mod store_keys;
 
 use anyhow::{Context, Result};
 
-pub(crate) use approximate::{Approximate, filter_of};
-pub(crate) use domains::{Domains, list_of_names};
+pub(crate) use approximate::Approximate;
+use approximate::filter_of;
+use domains::{Domains, Names};
 use entries::{Unread, read_entries};
-pub(crate) use exact::Exact;
-pub(crate) use networks::Networks;
+use exact::Exact;
+pub(crate) use kept::{Keeping, is_index, place as place_of_index, verify as verify_index};
+pub(crate) use lists::{How, Lists};
+use marked::{Marked, smaller_than};
+use networks::Networks;
+pub(crate) use origin::Origin;
+#[cfg(feature = "remote")]
+pub(crate) use select::Selection;
+pub(crate) use select::{Selecting, print_selected};
 pub(crate) use store_keys::StoreKeys;
 
-use crate::cli::SelectArgs;
-use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::{BATCH, Block, Inputs, split};
-use crate::keys::Keys;
-use crate::output::{Page, Printed, Printer, stdout};
-use crate::pipeline::in_order;
-use crate::progress::Progress;
+use crate::failure::CANNOT_WRITE;
+use crate::output::stdout;
 
 /// A set of lines that answers for many at once, to any number of threads.
 pub(crate) trait Matcher: Send + Sync + 'static {
-    /// Sets `found[i]`, which is `false`, where `lines[i]` is in.
+    /// Sets `found[i]` where `lines[i]` is in, and leaves it where it is not.
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
-}
 
-/// Lines that are printed or counted because they are in, or because they are not.
-pub(crate) struct Selection {
-    select: SelectArgs,
-    separator: u8,
-    printer: Printer,
-}
-
-impl Selection {
-    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Result<Self> {
-        let printer = Printer::new(separator, &select.print)?;
-        Ok(Self { select: select.clone(), separator, printer })
-    }
-
-    /// Takes lines, and which of them are in.
-    #[cfg(feature = "remote")]
-    pub(crate) fn take(&mut self, lines: &[&[u8]], found: &[bool]) -> Result<()> {
-        use crate::pipeline::Sink as _;
-
-        let mut page = Page::default();
-        self.select.add(&mut page, (lines, found), self.separator);
-        self.printer.take(&mut page)
-    }
-
-    pub(crate) fn finish(self) -> Result<Outcome> {
-        let Self { select, printer, .. } = self;
-        let Printed { lines, selected } = printer.finish()?;
-        if select.json {
-            print_record(&serde_json::json!({ "lines": lines, "selected": selected }))?;
-        } else if select.count {
-            print_record(&selected)?;
-        }
-        Ok(Outcome::found_if(selected > 0))
+    /// The first line of a list that has this line, if it was made to tell.
+    fn origin(&self, _line: &[u8]) -> Option<Origin> {
+        None
     }
 }
 
-impl SelectArgs {
-    /// Adds the lines that are to be selected.
-    fn add(&self, page: &mut Page, (lines, found): (&[&[u8]], &[bool]), separator: u8) {
-        page.lines += lines.len() as u64;
-        for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != self.invert) {
-            page.selected += 1;
-            if !self.count {
-                page.text.extend_from_slice(line);
-                page.text.push(separator);
-            }
-        }
+/// All of them together.
+impl Matcher for Vec<Box<dyn Matcher>> {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.iter().try_for_each(|part| part.find(lines, found))
     }
-}
 
-/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the
-/// work of up to `threads` threads.
-pub(crate) fn print_selected(
-    inputs: &Inputs,
-    matcher: impl Matcher,
-    select: &SelectArgs,
-    keys: Keys,
-    threads: usize,
-    progress: &Progress,
-) -> Result<Outcome> {
-    let Selection { select, separator, printer } = Selection::new(inputs.separator(), select)?;
-    let chosen = select.clone();
-    let work = move |block: &Block, page: &mut Page| {
-        split(block.lines(), separator, |batch| {
-            let mut found = [false; BATCH];
-            let found = &mut found[..batch.len()];
-            keys.with(batch, |keys| matcher.find(keys, found))?;
-            chosen.add(page, (batch, found), separator);
-            Ok(())
-        })
-    };
-    let printer = in_order(inputs, progress, threads, work, printer)?;
-    Selection { select, separator, printer }.finish()
+    fn origin(&self, line: &[u8]) -> Option<Origin> {
+        self.iter().filter_map(|part| part.origin(line)).min()
+    }
 }
 
 /// Prints one result as a line.

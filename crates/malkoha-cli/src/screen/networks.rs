@@ -1,46 +1,72 @@
 //! Addresses that lie in networks of a list.
 
+use std::cmp::Reverse;
 use std::net::IpAddr;
 
 use anyhow::Result;
 
-use super::{Matcher, Unread, read_entries};
+use super::{Matcher, Origin, Unread, read_entries};
 use crate::input::List;
 
-/// Networks as ranges of addresses, sorted, of which none overlaps or touches another.
+/// Networks as ranges of addresses, sorted, of which none overlaps another.
 #[derive(Default)]
 pub(crate) struct Networks {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
+    /// Where networks are listed, if that is asked for.
+    origins: Vec<Origin>,
 }
 
+/// First and last address, and the number of the smallest network that has them.
 #[derive(Default)]
-struct Ranges<T>(Vec<(T, T)>);
+struct Ranges<T>(Vec<(T, T, u32)>);
 
 impl Matcher for Networks {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         for (line, found) in lines.iter().zip(found) {
-            *found = match address(line.trim_ascii()) {
-                Some(IpAddr::V4(address)) => self.v4.contain(u32::from(address)),
-                Some(IpAddr::V6(address)) => self.v6.contain(u128::from(address)),
-                None => false,
-            };
+            *found |= self.network(line).is_some();
         }
         Ok(())
+    }
+
+    fn origin(&self, line: &[u8]) -> Option<Origin> {
+        self.origins.get(self.network(line)? as usize).copied()
     }
 }
 
 impl Networks {
-    pub(crate) fn of(list: &List, separator: u8) -> Result<(Self, Unread)> {
-        let mut networks = Self::default();
-        let unread = read_entries(list, separator, |line| networks.add(line))?;
-        networks.v4.merge(|last| last.checked_add(1));
-        networks.v6.merge(|last| last.checked_add(1));
+    /// The networks of lists, each with its number among them.
+    pub(crate) fn of(
+        lists: &[List],
+        separator: u8,
+        with_origins: bool,
+    ) -> Result<(Self, Vec<Unread>)> {
+        let (mut networks, mut unread) = (Self::default(), Vec::new());
+        for (list, text) in lists.iter().enumerate() {
+            unread.push(read_entries(text, separator, |line, number| {
+                if !with_origins {
+                    return networks.add(line, 0);
+                }
+                let owner = u32::try_from(networks.origins.len()).unwrap_or(u32::MAX);
+                networks.origins.push(Origin { list, line: number });
+                networks.add(line, owner)
+            })?);
+        }
+        networks.v4.part(|last| last.checked_add(1), |first| first.checked_sub(1));
+        networks.v6.part(|last| last.checked_add(1), |first| first.checked_sub(1));
         Ok((networks, unread))
     }
 
+    /// The number of the smallest network that has the address that a line is.
+    fn network(&self, line: &[u8]) -> Option<u32> {
+        match address(line.trim_ascii())? {
+            IpAddr::V4(address) => self.v4.owner(u32::from(address)),
+            IpAddr::V6(address) => self.v6.owner(u128::from(address)),
+        }
+    }
+
     /// Adds the network or address that a line begins with. Returns whether it was understood.
-    fn add(&mut self, line: &[u8]) -> bool {
+    fn add(&mut self, line: &[u8], owner: u32) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"#;,".contains(byte);
         let Some(entry) = line.split(is_end).next().filter(|entry| !entry.is_empty()) else {
@@ -55,7 +81,7 @@ impl Networks {
             (Some(IpAddr::V4(address)), Some(bits)) if bits <= 32 || is_alone => {
                 let host = u32::MAX.checked_shr(bits).unwrap_or(0);
                 let first = u32::from(address) & !host;
-                self.v4.0.push((first, first | host));
+                self.v4.0.push((first, first | host, owner));
             }
             (Some(IpAddr::V6(address)), Some(bits)) if bits <= 128 => {
                 let host = u128::MAX.checked_shr(bits).unwrap_or(0);
@@ -65,9 +91,9 @@ impl Networks {
                     Some(v4) if bits >= 96 => {
                         let host = u32::MAX.checked_shr(bits - 96).unwrap_or(0);
                         let first = u32::from(v4) & !host;
-                        self.v4.0.push((first, first | host));
+                        self.v4.0.push((first, first | host, owner));
                     }
-                    _ => self.v6.0.push((first, first | host)),
+                    _ => self.v6.0.push((first, first | host, owner)),
                 }
             }
             _ => return false,
@@ -77,23 +103,50 @@ impl Networks {
 }
 
 impl<T: Copy + Ord> Ranges<T> {
-    fn merge(&mut self, after: impl Fn(T) -> Option<T>) {
-        self.0.sort_unstable();
-        let mut merged: Vec<(T, T)> = Vec::new();
-        for &(first, last) in &self.0 {
-            match merged.last_mut() {
-                Some(before) if after(before.1).is_none_or(|after| first <= after) => {
-                    before.1 = before.1.max(last);
-                }
-                _ => merged.push((first, last)),
+    /// Parts networks, of which any two are one in the other or apart, so that each address lies in
+    /// one range: that of the smallest network that has it, or of the first of equal ones.
+    fn part(&mut self, after: impl Fn(T) -> Option<T>, before: impl Fn(T) -> Option<T>) {
+        // Larger ones come before those in them.
+        self.0.sort_unstable_by_key(|&(first, last, owner)| (first, Reverse(last), owner));
+        self.0.dedup_by_key(|&mut (first, last, _)| (first, last));
+        let mut parts: Vec<(T, T, u32)> = Vec::new();
+        let mut push = |first: T, last: T, owner: u32| match parts.last_mut() {
+            Some(part) if part.2 == owner && after(part.1) == Some(first) => part.1 = last,
+            _ => parts.push((first, last, owner)),
+        };
+        // Networks that are not over yet, with the first address of each that is in no part.
+        let mut open: Vec<(Option<T>, T, u32)> = Vec::new();
+        let close = |open: &mut Vec<(Option<T>, T, u32)>, push: &mut dyn FnMut(T, T, u32)| {
+            let Some((rest, last, owner)) = open.pop() else { return };
+            if let Some(first) = rest.filter(|&first| first <= last) {
+                push(first, last, owner);
             }
+            if let Some(outer) = open.last_mut() {
+                outer.0 = after(last);
+            }
+        };
+        for &(first, last, owner) in &self.0 {
+            while open.last().is_some_and(|&(_, end, _)| end < first) {
+                close(&mut open, &mut push);
+            }
+            if let Some((Some(start), _, outer)) = open.last().copied()
+                && start < first
+                && let Some(end) = before(first)
+            {
+                push(start, end, outer);
+            }
+            open.push((Some(first), last, owner));
         }
-        self.0 = merged;
+        while !open.is_empty() {
+            close(&mut open, &mut push);
+        }
+        self.0 = parts;
     }
 
-    fn contain(&self, address: T) -> bool {
-        let after = self.0.partition_point(|&(first, _)| first <= address);
-        after.checked_sub(1).is_some_and(|i| self.0[i].1 >= address)
+    fn owner(&self, address: T) -> Option<u32> {
+        let after = self.0.partition_point(|&(first, ..)| first <= address);
+        let &(_, last, owner) = self.0.get(after.checked_sub(1)?)?;
+        (last >= address).then_some(owner)
     }
 }
 
@@ -119,7 +172,9 @@ mod tests {
     fn networks_and_addresses() {
         let list = "# x\n10.0.0.0/8\n192.0.2.7\n192.0.2.8/30 ; SBL\n2001:db8::/32\n0.0.0.0/33\nx\n\
                     ::ffff:198.51.100.0/120\n255.255.255.255/32\n::1";
-        let (networks, unread) = Networks::of(&List::Read(list.into()), b'\n').unwrap();
+        let lists = [List::Read(list.into())];
+        let (networks, mut unread) = Networks::of(&lists, b'\n', false).unwrap();
+        let unread = unread.remove(0);
         assert_eq!((unread.lines, unread.first.unwrap().0), (2, 6));
         let lines: [&[u8]; 12] = [
             b"10.255.0.1",
@@ -138,8 +193,37 @@ mod tests {
         let mut found = [false; 12];
         networks.find(&lines, &mut found).unwrap();
         assert_eq!(found.map(u8::from), [1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0]);
-        let (all, _) =
-            Networks::of(&List::Read(b"0.0.0.0/0\n::/0\n1.2.3.4".to_vec()), b'\n').unwrap();
+        let all = [List::Read(b"0.0.0.0/0\n::/0\n1.2.3.4".to_vec())];
+        let (all, _) = Networks::of(&all, b'\n', false).unwrap();
         assert_eq!((all.v4.0.len(), all.v6.0.len()), (1, 1));
+    }
+
+    #[test]
+    fn the_smallest_network_is_named() {
+        let lists = [
+            &b"#\n10.0.0.0/8\n10.1.0.0/16\n0.0.0.0/0\n"[..],
+            b"10.1.2.3\n10.1.0.0/16\n10.255.255.255",
+        ]
+        .map(|list| List::Read(list.into()));
+        let (networks, _) = Networks::of(&lists, b'\n', true).unwrap();
+        let origin =
+            |line: &str| networks.origin(line.as_bytes()).map(|origin| (origin.list, origin.line));
+        for (line, list_and_line) in [
+            ("0.0.0.0", (0, 4)),
+            ("9.255.255.255", (0, 4)),
+            ("10.0.0.0", (0, 2)),
+            ("10.0.255.255", (0, 2)),
+            ("10.1.0.0", (0, 3)),
+            ("10.1.2.2", (0, 3)),
+            ("10.1.2.3", (1, 1)),
+            ("10.1.2.4", (0, 3)),
+            ("10.2.0.0", (0, 2)),
+            ("10.255.255.255", (1, 3)),
+            ("11.0.0.0", (0, 4)),
+            ("255.255.255.255", (0, 4)),
+        ] {
+            assert_eq!(origin(line), Some(list_and_line), "{line}");
+        }
+        assert_eq!(origin("::1"), None);
     }
 }

@@ -29,7 +29,7 @@ impl StoreKeys {
 
 impl Matcher for StoreKeys {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        let looked_up = self.store.get_many(lines, |i, value| found[i] = value.is_some());
+        let looked_up = self.store.get_many(lines, |i, value| found[i] |= value.is_some());
         looked_up.with_context(|| self.name.clone())
     }
 }

@@ -11,7 +11,7 @@ fn prints_lines_of_the_list_in_the_order_of_the_input() {
     let dir = Dir::with("list", "b\na\nc\n").and("input", "x\nc\nab\na\nc\n\n");
     dir.run("screen --list list input").prints("c\na\nc\n");
     dir.run("screen -v --list list input").prints("x\nab\n\n");
-    dir.run("screen -l list input input").prints("c\na\nc\nc\na\nc\n");
+    dir.run("screen -f list input input").prints("c\na\nc\nc\na\nc\n");
 }
 
 #[test]

@@ -84,9 +84,40 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
     /// While the filter lives, nobody may write to the file or shorten it: its bytes are memory of
     /// this process, and Rust takes them as unchanging. Replacing the file by a rename is fine.
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let file = fs::File::open(path)?;
         // SAFETY: the caller promises that the file does not change while it is mapped.
-        let file = unsafe { Mmap::map(&file) }?;
+        unsafe { Self::map_at(&fs::File::open(path)?, 0) }
+    }
+
+    /// [`map`](Self::map) of a filter that begins `offset` bytes behind the beginning of an open
+    /// file, and goes to its end: a file of another format may hold one.
+    ///
+    /// ```
+    /// use malkoha::{CuckooFilter, MappedFilter};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("mine");
+    /// let mut seen = CuckooFilter::with_capacity(10, 0.001)?;
+    /// seen.insert("cuckoo")?;
+    /// let mut file = std::fs::File::create_new(&path)?;
+    /// std::io::Write::write_all(&mut file, b"what it is")?;
+    /// seen.write_to(&mut file)?;
+    /// let file = std::fs::File::open(path)?;
+    /// // SAFETY: nobody else knows the file.
+    /// let mapped = unsafe { MappedFilter::map_at(&file, 10) }?;
+    /// assert!(mapped.contains("cuckoo") && mapped.verify().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As of [`map`](Self::map).
+    ///
+    /// # Safety
+    ///
+    /// As of [`map`](Self::map).
+    pub unsafe fn map_at(file: &fs::File, offset: u64) -> Result<Self, ReadError> {
+        // SAFETY: the caller promises that the file does not change while it is mapped.
+        let file = unsafe { MmapOptions::new().offset(offset).map(file) }?;
         let File { header, table, spilled, .. } =
             split(&file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
         let (table_bytes, spilled) = (table.len(), spilled.to_vec());

@@ -5,8 +5,8 @@ use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
 use anyhow::{Context, Result};
 
-use super::texts::Texts;
 use crate::failure::CANNOT_WRITE;
+use crate::input::Texts;
 use crate::output::LineWriter;
 
 /// Distinct lines by their numbers, in the order of their first occurrences.

@@ -8,10 +8,9 @@ use malkoha::KeyHasher;
 
 use super::counts::{Counts, Kept, Spool, print};
 use super::distinct::Distinct;
-use super::texts::Texts;
 use super::{Arguments, Stats};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{Block, Hashed, Inputs};
+use crate::input::{Block, Hashed, Inputs, Texts};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;

@@ -4,7 +4,6 @@ mod approximate;
 mod counts;
 mod distinct;
 mod exact;
-mod texts;
 
 use anyhow::Result;
 use clap::Args;

@@ -1,0 +1,59 @@
+//! The files below directories, in the order of their names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::{is_stdin, name};
+use crate::failure::pass_over;
+
+/// The files of `paths`, and all regular files below those that are directories, as `grep -r` has
+/// them: links are followed if they are named, and not below. Without any path, those below here.
+pub(crate) fn files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    if paths.is_empty() {
+        below(Path::new("."), &mut files);
+        // Nobody named it.
+        for file in &mut files {
+            *file = file.strip_prefix(".").unwrap_or(file).to_path_buf();
+        }
+    }
+    for path in paths {
+        if !is_stdin(path) && path.is_dir() {
+            below(path, &mut files);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    files
+}
+
+fn below(directory: &Path, files: &mut Vec<PathBuf>) {
+    // Entries that are still to be looked at, the next one last.
+    let mut waiting = entries(directory);
+    while let Some((path, is_directory)) = waiting.pop() {
+        if is_directory { waiting.append(&mut entries(&path)) } else { files.push(path) }
+    }
+}
+
+/// The regular files and directories in a directory, with the first name last. One that cannot be
+/// read is told and passed over.
+fn entries(directory: &Path) -> Vec<(PathBuf, bool)> {
+    let mut entries = Vec::new();
+    let mut read = || {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() || kind.is_file() {
+                entries.push((entry.path(), kind.is_dir()));
+            }
+        }
+        std::io::Result::Ok(())
+    };
+    if let Err(error) = read().with_context(|| format!("cannot read {}", name(directory))) {
+        pass_over(&error);
+    }
+    entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    entries
+}

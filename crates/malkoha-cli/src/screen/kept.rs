@@ -1,0 +1,231 @@
+//! Indexes that are kept beside their lists. docs/FORMAT.md has every byte.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use malkoha::{CuckooMap, KeyHasher, MappedMap};
+
+use super::Exact;
+use super::index::Index;
+use crate::input::{List, Texts, name};
+use crate::progress::Progress;
+
+const SIGNATURE: [u8; 8] = *b"\x8bMLX\r\n\x1a\n";
+const VERSION: u16 = 1;
+
+/// Bytes of the header, whose checksum is its last eight.
+const HEADER: usize = 64;
+
+/// Where the map begins: at the beginning of a page.
+const MAP_OFFSET: u64 = 4096;
+
+/// Files can change again within one tick of their clock, in seconds, and show the same time.
+const TICK: u64 = 2;
+
+/// What a list was when it was indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    bytes: u64,
+    /// Times of the last change, of what it holds and of what is known of it; seconds and
+    /// nanoseconds.
+    times: [(u64, u32); 2],
+}
+
+/// The place of a list's index.
+pub(crate) fn place(list: &Path) -> PathBuf {
+    let mut name: OsString = list.into();
+    name.push(".mlx");
+    name.into()
+}
+
+/// Whether a file begins as indexes do.
+pub(crate) fn is_index(path: &Path) -> bool {
+    let mut start = [0; SIGNATURE.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == SIGNATURE
+}
+
+/// An index of a list that is made to be kept.
+pub(crate) struct Keeping {
+    exact: Exact,
+    header: [u8; HEADER],
+}
+
+impl Keeping {
+    /// Indexes the list at `path`, with a progress bar for so many bytes.
+    pub(crate) fn of(
+        path: &Path,
+        separator: u8,
+        threads: usize,
+        progress: impl FnOnce(u64) -> Progress,
+    ) -> Result<Self> {
+        let before = Identity::of(path)?;
+        let is_settled = before.settle();
+        let Some(list) = List::map(path) else {
+            bail!("{} is no plain file of lines: indexes are kept of these only", name(path));
+        };
+        let checksum = checksum(&list);
+        let texts = Texts::new(vec![list], separator);
+        let progress = progress(texts.len());
+        let exact = Exact::build(texts, KeyHasher::random(), threads, &progress)?;
+        if Identity::of(path)? != before {
+            bail!("{} was changed while it was indexed: do it again", name(path));
+        }
+        Ok(Self { exact, header: before.header(separator, checksum, is_settled) })
+    }
+
+    /// Lines in it, each once.
+    pub(crate) fn map(&self) -> Result<&CuckooMap> {
+        self.exact.index().whole().context("some lines found no place in the index: do it again")
+    }
+
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let map = self.map().map_err(io::Error::other)?;
+        let mut header = self.header.to_vec();
+        header.resize(usize::try_from(MAP_OFFSET).unwrap_or(HEADER), 0);
+        out.write_all(&header)?;
+        map.write_to(out)
+    }
+}
+
+/// The list at `path` with the index that is kept beside it; `None` if there is no index.
+///
+/// # Errors
+///
+/// Why the index cannot be used.
+pub(crate) fn open(path: &Path, separator: u8) -> Result<Option<Exact>> {
+    let place = place(path);
+    let Ok(mut file) = File::open(&place) else { return Ok(None) };
+    let mut header = [0; HEADER];
+    file.read_exact(&mut header).context("it is no index")?;
+    let identity = Identity::of(path)?;
+    let kept = Kept::read(&header)?;
+    if kept.separator != separator {
+        bail!("it is of records that end otherwise (see --null)");
+    }
+    if identity.bytes != kept.identity.bytes {
+        bail!("the list has another size now");
+    }
+    let Some(list) = List::map(path) else { bail!("the list is no plain file of lines") };
+    if list.len() as u64 != kept.identity.bytes {
+        bail!("the list has another size now");
+    }
+    let is_untouched = kept.is_settled && identity == kept.identity;
+    if !is_untouched && checksum(&list) != kept.checksum {
+        bail!("the list has changed");
+    }
+    // SAFETY: indexes are replaced by renaming, as filter files are, and nobody may change one in
+    // place, which the documentation of the command says.
+    let map = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
+    let hasher = map.hasher();
+    Ok(Some(Exact::of(Texts::new(vec![list], separator), hasher, Index::kept(map))))
+}
+
+/// Compares all of an index with its checksums.
+pub(crate) fn verify(path: &Path) -> Result<()> {
+    let mut header = [0; HEADER];
+    let mut file = File::open(path)?;
+    file.read_exact(&mut header).context("it is no index")?;
+    Kept::read(&header)?;
+    // SAFETY: as in `open`.
+    let map: MappedMap = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
+    Ok(map.verify()?)
+}
+
+/// XXH3-64 with seed 0.
+fn checksum(bytes: &[u8]) -> u64 {
+    KeyHasher::new(0).hash_bytes(bytes)
+}
+
+/// What a header says.
+struct Kept {
+    separator: u8,
+    is_settled: bool,
+    identity: Identity,
+    checksum: u64,
+}
+
+impl Kept {
+    fn read(header: &[u8; HEADER]) -> Result<Self> {
+        let number = |at: usize, bytes: usize| {
+            header[at..at + bytes].iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte))
+        };
+        if header[..8] != SIGNATURE {
+            bail!("it is no index");
+        }
+        if number(56, 8) != checksum(&header[..56]) {
+            bail!("its header is damaged");
+        }
+        if number(8, 2) != u64::from(VERSION) {
+            bail!("it is of version {}, and only {VERSION} is known here", number(8, 2));
+        }
+        let time = |at| anyhow::Ok((number(at, 8), u32::try_from(number(at + 8, 4))?));
+        Ok(Self {
+            separator: header[10],
+            is_settled: header[11] == 1,
+            identity: Identity { bytes: number(12, 8), times: [time(20)?, time(32)?] },
+            checksum: number(44, 8),
+        })
+    }
+}
+
+impl Identity {
+    fn of(path: &Path) -> Result<Self> {
+        let metadata =
+            path.metadata().with_context(|| format!("cannot open list {}", name(path)))?;
+        let of = |time: SystemTime| {
+            let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+            (since.as_secs(), since.subsec_nanos())
+        };
+        let modified = of(metadata.modified()?);
+        Ok(Self { bytes: metadata.len(), times: [modified, changed(&metadata, modified)] })
+    }
+
+    /// Waits until a change would get another time. Returns `false` if the clocks are so far apart
+    /// that it is not known: such a list is compared as a whole ever after.
+    fn settle(&self) -> bool {
+        let last = self.times.iter().map(|&(seconds, _)| seconds).max().unwrap_or(0);
+        for _ in 0..=TICK {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            match (last + TICK).checked_sub(now.as_secs()) {
+                None => return true,
+                Some(left) if left > TICK => return false,
+                Some(_) => thread::sleep(Duration::from_secs(1)),
+            }
+        }
+        false
+    }
+
+    fn header(&self, separator: u8, list: u64, is_settled: bool) -> [u8; HEADER] {
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend(SIGNATURE);
+        header.extend(VERSION.to_le_bytes());
+        header.extend([separator, is_settled.into()]);
+        header.extend(self.bytes.to_le_bytes());
+        for (seconds, nanoseconds) in self.times {
+            header.extend(seconds.to_le_bytes());
+            header.extend(nanoseconds.to_le_bytes());
+        }
+        header.extend(list.to_le_bytes());
+        header.resize(HEADER - 8, 0);
+        header.extend(checksum(&header).to_le_bytes());
+        header.try_into().expect("its fields are as long as it is")
+    }
+}
+
+/// The time of the last change of a file or of what the system knows of it, which no program can
+/// set back; where there is none, that of the last change of what it holds.
+#[cfg(unix)]
+fn changed(metadata: &Metadata, _: (u64, u32)) -> (u64, u32) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.ctime().unsigned_abs(), u32::try_from(metadata.ctime_nsec()).unwrap_or(0))
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata, modified: (u64, u32)) -> (u64, u32) {
+    modified
+}

@@ -1,0 +1,160 @@
+//! Screening by the smaller side: the input is indexed, and each of its lines that a long list has
+//! is marked while the list streams by.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+use malkoha::KeyHasher;
+
+use super::{Exact, Matcher};
+use crate::input::{Block, Inputs, List, Texts, split};
+use crate::keys::Keys;
+use crate::pipeline::{Sink, in_order};
+use crate::progress::Progress;
+
+/// How many times longer than the input a list must be.
+const TIMES: u64 = 2;
+
+/// The longest input that is indexed for a list of unknown length, in bytes.
+pub(crate) const MOST_FOR_UNKNOWN: u64 = 1 << 26;
+
+/// Distinct keys of an input, of which some are marked.
+pub(crate) struct Marked {
+    keys: Exact,
+    /// A bit for each place where a key may begin.
+    marks: Vec<AtomicU64>,
+    sieve: Sieve,
+}
+
+/// The texts of `inputs`, if all are there and short beside the lists.
+pub(crate) fn smaller_than(lists: &Inputs, inputs: &Inputs) -> Option<Texts> {
+    let texts = Texts::of(inputs)?;
+    let is_smaller = match lists.total_bytes() {
+        Some(bytes) => texts.len().saturating_mul(TIMES) <= bytes,
+        None => texts.len() <= MOST_FOR_UNKNOWN,
+    };
+    is_smaller.then_some(texts)
+}
+
+impl Marked {
+    /// Marks the keys of `input` that are lines of `lists`, spelled as keys are.
+    pub(crate) fn of(
+        input: Texts,
+        lists: &Inputs,
+        keys: &Keys,
+        hasher: KeyHasher,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Arc<Self>> {
+        let (separator, spelling) = (input.separator(), keys.of_lists());
+        let texts = if keys.are_lines() { input } else { texts_of_keys(&input, keys)? };
+        let places = usize::try_from(texts.len())? / 64 + 1;
+        let keys = Exact::build(texts, hasher, threads, &Progress::hidden())?;
+        let marks = std::iter::repeat_with(AtomicU64::default).take(places).collect();
+        let sieve = Sieve::of(&keys);
+        let marked = Arc::new(Self { keys, marks, sieve });
+        let marking = Arc::clone(&marked);
+        let work = move |block: &Block, _: &mut ()| {
+            split(block.lines(), separator, |batch| {
+                spelling.with(batch, |lines| {
+                    let kept = lines.iter().copied().filter(|line| marking.sieve.keeps(line));
+                    let kept: Vec<&[u8]> = kept.collect();
+                    marking.keys.find_places(&kept, |_, place| marking.mark(place));
+                    Ok(())
+                })
+            })
+        };
+        in_order(lists, progress, threads, work, Nothing)?;
+        Ok(marked)
+    }
+
+    fn mark(&self, place: u64) {
+        let (word, bit) = at(place);
+        // Most often it is marked already, where lines are repeated.
+        if self.marks[word].load(Ordering::Relaxed) & bit == 0 {
+            self.marks[word].fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}
+
+fn at(place: u64) -> (usize, u64) {
+    ((place / 64) as usize, 1 << (place % 64))
+}
+
+impl Matcher for Arc<Marked> {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.keys.find_places(lines, |i, place| {
+            let (word, bit) = at(place);
+            found[i] |= self.marks[word].load(Ordering::Relaxed) & bit != 0;
+        });
+        Ok(())
+    }
+}
+
+/// Lets most lines of the list go by a hash that is faster than the keyed one. Whoever knows it can
+/// choose lines that it keeps, which costs no more than if there were none.
+struct Sieve(Vec<u64>);
+
+/// Of the table, for each key.
+const SIEVE_BITS: u64 = 16;
+
+/// Above, the table would not stay in cache.
+const MOST_SIEVE_BITS: u64 = 1 << 24;
+
+impl Sieve {
+    fn of(keys: &Exact) -> Self {
+        let texts = keys.texts();
+        let bits = texts.count_lines().saturating_mul(SIEVE_BITS).next_power_of_two();
+        let words = usize::try_from(bits.min(MOST_SIEVE_BITS) / 64).unwrap_or(0).max(1);
+        let mut sieve = Self(vec![0; words]);
+        for (_, list) in texts.lists() {
+            for line in list.split(|&byte| byte == texts.separator()) {
+                let (word, bit) = sieve.at(line);
+                sieve.0[word] |= bit;
+            }
+        }
+        sieve
+    }
+
+    #[inline]
+    fn keeps(&self, line: &[u8]) -> bool {
+        let (word, bit) = self.at(line);
+        self.0[word] & bit != 0
+    }
+
+    fn at(&self, line: &[u8]) -> (usize, u64) {
+        let hash = KeyHasher::new(0).hash_bytes(line);
+        ((hash >> 6) as usize & (self.0.len() - 1), 1 << (hash % 64))
+    }
+}
+
+/// The keys of an input, each in a line of its own.
+fn texts_of_keys(input: &Texts, keys: &Keys) -> Result<Texts> {
+    let (keys, separator) = (keys.clone().uncounted(), input.separator());
+    let mut text = Vec::new();
+    for (_, list) in input.lists() {
+        split(list, separator, |batch| {
+            keys.with(batch, |keys| {
+                // No line of a list is equal to a key that has the end of a line in it.
+                for key in keys.iter().filter(|key| !key.contains(&separator)) {
+                    text.extend_from_slice(key);
+                    text.push(separator);
+                }
+                Ok(())
+            })
+        })?;
+    }
+    Ok(Texts::new(vec![List::Read(text)], separator))
+}
+
+/// Nothing is made of blocks.
+struct Nothing;
+
+impl Sink for Nothing {
+    type Made = ();
+
+    fn take(&mut self, (): &mut ()) -> Result<()> {
+        Ok(())
+    }
+}

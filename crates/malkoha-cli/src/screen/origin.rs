@@ -1,0 +1,66 @@
+//! Which list has a line, and which of its lines it is.
+
+use memchr::memchr_iter;
+
+use crate::input::Texts;
+
+/// A line of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Origin {
+    /// The number of the list among those that are named, from 0.
+    pub(crate) list: usize,
+    /// The number of the line in it, from 1.
+    pub(crate) line: u64,
+}
+
+/// Bytes between places whose line is known.
+const STEP: usize = 4096;
+
+/// How many lines of each list lie before some places.
+pub(super) struct LineNumbers(Vec<Vec<u64>>);
+
+impl LineNumbers {
+    pub(super) fn of(texts: &Texts) -> Self {
+        let separator = texts.separator();
+        let of_list = |list: &[u8]| {
+            let mut before = 0;
+            let counted = list.chunks(STEP).map(|chunk| {
+                let start = before;
+                before += memchr_iter(separator, chunk).count() as u64;
+                start
+            });
+            counted.collect()
+        };
+        Self(texts.lists().map(|(_, list)| of_list(list)).collect())
+    }
+
+    /// The number of the line, from 1, that begins so far behind the beginning of a list.
+    pub(super) fn of_line(&self, texts: &Texts, list: usize, offset: u64) -> u64 {
+        let Some((_, text)) = texts.lists().nth(list) else { return 0 };
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+        // A line may begin at the end, and no step does.
+        let step = (offset / STEP).min(self.0[list].len().saturating_sub(1));
+        let before = self.0[list].get(step).copied().unwrap_or(0);
+        before + memchr_iter(texts.separator(), &text[step * STEP..offset]).count() as u64 + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::List;
+
+    #[test]
+    fn lines_are_numbered_from_one() {
+        let list: Vec<u8> = (0..3000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
+        let texts = Texts::new(vec![List::Read(b"x".into()), List::Read(list)], b'\n');
+        let numbers = LineNumbers::of(&texts);
+        assert_eq!(numbers.of_line(&texts, 0, 0), 1);
+        let mut offset = 0;
+        for n in 0..3000 {
+            assert_eq!(numbers.of_line(&texts, 1, offset), n + 1);
+            offset += n.to_string().len() as u64 + 1;
+        }
+        assert_eq!(numbers.of_line(&texts, 1, offset), 3001);
+    }
+}

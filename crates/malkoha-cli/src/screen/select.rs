@@ -1,0 +1,169 @@
+//! Printing or counting lines because they are in a set, or because they are not.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::{Matcher, print_record};
+use crate::cli::{PlaceArgs, SelectArgs};
+use crate::failure::Outcome;
+use crate::input::{BATCH, Block, Inputs, split};
+use crate::keys::Keys;
+use crate::output::{Page, Printed, Printer, Show, shown};
+use crate::pipeline::in_order;
+use crate::progress::Progress;
+
+/// Which lines are selected, and what is printed of them.
+pub(crate) struct Selecting<'a> {
+    pub(crate) select: &'a SelectArgs,
+    pub(crate) places: &'a PlaceArgs,
+    /// The lists, to be named in front of the lines that they have.
+    pub(crate) lists: Option<&'a [PathBuf]>,
+    pub(crate) keys: Keys,
+}
+
+/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the
+/// work of up to `threads` threads.
+pub(crate) fn print_selected(
+    inputs: &Inputs,
+    matcher: impl Matcher,
+    how: Selecting<'_>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Outcome> {
+    let Selecting { select, places, lists, keys } = how;
+    let separator = inputs.separator();
+    let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
+    let show = Show {
+        most: if places.files_with_matches { Some(1) } else { places.max_count },
+        names: places.files_with_matches,
+        counts: select.count && !select.json && places.file,
+        files: if places.file || places.files_with_matches { names() } else { Vec::new() },
+    };
+    let format = Format {
+        has_text: !select.count && !places.files_with_matches,
+        has_ends: places.max_count.is_some(),
+        files: places.file.then(names),
+        numbers: places.line_number,
+        lists: lists.map(|lists| lists.iter().map(|path| shown(path)).collect()),
+        separator,
+    };
+    let invert = select.invert;
+    let work = move |block: &Block, page: &mut Page| {
+        page.file = block.file();
+        let mut number = block.lines_before();
+        split(block.lines(), separator, |batch| {
+            let mut found = [false; BATCH];
+            let found = &mut found[..batch.len()];
+            keys.with(batch, |keys| {
+                matcher.find(keys, found)?;
+                for (i, line) in batch.iter().enumerate().filter(|&(i, _)| found[i] != invert) {
+                    format.prefix(page, number + i as u64 + 1, || matcher.origin(keys[i]));
+                    format.line(page, line);
+                }
+                Ok(())
+            })?;
+            page.lines += batch.len() as u64;
+            number += batch.len() as u64;
+            Ok(())
+        })
+    };
+    let counts_files = show.counts;
+    let printer = Printer::new(separator, &select.print)?.showing(show, inputs);
+    let printed = in_order(inputs, progress, threads, work, printer)?.finish()?;
+    if counts_files {
+        return Ok(Outcome::found_if(printed.selected > 0));
+    }
+    finish(&printed, select)
+}
+
+/// What is printed of a line, and before it.
+struct Format {
+    /// Lines are printed, and not only counted.
+    has_text: bool,
+    /// Where each of them ends is needed.
+    has_ends: bool,
+    files: Option<Vec<Vec<u8>>>,
+    numbers: bool,
+    lists: Option<Vec<Vec<u8>>>,
+    separator: u8,
+}
+
+impl Format {
+    fn prefix(&self, page: &mut Page, number: u64, origin: impl FnOnce() -> Option<super::Origin>) {
+        if !self.has_text {
+            return;
+        }
+        if let Some(files) = &self.files {
+            page.text.extend_from_slice(&files[page.file]);
+            page.text.push(b':');
+        }
+        if self.numbers {
+            // Writing to memory does not fail.
+            let _ = write!(page.text, "{number}:");
+        }
+        if let Some(lists) = &self.lists
+            && let Some(origin) = origin()
+        {
+            page.text.extend_from_slice(&lists[origin.list]);
+            let _ = write!(page.text, ":{}:", origin.line);
+        }
+    }
+
+    fn line(&self, page: &mut Page, line: &[u8]) {
+        page.selected += 1;
+        if self.has_text {
+            page.text.extend_from_slice(line);
+            page.text.push(self.separator);
+        }
+        if self.has_ends {
+            page.ends.push(page.text.len());
+        }
+    }
+}
+
+fn finish(&Printed { lines, selected }: &Printed, select: &SelectArgs) -> Result<Outcome> {
+    if select.json {
+        print_record(&serde_json::json!({ "lines": lines, "selected": selected }))?;
+    } else if select.count {
+        print_record(&selected)?;
+    }
+    Ok(Outcome::found_if(selected > 0))
+}
+
+/// Lines that are printed or counted as somebody else finds them.
+#[cfg(feature = "remote")]
+pub(crate) struct Selection {
+    select: SelectArgs,
+    separator: u8,
+    printer: Printer,
+}
+
+#[cfg(feature = "remote")]
+impl Selection {
+    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Result<Self> {
+        let printer = Printer::new(separator, &select.print)?;
+        Ok(Self { select: select.clone(), separator, printer })
+    }
+
+    /// Takes lines, and which of them are in.
+    pub(crate) fn take(&mut self, lines: &[&[u8]], found: &[bool]) -> Result<()> {
+        use crate::pipeline::Sink as _;
+
+        let mut page = Page { lines: lines.len() as u64, ..Page::default() };
+        let has_text = !self.select.count;
+        let (files, lists) = (None, None);
+        let separator = self.separator;
+        let format = Format { has_text, has_ends: false, files, numbers: false, lists, separator };
+        for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != self.select.invert)
+        {
+            format.line(&mut page, line);
+        }
+        self.printer.take(&mut page)
+    }
+
+    pub(crate) fn finish(self) -> Result<Outcome> {
+        finish(&self.printer.finish()?, &self.select)
+    }
+}
