@@ -5,8 +5,9 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::filter::{
-    ConcurrentCuckooMap, CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap, whole,
+    ConcurrentCuckooMap, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
+    GrowableCuckooMap, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
 use crate::key::{Key, KeyHasher, hash_one};
@@ -40,6 +41,8 @@ pub enum AnyFilter {
     SharedMap(ConcurrentCuckooMap),
     /// A growable map that threads share.
     SharedGrowableMap(GrowableConcurrentCuckooMap),
+    /// A set of fixed size whose keys expire.
+    ExpiringSet(ExpiringCuckooFilter),
 }
 
 /// Runs one expression on the filter, whatever its kind.
@@ -53,6 +56,7 @@ macro_rules! each {
             AnyFilter::SharedGrowableSet($filter) => $body,
             AnyFilter::SharedMap($filter) => $body,
             AnyFilter::SharedGrowableMap($filter) => $body,
+            AnyFilter::ExpiringSet($filter) => $body,
         }
     };
 }
@@ -99,6 +103,7 @@ impl AnyFilter {
             FileKind::SharedGrowableMap => {
                 Self::SharedGrowableMap(GrowableConcurrentCuckooMap::read_from(all)?)
             }
+            FileKind::ExpiringSet => Self::ExpiringSet(ExpiringCuckooFilter::read_from(all)?),
         })
     }
 
@@ -131,6 +136,7 @@ impl AnyFilter {
             Self::SharedGrowableSet(_) => FileKind::SharedGrowableSet,
             Self::SharedMap(_) => FileKind::SharedMap,
             Self::SharedGrowableMap(_) => FileKind::SharedGrowableMap,
+            Self::ExpiringSet(_) => FileKind::ExpiringSet,
         }
     }
 

@@ -56,6 +56,17 @@ pub enum BuildError {
     /// The value size is outside 1 to 64 bits, or 0 to 64 in a growable map.
     #[error("values of {0} bits are not supported: choose 1 to 64")]
     ValueBits(u32),
+    /// Keys cannot expire after such a time in such steps.
+    #[error(
+        "keys cannot expire after {ttl} in steps of {resolution}: choose a time of at least 1 and \
+         below 2^64, and a resolution of 1 at least, 1/255 of the time at least and all of it at most"
+    )]
+    Window {
+        /// The time that keys are to live.
+        ttl: u64,
+        /// The resolution asked for.
+        resolution: u64,
+    },
     /// An option that this kind of filter or map does not have.
     #[error("a {kind} has no {option}: {remedy}")]
     Option {

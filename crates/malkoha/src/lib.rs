@@ -27,7 +27,8 @@
 //! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and
 //! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`], a [`GrowableCuckooMap`],
 //! a [`ConcurrentCuckooMap`] and a [`GrowableConcurrentCuckooMap`] keep a small value beside each
-//! fingerprint: where the key's record lies, say. The folder `examples` of the repository has a
+//! fingerprint: where the key's record lies, say. An [`ExpiringCuckooFilter`] forgets keys when a
+//! time has passed since they were seen. The folder `examples` of the repository has a
 //! program of a page for each common job.
 //!
 //! # One face
@@ -62,6 +63,9 @@
 //! 5. Of a map it would not be known which value is meant.
 //!
 //! An empty field says that the kind has no use for it.
+//!
+//! An [`ExpiringCuckooFilter`] has what a fixed set has, except `map`, `intersect_with` and
+//! `build_from`; `unite` has no copies to count. It has `advance`, `age` and `refresh` besides.
 //!
 //! [`view`]: FilterView::view
 //!
@@ -121,6 +125,7 @@ mod builder;
 mod concurrent;
 mod entries;
 mod error;
+mod expiry;
 mod filter;
 mod format;
 mod geometry;
@@ -146,13 +151,16 @@ pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
 #[cfg(feature = "std")]
+pub use expiry::Clock;
+#[cfg(feature = "std")]
 pub use filter::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, ConcurrentCuckooMap,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith,
     GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
 };
 pub use filter::{
-    Content, CuckooFilter, CuckooMap, Filter, FilterView, Keys, Lookups, MapView, Values,
+    Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter, FilterView, Keys, Lookups,
+    MapView, Values,
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};
@@ -189,6 +197,7 @@ use std::io;
 pub mod tables {
     #[cfg(feature = "std")]
     pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
+    pub use crate::expiry::{Ages, Expiring};
     #[cfg(feature = "std")]
     pub use crate::growable::{Growing, most_places_growing};
     #[cfg(feature = "std")]

@@ -36,6 +36,7 @@ const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 /// | [`growth`](Self::growth) | | without end | | without end |
 /// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
 /// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
+/// | [`expire_after`](Self::expire_after), [`resolution`](Self::resolution) | of sets, see there | | | |
 /// | [`seed`](Self::seed), [`random_seed`](Self::random_seed) or [`with_hasher`](Self::with_hasher) | seed 0 | seed 0 | seed 0 | seed 0 |
 ///
 /// An option that a kind does not have is an error.
@@ -69,6 +70,8 @@ pub struct Options {
     growth: Option<f64>,
     value_bits: Option<u32>,
     max_kicks: Option<u32>,
+    ttl: Option<u64>,
+    resolution: Option<u64>,
     hasher: KeyHasher,
     threads: usize,
 }
@@ -95,6 +98,8 @@ impl<F> Default for Builder<F> {
             growth: None,
             value_bits: None,
             max_kicks: None,
+            ttl: None,
+            resolution: None,
             hasher: DEFAULT_HASHER,
             threads: 1,
         };
@@ -167,6 +172,23 @@ impl<F> Builder<F> {
     /// which are reached only when a filter is full.
     pub fn max_kicks(mut self, kicks: u32) -> Self {
         self.options.max_kicks = Some(kicks);
+        self
+    }
+
+    /// The time for which a key is remembered, in any unit: required of a filter whose keys expire,
+    /// an [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter) for one. Its capacity is the number
+    /// of distinct keys that are seen within such a time.
+    pub fn expire_after(mut self, ttl: u64) -> Self {
+        self.options.ttl = Some(ttl);
+        self
+    }
+
+    /// How much longer than the time that was asked for a key may be remembered, in the same unit:
+    /// 1/255 of that time to all of it, and a fifteenth unless told. It costs memory in two ways.
+    /// Ages take a bit for each doubling of the number of steps, 4 for fifteen. And the keys of one
+    /// more step are kept, a fifteenth as many.
+    pub fn resolution(mut self, step: u64) -> Self {
+        self.options.resolution = Some(step);
         self
     }
 

@@ -20,7 +20,7 @@ const DEFAULT_FPR: f64 = 0.001;
 impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
     fn plan(options: &Options) -> Result<Plan, BuildError> {
         let kind = "filter of fixed size that threads share";
-        options.check(kind, &[Options::NO_GROWTH, Options::NO_VALUES])?;
+        options.check(kind, &[Options::NO_GROWTH, Options::NO_VALUES, Options::NO_EXPIRY])?;
         match options.layout {
             None | Some(Layout::Words) => options.plan(0, Some(Layout::Words)),
             Some(other) => Err(BuildError::Layout {
@@ -41,7 +41,8 @@ impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
 
 impl<C: Content> Build for Filter<Growing, C> {
     fn build(options: &Options) -> Result<Self, BuildError> {
-        let fixed_only = [Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS];
+        let fixed_only =
+            [Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS, Options::NO_EXPIRY];
         let value_bits = if <C as Sealed>::IS_MAP {
             options.check("growable map", &fixed_only)?;
             options.value_bits.unwrap_or(u64::BITS)
@@ -90,7 +91,7 @@ impl<P: Locking> Build for Filter<Shared<P, InParts>> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let kind = "growable filter that threads share";
         options.check(kind, &[Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS])?;
-        options.check(kind, &[Options::NO_VALUES])?;
+        options.check(kind, &[Options::NO_VALUES, Options::NO_EXPIRY])?;
         // It has no default capacity, since its parts are as large as that makes them for good.
         let capacity = options.capacity.unwrap_or(0);
         let fpr = options.fpr.unwrap_or(DEFAULT_FPR);
@@ -101,8 +102,6 @@ impl<P: Locking> Build for Filter<Shared<P, InParts>> {
 }
 
 impl Options {
-    const NO_LAYOUT: Missing =
-        (|options| options.layout.is_some(), "choice of layout", "leave it out");
     const NO_BITS: Missing = (
         |options| options.fingerprint_bits.is_some(),
         "choice of fingerprint size",

@@ -51,10 +51,7 @@ impl<T: Change> Filter<T, Keys> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
-        if self.table.has_copy(hash) {
-            return Ok(false);
-        }
-        self.insert_hash(hash).map(|()| true)
+        self.table.insert_unique(hash)
     }
 
     /// [`insert_unique`](Self::insert_unique) for all `keys`, in their order: of equal keys the

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod change;
+mod expiring;
 #[cfg(feature = "std")]
 mod files;
 mod fixed;
@@ -31,6 +32,7 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use crate::concurrent::{InParts, OnePiece, Shared};
 use crate::error::{BatchError, InsertError, UnionError};
+use crate::expiry::Expiring;
 #[cfg(feature = "mmap")]
 use crate::format::MappedFile;
 #[cfg(feature = "std")]
@@ -375,6 +377,45 @@ pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
 /// ```
 #[cfg(feature = "std")]
 pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
+
+/// A set of fixed size whose keys expire: what was seen within the last hour, day or month.
+///
+/// Time is a number that you [give](ExpiringCuckooFilter::advance), in any unit, and that never goes
+/// back. A key that was inserted is found for [`expire_after`](crate::Builder::expire_after), always;
+/// after that time and one step of [`resolution`](crate::Builder::resolution) it is not, except as
+/// any key that was never inserted. In between it may be found or not.
+///
+/// The slots of keys that have expired are free at once. Nothing sweeps the table at a time: each
+/// insert or removal sweeps the few blocks of 256 slots that it writes into, if that was not done in
+/// the present step. So the work of an operation is bounded, however far time has moved.
+///
+/// A key takes a fingerprint and 4 bits of age, for the usual fifteen steps, and the table has room
+/// for a fifteenth more keys than were asked for. Equal keys take one slot.
+///
+/// ```
+/// use malkoha::ExpiringCuckooFilter;
+///
+/// let mut seen = ExpiringCuckooFilter::builder()
+///     .capacity(1_000_000) // distinct keys within an hour
+///     .fpr(0.001)
+///     .expire_after(3_600)
+///     .resolution(60)
+///     .build()?;
+/// seen.advance(10_000);
+/// assert!(seen.insert_unique("cuckoo")?); // new
+/// seen.advance(13_600);
+/// assert!(!seen.insert_unique("cuckoo")?);
+/// seen.advance(13_660);
+/// assert!(seen.insert_unique("cuckoo")?); // new again
+/// assert!(seen.age("cuckoo").is_some_and(|age| age <= 60));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Removing keys
+///
+/// A removal forgets all keys that share the key's fingerprint, if it is in: the removal of a key
+/// that was never inserted can do that too, with the probability of a false positive.
+pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
 
 impl<T, C> Filter<T, C> {
     pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {

@@ -64,10 +64,12 @@ pub enum FileKind {
     SharedMap = 6,
     /// A [`GrowableConcurrentCuckooMap`](crate::GrowableConcurrentCuckooMap).
     SharedGrowableMap = 7,
+    /// An [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter).
+    ExpiringSet = 8,
 }
 
 impl FileKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Set,
         Self::Map,
         Self::GrowableSet,
@@ -75,6 +77,7 @@ impl FileKind {
         Self::SharedGrowableSet,
         Self::SharedMap,
         Self::SharedGrowableMap,
+        Self::ExpiringSet,
     ];
 
     /// The kind of the file that begins with these bytes: at least 128, or all of it.
@@ -124,6 +127,7 @@ impl FileKind {
             Self::SharedGrowableMap => {
                 "growable map that threads share (GrowableConcurrentCuckooMap)"
             }
+            Self::ExpiringSet => "set whose keys expire (ExpiringCuckooFilter)",
         }
     }
 
@@ -134,6 +138,11 @@ impl FileKind {
             Self::GrowableMap => Self::SharedGrowableMap,
             _ => Self::SharedMap,
         }
+    }
+
+    /// The kind of a set whose ages are a file of this kind.
+    pub(crate) const fn of_ages(_ages: Self) -> Self {
+        Self::ExpiringSet
     }
 
     /// This kind, if it is the expected one.

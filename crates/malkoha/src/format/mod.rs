@@ -3,6 +3,7 @@
 //! `docs/FORMAT.md` specifies every byte. Everything is little-endian, and reading trusts nothing:
 //! each length is checked before memory is asked for, and memory is asked for as bytes arrive.
 
+mod expiring;
 #[cfg(feature = "std")]
 mod growable;
 mod header;
@@ -20,6 +21,9 @@ mod spilled;
 mod view;
 mod write;
 
+#[cfg(feature = "std")]
+pub(crate) use expiring::read as read_expiring;
+pub(crate) use expiring::{from_bytes as expiring_from_bytes, write as write_expiring};
 #[cfg(feature = "std")]
 pub use growable::GrowableLoader;
 #[cfg(feature = "mmap")]

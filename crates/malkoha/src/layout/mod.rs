@@ -3,6 +3,7 @@
 //! A layout is a small `Copy` value of precomputed constants. It owns no memory: every operation
 //! is given the table's bytes. So one set of code serves owned tables, mapped files and views.
 
+pub(crate) mod aged;
 pub(crate) mod bits;
 pub(crate) mod copies;
 pub(crate) mod gap;

@@ -1,5 +1,6 @@
 //! The table of fixed size, and what the faces ask of every table.
 
+mod aged;
 pub(crate) mod batch;
 mod change;
 mod distinct;

@@ -88,6 +88,14 @@ pub trait Change: Lookup {
         threads: usize,
         refused: impl FnMut(usize),
     );
+    /// Inserts a hash that has no copy yet, with the value 0; whether it did.
+    #[inline(always)]
+    fn insert_unique(&mut self, hash: u64) -> Result<bool, InsertError> {
+        if self.has_copy(hash) {
+            return Ok(false);
+        }
+        self.insert(hash, 0).map(|()| true)
+    }
     /// Inserts each hash that has no copy yet, in order, with the value 0. Calls `done` with each
     /// position and whether it was inserted, or why it was refused.
     fn insert_unique_batch(

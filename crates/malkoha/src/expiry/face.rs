@@ -1,0 +1,170 @@
+//! What the faces ask of a table whose keys expire.
+
+#[cfg(feature = "std")]
+use std::io::Read;
+
+use super::{Ages, Expiring};
+use crate::entries::Entry;
+use crate::error::InsertError;
+use crate::format::{self, FileKind, ReadError};
+use crate::io::{self, Write};
+use crate::key::KeyHasher;
+use crate::ring;
+use crate::table::traits::{Change, Lookup, Sealed, Stored};
+
+impl<T: Ages> Sealed for Expiring<T> {}
+
+impl<T: Ages> Lookup for Expiring<T> {
+    #[inline]
+    fn contains(&self, hash: u64) -> bool {
+        self.table.age(self.form, &self.times, hash).is_some()
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.table.lives(self.form, &self.times, hashes, found);
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        self.contains(hash).into()
+    }
+
+    /// Of a copy.
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let entries: alloc::vec::Vec<Entry> = self.swept().table.entries().collect();
+        entries.into_iter()
+    }
+
+    fn prefetch(&self, hash: u64) {
+        self.table.prefetch(hash);
+    }
+
+    /// Keys that live.
+    fn len(&self) -> u64 {
+        self.times.live()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.times.capacity()
+    }
+
+    fn slots(&self) -> u64 {
+        self.table.slots()
+    }
+
+    fn spilled(&self) -> u64 {
+        0
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.table.size_in_bytes() + self.times.size_in_bytes()
+    }
+
+    fn fingerprint_bits(&self) -> u32 {
+        self.table.fingerprint_bits()
+    }
+
+    fn value_bits(&self) -> u32 {
+        0
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        self.table.fpr_of(self.times.live())
+    }
+
+    fn kind(_is_map: bool) -> FileKind {
+        FileKind::of_ages(T::kind(true))
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        let swept = self.swept();
+        format::write_expiring(kind, hasher, &swept.times, &swept.table, writer)
+    }
+}
+
+impl<T: Ages> Stored for Expiring<T> {
+    #[cfg(feature = "std")]
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        format::read_expiring(kind, reader)
+    }
+
+    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        format::expiring_from_bytes(kind, bytes)
+    }
+}
+
+impl<T: Ages> Change for Expiring<T> {
+    fn round(&self, hashes: usize) -> usize {
+        hashes.min(ring::GROUP * 64)
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64, _value: u64) -> Result<(), InsertError> {
+        self.see(hash, true).map(|_| ())
+    }
+
+    fn insert_batch(
+        &mut self,
+        hashes: &[u64],
+        _value: impl Fn(usize) -> u64,
+        _threads: usize,
+        mut refused: impl FnMut(usize),
+    ) {
+        self.see_batch(hashes, true, |i, seen| {
+            if seen.is_err() {
+                refused(i);
+            }
+        });
+    }
+
+    #[inline]
+    fn insert_unique(&mut self, hash: u64) -> Result<bool, InsertError> {
+        self.see(hash, false)
+    }
+
+    fn insert_unique_batch(
+        &mut self,
+        hashes: &[u64],
+        done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.see_batch(hashes, false, done);
+    }
+
+    #[cold]
+    fn refusal(&self) -> InsertError {
+        self.times.refusal()
+    }
+
+    #[inline]
+    fn remove(&mut self, hash: u64, _value: u64) -> bool {
+        self.table.forget(self.form, &mut self.times, hash)
+    }
+
+    fn remove_batch(
+        &mut self,
+        hashes: &[u64],
+        _value: impl Fn(usize) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
+        let ask = |aged: &Self, hash: u64| aged.table.prefetch(hash);
+        ring::one_by_one(self, hashes, ask, |aged, i, hash, ()| done(i, aged.remove(hash, 0)));
+    }
+
+    /// There are no values to replace.
+    fn update(&mut self, _hash: u64, _old: u64, _new: u64) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.times.clear(self.table.blocks());
+    }
+}
+
+impl<T: Ages> PartialEq for Expiring<T> {
+    /// Whether the files of both would be the same.
+    fn eq(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.swept(), other.swept());
+        ours.times == theirs.times && ours.table == theirs.table
+    }
+}

@@ -1,0 +1,140 @@
+//! Sets whose keys expire: one more use of the tables of maps, whose values are ages.
+//!
+//! ```text
+//! now --times.rs--> epoch --label--> value of a slot --block's epoch--> age
+//! ```
+
+#[cfg(feature = "std")]
+mod clock;
+mod face;
+pub(crate) mod times;
+
+#[cfg(feature = "std")]
+pub use clock::Clock;
+pub(crate) use times::{Times, Window};
+
+use crate::error::{InsertError, UnionError};
+use crate::table::traits::{Change, Stored};
+
+/// A table whose values are ages: keys that were seen too long ago are not in.
+#[derive(Clone, Debug)]
+pub struct Expiring<T: Ages> {
+    pub(crate) table: T,
+    form: T::Form,
+    pub(crate) times: Times,
+}
+
+/// A table whose values can be ages. Sealed: no other crate can implement it.
+pub trait Ages: Change + Stored + Clone + PartialEq {
+    /// How its slots are read.
+    type Form: Copy + core::fmt::Debug;
+
+    /// How its slots are read, if its values can be ages.
+    fn form(&self) -> Option<Self::Form>;
+    /// Blocks that are swept as a whole.
+    fn blocks(&self) -> usize;
+    /// The age of a hash, if its fingerprint lives.
+    fn age(&self, form: Self::Form, times: &Times, hash: u64) -> Option<u64>;
+    /// Whether each hash's fingerprint lives.
+    fn lives(&self, form: Self::Form, times: &Times, hashes: &[u64], found: &mut [bool]);
+    /// Sees each hash in order: calls `done` with its position and whether it is new, or why it was
+    /// refused. What is not new becomes as young as it can be if `refresh`.
+    fn see(
+        &mut self,
+        form: Self::Form,
+        times: &mut Times,
+        hashes: &[u64],
+        refresh: bool,
+        done: impl FnMut(usize, Result<bool, InsertError>),
+    );
+    /// Removes a hash; whether its fingerprint lived.
+    fn forget(&mut self, form: Self::Form, times: &mut Times, hash: u64) -> bool;
+    /// Removes all that has expired.
+    fn sweep(&mut self, form: Self::Form, times: &mut Times);
+    /// Calls `each` with all labels of a table that has been swept.
+    fn for_each_label(&self, form: Self::Form, each: impl FnMut(u64));
+    /// Adds what is in another table, which has been swept at the same time as this one. An error,
+    /// and nothing has changed, if it does not fit.
+    fn absorb(
+        &mut self,
+        form: Self::Form,
+        times: &mut Times,
+        other: &Self,
+    ) -> Result<(), UnionError>;
+    /// The false-positive rate if so many keys live.
+    fn fpr_of(&self, live: u64) -> f64;
+}
+
+impl<T: Ages> Expiring<T> {
+    /// An empty table; `None` if the values of `table`, which is empty, cannot be ages.
+    pub(crate) fn new(table: T, window: Window, capacity: u64) -> Option<Self> {
+        let times = Times::new(window, table.blocks(), capacity);
+        let fits = table.value_bits() == window.label_bits();
+        let form = table.form().filter(|_| fits)?;
+        Some(Self { table, form, times })
+    }
+
+    /// The table of these values at a time, at which it had been swept; `None` if some of them are
+    /// no ages.
+    pub(crate) fn of(table: T, window: Window, now: u64, capacity: u64) -> Option<Self> {
+        let mut aged = Self::new(table, window, capacity)?;
+        aged.times.advance(now);
+        let Self { table, form, times } = &mut aged;
+        (0..table.blocks()).for_each(|block| times.set_swept(block));
+        let mut possible = table.spilled() == 0;
+        table.for_each_label(*form, |label| {
+            possible &= times.can_be(label);
+            times.count_in(label);
+        });
+        possible.then_some(aged)
+    }
+
+    /// The table without what has expired.
+    pub(crate) fn swept(&self) -> Self {
+        let mut swept = self.clone();
+        swept.table.sweep(swept.form, &mut swept.times);
+        swept
+    }
+
+    pub(crate) fn advance(&mut self, now: u64) {
+        self.times.advance(now);
+    }
+
+    pub(crate) fn age(&self, hash: u64) -> Option<u64> {
+        let age = self.table.age(self.form, &self.times, hash);
+        age.map(|age| self.times.most_time(age))
+    }
+
+    /// Sees a hash: whether it is new. What is not becomes as young as it can be if `refresh`.
+    #[inline]
+    pub(crate) fn see(&mut self, hash: u64, refresh: bool) -> Result<bool, InsertError> {
+        let mut seen = Ok(false);
+        self.see_batch(&[hash], refresh, |_, new| seen = new);
+        seen
+    }
+
+    #[inline]
+    pub(crate) fn see_batch(
+        &mut self,
+        hashes: &[u64],
+        refresh: bool,
+        done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.table.see(self.form, &mut self.times, hashes, refresh, done);
+    }
+
+    pub(crate) fn unite(&mut self, other: &Self) -> Result<(), UnionError> {
+        if self.times.window() != other.times.window() {
+            return Err(UnionError::Different("the time that keys live, or its resolution"));
+        }
+        let (mut ours, mut theirs) = (self.clone(), other.clone());
+        let now = ours.times.now().max(theirs.times.now());
+        for side in [&mut ours, &mut theirs] {
+            side.times.advance(now);
+            side.table.sweep(side.form, &mut side.times);
+        }
+        ours.table.absorb(ours.form, &mut ours.times, &theirs.table)?;
+        *self = ours;
+        Ok(())
+    }
+}

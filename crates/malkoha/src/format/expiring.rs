@@ -1,0 +1,131 @@
+//! Sets whose keys expire: a header with their time, and a map of ages as a file of its own kind.
+
+#[cfg(feature = "std")]
+use std::io::Read;
+
+use alloc::vec::Vec;
+
+use super::header::{HEADER_BYTES, check, field, hasher, impossible, offset, preamble, sealed};
+use super::view::cut_header;
+use super::{FileKind, ReadError};
+use crate::expiry::{Ages, Expiring, Times, Window};
+use crate::geometry::MAX_CAPACITY;
+use crate::io::{self, Write};
+use crate::key::KeyHasher;
+use crate::table::traits::Lookup;
+
+/// Steps of the window.
+const STEPS: usize = offset::MAX_KICKS;
+/// The time that keys live.
+const TTL: usize = offset::RESERVED;
+/// The time of the set.
+const NOW: usize = TTL + size_of::<u64>();
+
+/// Writes a table that has been swept.
+pub(crate) fn write<T: Ages>(
+    kind: FileKind,
+    hasher: KeyHasher,
+    times: &Times,
+    ages: &T,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Vec::new();
+    ages.write(T::kind(true), hasher, &mut table)?;
+    let Window { ttl, steps } = times.window();
+    writer.write_all(&sealed(kind, hasher, |put| {
+        put(STEPS, &steps.to_le_bytes());
+        put(offset::CAPACITY, &times.capacity().to_le_bytes());
+        put(offset::LEN, &times.live().to_le_bytes());
+        put(offset::TABLE_BYTES, &(table.len() as u64).to_le_bytes());
+        put(TTL, &ttl.to_le_bytes());
+        put(NOW, &times.now().to_le_bytes());
+    }))?;
+    writer.write_all(&table)
+}
+
+/// What a header says.
+struct Head {
+    hasher: KeyHasher,
+    window: Window,
+    now: u64,
+    capacity: u64,
+    len: u64,
+    table_bytes: u64,
+}
+
+impl Head {
+    fn of(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
+        preamble(bytes)?.expected(kind)?;
+        let number = |at: usize| u64::from_le_bytes(field(bytes, at));
+        let fields = [
+            STEPS..offset::SEGMENTS,
+            offset::TABLE_BYTES..offset::SPILLED,
+            offset::KEY_HIGH..NOW + size_of::<u64>(),
+        ];
+        let is_field = |at: usize| fields.iter().any(|field| field.contains(&at));
+        for at in (offset::LAYOUT..offset::CHECKSUM).filter(|&at| !is_field(at)) {
+            check(bytes[at] == 0, "reserved", at, bytes[at])?;
+        }
+        let (ttl, steps) = (number(TTL), u32::from_le_bytes(field(bytes, STEPS)));
+        let window = Window { ttl, steps }.checked();
+        let capacity = number(offset::CAPACITY);
+        check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
+        Ok(Self {
+            hasher: hasher(bytes)?,
+            window: window.map_or_else(|| impossible("steps", STEPS, steps), Ok)?,
+            now: number(NOW),
+            capacity,
+            len: number(offset::LEN),
+            table_bytes: number(offset::TABLE_BYTES),
+        })
+    }
+
+    /// The set, if this table can be its.
+    fn set<T: Ages>(
+        self,
+        (table, with): (T, KeyHasher),
+    ) -> Result<(Expiring<T>, KeyHasher), ReadError> {
+        let Self { hasher, window, now, capacity, len, .. } = self;
+        let ages = T::kind(true) as u16;
+        let set = Expiring::of(table, window, now, capacity).filter(|_| with == hasher);
+        let set = set.map_or_else(|| impossible("ages", HEADER_BYTES, ages), Ok)?;
+        if set.len() == len {
+            Ok((set, hasher))
+        } else {
+            Err(ReadError::Count { header: len, table: set.len() })
+        }
+    }
+}
+
+/// Reads exactly the bytes of a file of this kind, and checks all of them.
+#[cfg(feature = "std")]
+pub(crate) fn read<T: Ages>(
+    kind: FileKind,
+    reader: &mut dyn Read,
+) -> Result<(Expiring<T>, KeyHasher), ReadError> {
+    let mut start = Vec::with_capacity(HEADER_BYTES);
+    (&mut *reader).take(HEADER_BYTES as u64).read_to_end(&mut start)?;
+    let Some(header) = start.first_chunk() else { return Err(cut_header(&start)) };
+    let head = Head::of(header, kind)?;
+    let mut rest = reader.take(head.table_bytes);
+    let table = T::read(T::kind(true), &mut rest)?;
+    let left = rest.limit();
+    check(left == 0, "table bytes", offset::TABLE_BYTES, head.table_bytes)?;
+    head.set(table)
+}
+
+/// Reads from bytes that are a whole file of this kind, and checks all of them.
+pub(crate) fn from_bytes<T: Ages>(
+    kind: FileKind,
+    bytes: &[u8],
+) -> Result<(Expiring<T>, KeyHasher), ReadError> {
+    let Some((header, table)) = bytes.split_first_chunk() else { return Err(cut_header(bytes)) };
+    let head = Head::of(header, kind)?;
+    let (header, found) = (HEADER_BYTES as u64, bytes.len() as u64);
+    let expected = header.saturating_add(head.table_bytes);
+    if expected != found {
+        return Err(ReadError::Length { expected, found });
+    }
+    let table = T::from_bytes(T::kind(true), table)?;
+    head.set(table)
+}

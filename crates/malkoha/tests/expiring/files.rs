@@ -1,0 +1,126 @@
+//! Kept files, damaged ones and hostile ones.
+
+use malkoha::{AnyFilter, CuckooMap, ExpiringCuckooFilter, FileKind, ReadError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const HEADER: usize = 128;
+
+/// A filter that has forgotten some keys and not swept all of them.
+fn aged() -> ExpiringCuckooFilter {
+    let builder = ExpiringCuckooFilter::builder().capacity(1_000).fpr(0.001).seed(42);
+    let mut filter = builder.expire_after(3_600).build().unwrap();
+    for hour in 0..3 {
+        filter.advance(1_000_000 + hour * 2_000);
+        let first = hour * 400;
+        filter.insert_many(&(first..first + 500).collect::<Vec<_>>()).unwrap();
+    }
+    filter
+}
+
+fn kept(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let path = format!("{}/tests/fixtures/{name}.mlk", env!("CARGO_MANIFEST_DIR"));
+    let is_there = std::path::Path::new(&path).exists();
+    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !is_there {
+        std::fs::write(&path, bytes).unwrap();
+    }
+    std::fs::read(&path).unwrap()
+}
+
+#[test]
+fn the_kept_file_is_read_and_written_again() {
+    let bytes = aged().to_bytes();
+    assert!(kept("expiring-set-v1", &bytes) == bytes, "equal histories give equal files");
+    let mut read = ExpiringCuckooFilter::from_bytes(&bytes).unwrap();
+    assert!(read == aged() && read.now() == 1_004_000 && read.ttl() == 3_600);
+    assert!((400..1_300_u64).all(|key| read.contains(key)) && read.len() < 1_000);
+    // It goes on as the one that was written.
+    let mut same = aged();
+    for filter in [&mut read, &mut same] {
+        filter.advance(1_006_000);
+        filter.insert_many(&(5_000..5_500_u64).collect::<Vec<_>>()).unwrap();
+    }
+    assert!(read.to_bytes() == same.to_bytes());
+    assert_eq!(FileKind::of(&bytes).unwrap(), FileKind::ExpiringSet);
+    let any = AnyFilter::from_bytes(&bytes).unwrap();
+    assert!(any.contains(1_299_u64) && any.kind() == FileKind::ExpiringSet);
+    assert!(any == AnyFilter::ExpiringSet(aged()));
+    assert!(matches!(CuckooMap::from_bytes(&bytes), Err(ReadError::Kind { .. })));
+}
+
+#[test]
+fn every_byte_is_checked() {
+    let bytes = aged().to_bytes();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert!(ExpiringCuckooFilter::from_bytes(&damaged).is_err(), "byte {at}");
+        assert!(ExpiringCuckooFilter::read_from(&damaged[..]).is_err(), "byte {at}");
+        assert!(ExpiringCuckooFilter::from_bytes(&bytes[..at]).is_err(), "{at} bytes");
+        assert!(ExpiringCuckooFilter::read_from(&bytes[..at]).is_err(), "{at} bytes");
+    }
+    let appended = [&bytes[..], &[0]].concat();
+    assert!(ExpiringCuckooFilter::from_bytes(&appended).is_err());
+    let read = ExpiringCuckooFilter::read_from(&appended[..]).unwrap();
+    assert!(read == aged(), "a stream may go on");
+}
+
+/// A header with other bytes, and the checksum that these have.
+fn forged(bytes: &[u8], at: usize, field: &[u8]) -> Vec<u8> {
+    let mut forged = bytes.to_vec();
+    forged[at..][..field.len()].copy_from_slice(field);
+    let checksum = xxh3_64_with_seed(&forged[..120], u64::MAX);
+    forged[120..HEADER].copy_from_slice(&checksum.to_le_bytes());
+    forged
+}
+
+#[test]
+fn forged_headers_are_refused() {
+    let bytes = aged().to_bytes();
+    let map = |bits| {
+        let mut map = CuckooMap::with_capacity(1_000, 0.001, bits).unwrap();
+        (0..900_u64).for_each(|key| map.insert(key, key % 3).unwrap());
+        map.to_bytes()
+    };
+    let with_map = |map: Vec<u8>| {
+        let length = (map.len() as u64).to_le_bytes();
+        let seedless = forged(&forged(&bytes, 24, &[0; 8]), 40, &900_u64.to_le_bytes());
+        [&forged(&seedless, 56, &length)[..HEADER], &map[..]].concat()
+    };
+    let all = [
+        forged(&bytes, 17, &[1]),
+        forged(&bytes, 20, &0_u32.to_le_bytes()),
+        forged(&bytes, 20, &256_u32.to_le_bytes()),
+        // Labels of another width.
+        forged(&bytes, 20, &100_u32.to_le_bytes()),
+        forged(&bytes, 24, &7_u64.to_le_bytes()),
+        forged(&bytes, 32, &0_u64.to_le_bytes()),
+        forged(&bytes, 40, &1_u64.to_le_bytes()),
+        forged(&bytes, 48, &[1]),
+        forged(&bytes, 56, &u64::MAX.to_le_bytes()),
+        forged(&bytes, 56, &1_u64.to_le_bytes()),
+        // The ttl: below the steps.
+        forged(&bytes, 80, &14_u64.to_le_bytes()),
+        forged(&bytes, 96, &[1]),
+        // A map with values of another width.
+        with_map(map(7)),
+    ];
+    for (number, forged) in all.iter().enumerate() {
+        assert!(ExpiringCuckooFilter::from_bytes(forged).is_err(), "{number}");
+        assert!(ExpiringCuckooFilter::read_from(&forged[..]).is_err(), "{number}");
+    }
+    // Ages that are none: 9 steps have 10 of the 16 labels.
+    let fewer = forged(&bytes, 20, &9_u32.to_le_bytes());
+    assert!(matches!(ExpiringCuckooFilter::from_bytes(&fewer), Err(ReadError::Field { .. })));
+    // Whatever the time is said to be, nothing panics.
+    for now in [0, 1, u64::MAX - 1, u64::MAX] {
+        let mut read =
+            ExpiringCuckooFilter::from_bytes(&forged(&bytes, 88, &now.to_le_bytes())).unwrap();
+        read.advance(now.saturating_add(100));
+        read.insert(1_u64).unwrap();
+        assert!(read.contains(1_u64) && read.age(1_u64).is_some());
+        read.advance(u64::MAX);
+        read.insert(1_u64).unwrap();
+        assert!(read.remove(1_u64));
+    }
+    assert!(ExpiringCuckooFilter::from_bytes(&with_map(map(4))).is_ok(), "ages of somebody else");
+}

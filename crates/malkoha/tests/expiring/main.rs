@@ -1,0 +1,5 @@
+//! Sets whose keys expire, beside an exact model, at times that move at random.
+
+mod files;
+mod fixed;
+mod model;
