@@ -141,10 +141,19 @@ impl Growing {
         let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
         let [first, second] = target.places;
         let probe = Probe { segment: 0, first, second, fingerprint };
-        with_codec!(&self.kernel, codec => {
+        let inserted = with_codec!(&self.kernel, codec => {
             let segment = Segment::new(codec, form, home);
             layout::insert_with_moves(&segment, bytes, search, &probe, value, MAX_KICKS)
-        })
+        });
+        self.stay_small();
+        inserted
+    }
+
+    /// Gives back what searches use where that would be much beside the table.
+    pub(super) fn stay_small(&mut self) {
+        if self.records.len() == 1 {
+            self.search.forget_places();
+        }
     }
 
     /// Removes one copy with this value of a key.

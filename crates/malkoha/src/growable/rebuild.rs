@@ -8,7 +8,8 @@ use super::change::MAX_REBUILDS;
 use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::kernel::with_codec;
-use super::segment::{Position, Segment, Slot};
+use super::pool::sizes;
+use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
 use super::shape::{LANES, ROOM, buckets_for};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow};
@@ -16,10 +17,16 @@ use crate::addressing::Probe;
 use crate::layout::bits::Word;
 use crate::layout::{self, Room, Search};
 use crate::spill::SpillKey;
+use crate::table::memory;
 
 /// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
 const FIRST_ROOM: u64 = 100;
+
+/// Room in a grown segment, in hundredths of what its keys fill: where memory is mapped, its load
+/// falls to 0.8. Elsewhere it takes the next size that an allocator has, which is up to a quarter
+/// more.
+const GROWN_ROOM: u64 = if memory::IS_MAPPED { ROOM } else { 106 };
 
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
@@ -125,18 +132,32 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
     })
 }
 
+/// Buckets, at least so many, that fill what an allocator gives for slots of this width; none if it
+/// would give much more than a segment can have.
+fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
+    if memory::IS_MAPPED {
+        return Some(buckets);
+    }
+    let form = Form { grid: Grid::new(narrow(buckets)), ..form };
+    let taken = sizes::taken(segment_bytes(width, form)) as u64;
+    let most = (taken - PADDING) * 8 / bucket_bits(width, form);
+    (most <= MAX_BUCKETS * 16 / 15).then_some(most.min(MAX_BUCKETS))
+}
+
 impl Growing {
     /// Makes room in a segment, if it [can grow](Self::can_grow). Builds at most six others.
     pub(super) fn grow(&mut self, number: usize) {
         let Record { form, len, stashed, .. } = self.records[number];
-        let room = if self.is_first() { FIRST_ROOM } else { ROOM };
+        let room = if self.is_first() { FIRST_ROOM } else { GROWN_ROOM };
         let wanted = buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
         // More in any case, also where a search failed early.
         let step = if self.is_first() { 64 } else { 32 };
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
         // A few keys can be unlucky, in a small table or with few bits: then more still.
         let sizes = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
-        let mut sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS).take(MAX_SIZES);
+        let sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS);
+        let width = self.kernel.width();
+        let mut sizes = sizes.map_while(|buckets| filling(width, form, buckets)).take(MAX_SIZES);
         // A last small step would leave little room for what must move: rather a split.
         if !sizes.any(|buckets| self.resize(number, buckets)) && !self.split(number) {
             let grid = Grid::new(narrow(wanted.min(MAX_BUCKETS)));
@@ -189,6 +210,7 @@ impl Growing {
             });
             fitted.then_some(into)
         });
+        self.stay_small();
         let Some([bytes]) = built else { return false };
         let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
@@ -243,8 +265,10 @@ impl Growing {
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
             let lens = [len - upper + spent, upper];
             let forms = lens.map(|len| {
-                let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(PLACES, MAX_BUCKETS);
-                Form { grid: Grid::new(narrow(wanted)), ..form }
+                let wanted =
+                    buckets_for(u64::from(len) * GROWN_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
+                let buckets = filling(codec.width, form, wanted).unwrap_or(wanted);
+                Form { grid: Grid::new(narrow(buckets)), ..form }
             });
             let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
             let (mut into, aside) = (to.each_ref().map(Segment::zeroed), (&mut aside, Misfit::Stash));

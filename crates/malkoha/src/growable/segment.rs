@@ -49,10 +49,13 @@ pub(super) fn bucket_bits(width: u32, form: Form) -> u64 {
     u64::from(LANES * (width + form.grid.narrowing() + form.value_bits))
 }
 
+/// Bytes behind the last bucket.
+pub(super) const PADDING: u64 = 16;
+
 /// Bytes of a segment, a multiple of 8, with room for a word at any bucket.
 pub(super) fn segment_bytes(width: u32, form: Form) -> usize {
     let bits = form.grid.buckets() * bucket_bits(width, form);
-    usize::try_from(bits.div_ceil(64) * 8 + 16).expect("at most 2^13 buckets of 53 bytes")
+    usize::try_from(bits.div_ceil(64) * 8 + PADDING).expect("at most 2^13 buckets of 53 bytes")
 }
 
 impl Form {

@@ -6,7 +6,7 @@ use super::grid::{Grid, PLACES};
 use super::kernel::{Kernel, with_codec};
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
-use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
+use super::shape::Shape;
 use super::strings::Strings;
 use crate::error::BuildError;
 use crate::layout::Search;
@@ -17,9 +17,6 @@ use crate::table::memory;
 
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
-
-/// Bits of a string that can be known, and one.
-const MAX_KNOWN: usize = (MAX_DEPTH + MAX_BITS + 1) as usize;
 
 /// What is known of a segment beside its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +72,9 @@ pub struct Growing {
     /// The number of keys up to which segments grow by little.
     pub(super) capacity: u64,
     /// `known[n]`: occupied slots that know n bits of their key's string, in slot and path. What a
-    /// fingerprint matches by chance depends on that alone.
-    pub(super) known: [u64; MAX_KNOWN],
+    /// fingerprint matches by chance depends on that alone. As many numbers as the deepest segment
+    /// needs: small filters are to be small.
+    pub(super) known: Vec<u64>,
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: as a rule, none.
     pub(super) stashing: usize,
@@ -115,7 +113,7 @@ impl Growing {
             len: 0,
             occupied: 0,
             capacity,
-            known: [0; MAX_KNOWN],
+            known: vec![0; most_known(&shape, shape.root_depth())],
             spill: Spill::default(),
             stashing: 0,
             is_plain: shape.strings().is_one_tree(),
@@ -131,7 +129,8 @@ impl Growing {
         // Counted when the table is whole.
         parts.records.iter_mut().for_each(|record| record.stashed = 0);
         let directory = Directory::of(&parts.records, &parts.segments, parts.shape.trees())?;
-        let (mut known, mut occupied) = ([0; MAX_KNOWN], 0);
+        let deepest = parts.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
+        let (mut known, mut occupied) = (vec![0; most_known(&parts.shape, deepest)], 0);
         for (number, record) in parts.records.iter_mut().enumerate() {
             let bytes = parts.segments.bytes(number);
             assert_eq!(bytes.len(), segment_bytes(kernel.width(), record.form), "segment length");
@@ -189,7 +188,7 @@ impl Growing {
 
     /// The fewest bits of its string that a slot knows.
     pub(super) fn least_known(&self) -> u32 {
-        (0..).zip(self.known).find(|&(_, count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
+        (0..).zip(&self.known).find(|&(_, &count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
     }
 
     /// Counts a slot at this depth that is filled.
@@ -225,8 +224,10 @@ impl Growing {
 
     pub(super) fn size_in_bytes(&self) -> u64 {
         let records = (self.records.len() * size_of::<Record>()) as u64;
+        let known = (self.known.len() * size_of::<u64>()) as u64;
         self.segments.size_in_bytes()
             + records
+            + known
             + self.directory.size_in_bytes()
             + self.spill.size_in_bytes()
     }
@@ -236,7 +237,7 @@ impl Growing {
     pub(super) fn expected_matches(&self) -> f64 {
         // A narrowed table is one segment.
         let places = PLACES >> self.records[0].form.grid.narrowing();
-        let mut known = self.known;
+        let mut known = self.known.clone();
         self.stashed_known().for_each(|bits| known[bits] += 1);
         let matches: f64 = (0_u32..)
             .zip(known)
@@ -251,6 +252,8 @@ impl Growing {
 
     /// Gives a segment these bytes, which its record tells how to read.
     pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
+        let known = most_known(&self.shape, record.home.depth).max(self.known.len());
+        self.known.resize(known, 0);
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)
@@ -288,6 +291,11 @@ impl Growing {
 /// each split since the key arrived moved the mark up by one.
 pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
     (depth + shape.bits).saturating_sub(fingerprint.trailing_zeros()) as usize
+}
+
+/// Bits that can be known at this depth or above, and one.
+fn most_known(shape: &Shape, depth: u32) -> usize {
+    (depth + shape.bits + 1) as usize
 }
 
 /// A number that is known to be small.

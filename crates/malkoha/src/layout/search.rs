@@ -158,6 +158,12 @@ impl Search {
         Self { places: Vec::new(), far: false, work: 0, refusals: Refusals::new() }
     }
 
+    /// Gives back the memory of what was walked through; the next search takes it anew.
+    #[cfg(feature = "std")]
+    pub(crate) fn forget_places(&mut self) {
+        self.places = Vec::new();
+    }
+
     /// For a table of so many bytes; the default is for one that is in cache.
     pub(crate) fn of_table(bytes: usize) -> Self {
         Self { far: bytes > FAR_BYTES, ..Self::new() }

@@ -4,9 +4,12 @@
 //! these lie on ordinary pages. A chunk has huge pages where the system gives them. What a segment
 //! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
 //! blocks together. Small pools have an allocation for each segment, so that they take no more
-//! memory than they need.
+//! memory than they need. So have all pools where memory is not mapped, because then a chunk takes
+//! its memory at once, and has no huge pages: there, segments have [sizes that allocators
+//! have](sizes).
 
 mod chunk;
+pub(super) mod sizes;
 
 use chunk::{Chunk, Span};
 
@@ -22,7 +25,7 @@ const CHUNK: usize = 32 << 20;
 /// Small, so that tests have several.
 #[cfg(any(test, miri))]
 const CHUNK: usize = LEAST_CHUNK;
-/// And at least, where it is not mapped.
+/// And at least: no larger segment shares one.
 const LEAST_CHUNK: usize = 1 << 20;
 /// Bytes that are moved to make a gap, at most: less time than a rebuild takes. A gap for a segment
 /// of 64 KiB is found in the emptiest chunk unless less than a sixteenth of it is free.
@@ -102,12 +105,13 @@ impl Pool {
     /// memory.
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
-        if ((segments * len) as u64) < SHARED_FROM {
+        if memory::IS_MAPPED && ((segments * len) as u64) < SHARED_FROM {
             (0..segments).for_each(|_| drop(pool.push(vec![0; len].into())));
             return Some(pool);
         }
         while pool.len() < segments {
-            let count = (segments - pool.len()).min(FIRST_CHUNK / len);
+            let most = (segments - pool.len()).min(FIRST_CHUNK / len);
+            let count = if memory::IS_MAPPED { most } else { sizes::best_count(most, len) };
             let mut chunk = Chunk::zeroed(count * len)?;
             for position in 0..count {
                 let start = chunk.insert(position, pool.len(), len);
@@ -265,21 +269,14 @@ impl Pool {
             (chunk, window.end)
         } else if let Some(end) = at_end() {
             end
-        } else if self.used >= SHARED_FROM && len <= LEAST_CHUNK {
-            let chunk = Chunk::lazy(self.chunk_bytes())?;
+        } else if memory::IS_MAPPED && self.used >= SHARED_FROM && len <= LEAST_CHUNK {
+            let chunk = Chunk::lazy(CHUNK)?;
             chunk.set_huge_pages(!self.ordinary);
             (self.add(chunk), 0)
         } else {
             return None;
         };
         Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
-    }
-
-    /// Bytes of the next chunk. It takes memory as it is used if it is mapped. What an allocator
-    /// gives counts at once: an eighth of the whole at most, where that is not little.
-    fn chunk_bytes(&self) -> usize {
-        let eighth = 1 << (self.used / 8).max(1).ilog2();
-        if memory::IS_MAPPED { CHUNK } else { LEAST_CHUNK.max(eighth).min(CHUNK) }
     }
 
     /// Gives a chunk a number.

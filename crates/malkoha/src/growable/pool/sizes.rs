@@ -1,0 +1,43 @@
+//! Sizes that allocators have: four from each power of two to the next, as jemalloc's. What is
+//! between two of them takes the larger one. Others have finer sizes, and lose nothing by these.
+
+/// Bytes that an allocation of so many takes.
+pub(in crate::growable) fn taken(bytes: usize) -> usize {
+    const FINEST: usize = 16;
+    let step = bytes.saturating_sub(1).checked_ilog2().map_or(1, |group| (1 << group) / 4);
+    bytes.next_multiple_of(step.max(FINEST))
+}
+
+/// How many blocks of `len` bytes, at most `most`, share an allocation so that the least of it is
+/// lost; the largest such number.
+pub(super) fn best_count(most: usize, len: usize) -> usize {
+    // Lost bytes for each block, compared without a division.
+    let lost = |count: usize| (taken(count * len) - count * len) as u64;
+    let better = |best: usize, count: usize| {
+        if lost(count) * best as u64 <= lost(best) * count as u64 { count } else { best }
+    };
+    (2..=most).fold(1, better)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_jemalloc() {
+        let sizes = [(1, 16), (16, 16), (129, 160), (160, 160), (1025, 1280), (28_673, 32_768)];
+        for (bytes, size) in sizes {
+            assert_eq!(taken(bytes), size, "{bytes}");
+            assert_eq!(taken(size), size, "{size} is one");
+        }
+        assert!((1..100_000).all(|bytes| taken(bytes) <= bytes * 5 / 4 + 16));
+    }
+
+    #[test]
+    fn blocks_are_packed_where_they_fit_best() {
+        // 49 of them take 1.25 MiB but for 0.4 %; all 64 would lose 7 %, as would each alone.
+        assert_eq!(best_count(64, 26_640), 49);
+        assert_eq!(best_count(15, 26_640), 12);
+        assert_eq!(best_count(1, 26_640), 1);
+    }
+}
