@@ -7,17 +7,24 @@ use super::{CommandError, filter_mut, hash};
 use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
 use crate::value::{Properties, Refused, StoredFilter, Value};
 
-/// CF.RESERVE key capacity [options]
+/// The last word of a CF.RESERVE for a filter that came from RedisBloom.
+const BESIDE: &[u8] = b"BESIDE";
+
+/// CF.RESERVE key capacity [options] [BESIDE]
 pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    if key.get()?.is_some() {
-        return Err(CommandError::EXISTS);
+    let is_beside = args.len() > 3 && args.get(args.len() - 1).eq_ignore_ascii_case(BESIDE);
+    match key.get()? {
+        Some(Value::RedisBloom(_)) if is_beside => {}
+        _ if is_beside => return Err(CommandError::NOT_OF_REDISBLOOM),
+        Some(_) => return Err(CommandError::EXISTS),
+        None => {}
     }
     let capacity = options::capacity(args.get(2))?;
-    let (properties, option) = properties(defaults(Some(capacity)), args.iter(3))?;
+    let options = args.iter(3).take(args.len() - 3 - usize::from(is_beside));
+    let (properties, option) = properties(defaults(Some(capacity)), options)?;
     let hasher = hash::hasher(context, args, option)?;
-    key.set(Value::Filter(create(context, properties, hasher)?));
-    created(context, args, &properties, hasher);
+    make(context, args, &mut key, properties, hasher)?;
     context.reply_ok();
     Ok(())
 }
@@ -35,14 +42,14 @@ pub(super) fn add_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
 fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
     let filter = filter_or_new(context, args, &mut key, None)?;
-    let hash = filter.hash(args.get(2));
+    let item = args.get(2);
     // A replica obeys; asking whether this is one takes as long as adding.
     let may_be_at_limit = filter.bytes() >= max_filter_bytes();
     let limit = if may_be_at_limit { limit(context) } else { u64::MAX };
     let added = if absent_only {
-        filter.insert_unique(hash, limit)?
+        filter.insert_unique(item, limit)?
     } else {
-        filter.insert(hash, limit).map(|()| true)?
+        filter.insert(item, limit).map(|()| true)?
     };
     if added {
         // Replicas have the same filter: what happened here happens there.
@@ -141,8 +148,8 @@ fn insert_many(
         return Err(CommandError::NOT_FOUND);
     }
     let filter = filter_or_new(context, args, &mut key, request.capacity)?;
-    let hashes = filter.hashes(args.iter(request.first));
-    let outcomes = filter.insert_all(&hashes, absent_only, limit(context));
+    let items: Vec<&[u8]> = args.iter(request.first).collect();
+    let outcomes = filter.insert_all(&items, absent_only, limit(context));
     if outcomes.contains(&Ok(true)) {
         if outcomes.iter().any(Result::is_err) {
             replicate_added(context, args, request, &outcomes);
@@ -167,27 +174,46 @@ fn replicate_added(
     context.replicate(c"CF.MADD", &words);
 }
 
-/// The key's filter; a new one with the default properties if there is none.
+/// The key's filter; a new one with the default properties if there is none, or only what RedisBloom
+/// had.
 fn filter_or_new<'k>(
     context: &Context,
     args: &Args<'_>,
     key: &'k mut Key<'_>,
     capacity: Option<u64>,
 ) -> Result<&'k mut StoredFilter, CommandError> {
-    if key.get()?.is_none() {
-        let (properties, hasher) = (defaults(capacity), hash::hasher(context, args, None)?);
-        key.set(Value::Filter(create(context, properties, hasher)?));
-        created(context, args, &properties, hasher);
+    let properties = match key.get()? {
+        None => Some(defaults(capacity)),
+        Some(Value::RedisBloom(chain)) => {
+            Some(defaults(None).beside(chain).ok_or(CommandError::FULL)?)
+        }
+        Some(_) => None,
+    };
+    if let Some(properties) = properties {
+        let hasher = hash::hasher(context, args, None)?;
+        make(context, args, key, properties, hasher)?;
     }
     filter_mut(key)?.ok_or(CommandError::NOT_FOUND)
 }
 
-fn created(context: &Context, args: &Args<'_>, properties: &Properties, hasher: KeyHasher) {
-    let (words, of_hash) = (spelled_out(properties), hash::spelled_out(hasher));
+/// Gives a key an empty filter, beside what RedisBloom had, and tells replicas all about it.
+fn make(
+    context: &Context,
+    args: &Args<'_>,
+    key: &mut Key<'_>,
+    properties: Properties,
+    hasher: KeyHasher,
+) -> Result<(), CommandError> {
+    let filter = create(context, properties, hasher)?;
+    let older = key.take_redisbloom();
+    let (words, of_hash) = (spelled_out(&properties), hash::spelled_out(hasher));
     let words = words.iter().chain(&of_hash).map(Vec::as_slice);
-    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).collect();
+    let beside = older.is_some().then_some(BESIDE);
+    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(beside).collect();
+    key.set(Value::Filter(filter.beside(older)));
     context.replicate(c"CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
+    Ok(())
 }
 
 fn limit(context: &Context) -> u64 {

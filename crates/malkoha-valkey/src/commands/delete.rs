@@ -1,15 +1,17 @@
 //! CF.DEL, CF.MDEL, CF.COMPACT.
 
-use super::{CommandError, filter_mut};
+use super::CommandError;
 use crate::server::{Args, Context, Key};
-use crate::value::StoredFilter;
+use crate::value::Value;
 
 /// CF.DEL key item
 pub(super) fn delete(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    let filter = existing(&mut key)?;
-    let hash = filter.hash(args.get(2));
-    let removed = filter.remove(hash);
+    let removed = match existing(&mut key, CommandError::DELETE_NOT_FOUND)? {
+        Value::RedisBloom(chain) => chain.remove(args.get(2)),
+        Value::Filter(filter) => filter.remove(args.get(2)),
+        Value::Loading(_) => return Err(CommandError::LOADING),
+    };
     if removed {
         context.replicate_verbatim();
         context.changed(args, 1, c"cf.del");
@@ -21,9 +23,12 @@ pub(super) fn delete(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
 /// CF.MDEL key item...
 pub(super) fn delete_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    let filter = existing(&mut key)?;
-    let hashes = filter.hashes(args.iter(2));
-    let removed = filter.remove_all(&hashes);
+    let items: Vec<&[u8]> = args.iter(2).collect();
+    let removed: Vec<bool> = match existing(&mut key, CommandError::DELETE_NOT_FOUND)? {
+        Value::RedisBloom(chain) => items.into_iter().map(|item| chain.remove(item)).collect(),
+        Value::Filter(filter) => filter.remove_all(&items),
+        Value::Loading(_) => return Err(CommandError::LOADING),
+    };
     if removed.contains(&true) {
         context.replicate_verbatim();
         context.changed(args, 1, c"cf.del");
@@ -33,21 +38,21 @@ pub(super) fn delete_many(context: &Context, args: &Args<'_>) -> Result<(), Comm
     Ok(())
 }
 
-fn existing<'k>(key: &'k mut Key<'_>) -> Result<&'k mut StoredFilter, CommandError> {
-    match filter_mut(key) {
-        Ok(Some(filter)) => Ok(filter),
-        Ok(None) | Err(CommandError::WrongType) => Err(CommandError::DELETE_NOT_FOUND),
-        Err(error) => Err(error),
-    }
+/// What a key holds; this error if that is nothing, or something else.
+fn existing<'k>(
+    key: &'k mut Key<'_>,
+    otherwise: CommandError,
+) -> Result<&'k mut Value, CommandError> {
+    key.get_mut().ok().flatten().ok_or(otherwise)
 }
 
 /// CF.COMPACT key
 pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    match filter_mut(&mut key) {
-        Ok(Some(filter)) => filter.compact(),
-        Ok(None) | Err(CommandError::WrongType) => return Err(CommandError::COMPACT_NOT_FOUND),
-        Err(error) => return Err(error),
+    match existing(&mut key, CommandError::COMPACT_NOT_FOUND)? {
+        Value::RedisBloom(chain) => chain.compact(),
+        Value::Filter(filter) => filter.compact(),
+        Value::Loading(_) => return Err(CommandError::LOADING),
     }
     context.replicate_verbatim();
     context.changed(args, 1, c"cf.compact");

@@ -26,9 +26,16 @@ impl CommandError {
     pub(crate) const UNKNOWN_ARGUMENT: Self = fixed("Unknown argument received");
     pub(crate) const INVALID_POSITION: Self = fixed("Invalid position");
     pub(crate) const INVALID_HEADER: Self = fixed("Invalid header");
+    pub(crate) const NOT_CREATED: Self = fixed("Couldn't create filter!");
     pub(crate) const BAD_CHUNK: Self = fixed("Couldn't load chunk!");
     pub(crate) const LOADING: Self =
         fixed("ERR the filter is being loaded: send its other chunks, or delete the key");
+    pub(crate) const OF_REDISBLOOM: Self = fixed(
+        "ERR a part of the filter is as RedisBloom had it, which cannot be merged, copied as LIKE or \
+         dumped as a file: delete its items, or make a new filter of them",
+    );
+    pub(crate) const NOT_OF_REDISBLOOM: Self =
+        fixed("ERR BESIDE is for a filter that came from RedisBloom and got no item since");
     pub(crate) const MERGE_INTO_ITSELF: Self = fixed(
         "ERR a filter cannot be merged into itself: leave the destination out of the sources",
     );

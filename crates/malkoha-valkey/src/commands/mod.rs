@@ -12,7 +12,7 @@ mod transfer;
 pub(crate) use error::CommandError;
 
 use crate::server::{Entry, Key, entry};
-use crate::value::{StoredFilter, Value};
+use crate::value::{Chain, StoredFilter, Value};
 
 /// What each command runs.
 pub(crate) const ENTRIES: [(&str, Entry); 18] = [
@@ -36,18 +36,61 @@ pub(crate) const ENTRIES: [(&str, Entry); 18] = [
     ("CF.LOAD", entry!(transfer::load)),
 ];
 
-/// A key's filter; an error if it is being loaded or something else.
-fn filter<'k>(key: &'k Key<'_>) -> Result<Option<&'k StoredFilter>, CommandError> {
+/// What answers for a key.
+enum Holder<'k> {
+    Filter(&'k StoredFilter),
+    /// As RedisBloom had it.
+    Chain(&'k Chain),
+}
+
+impl Holder<'_> {
+    fn contains(&self, item: &[u8]) -> bool {
+        match self {
+            Self::Filter(filter) => filter.contains(item),
+            Self::Chain(chain) => chain.contains(item),
+        }
+    }
+
+    fn contains_all(&self, items: &[&[u8]]) -> Vec<bool> {
+        match self {
+            Self::Filter(filter) => filter.contains_all(items),
+            Self::Chain(chain) => items.iter().map(|item| chain.contains(item)).collect(),
+        }
+    }
+
+    fn count(&self, item: &[u8]) -> u64 {
+        match self {
+            Self::Filter(filter) => filter.count(item),
+            Self::Chain(chain) => chain.count(item),
+        }
+    }
+}
+
+/// What a key holds, ours or RedisBloom's; an error if it is being loaded or something else.
+fn holder<'k>(key: &'k Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
     match key.get()? {
-        Some(Value::Filter(filter)) => Ok(Some(filter)),
+        Some(Value::Filter(filter)) => Ok(Some(Holder::Filter(filter))),
+        Some(Value::RedisBloom(chain)) => Ok(Some(Holder::Chain(chain))),
         Some(Value::Loading(_)) => Err(CommandError::LOADING),
         None => Ok(None),
     }
 }
 
+/// A key's filter that is all ours; an error if it is being loaded or something else.
+fn filter<'k>(key: &'k Key<'_>) -> Result<Option<&'k StoredFilter>, CommandError> {
+    match key.get()? {
+        Some(Value::Filter(filter)) if filter.older().is_none() => Ok(Some(filter)),
+        Some(Value::Filter(_) | Value::RedisBloom(_)) => Err(CommandError::OF_REDISBLOOM),
+        Some(Value::Loading(_)) => Err(CommandError::LOADING),
+        None => Ok(None),
+    }
+}
+
+/// A key's filter, whatever is beside it, to be changed.
 fn filter_mut<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, CommandError> {
     match key.get_mut()? {
         Some(Value::Filter(filter)) => Ok(Some(filter)),
+        Some(Value::RedisBloom(_)) => Err(CommandError::OF_REDISBLOOM),
         Some(Value::Loading(_)) => Err(CommandError::LOADING),
         None => Ok(None),
     }

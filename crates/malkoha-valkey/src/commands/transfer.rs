@@ -2,19 +2,20 @@
 
 use super::options::number;
 use super::{CommandError, filter};
-use crate::server::{Args, Context, max_filter_bytes};
-use crate::value::{Loading, StoredFilter, Value, chunk};
+use crate::server::{Args, Context, Key, max_filter_bytes};
+use crate::value::{BESIDE, Chain, HEADER_BYTES, Loading, StoredFilter, Value, chunk_behind};
 
 /// CF.SCANDUMP key iterator
 pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let stored = filter(&key)?.ok_or(CommandError::NOT_FOUND)?;
-    let done = number(args.get(2)).and_then(|done| usize::try_from(done).ok());
-    let done = done.ok_or(CommandError::INVALID_POSITION)?;
-    let next = done.saturating_add(1);
+    let value = match key.get()?.ok_or(CommandError::NOT_FOUND)? {
+        Value::Loading(_) => return Err(CommandError::LOADING),
+        value => value,
+    };
+    let position = number(args.get(2)).ok_or(CommandError::INVALID_POSITION)?;
     context.reply_array(2);
-    if let Some(bytes) = chunk(stored, next) {
-        context.reply_count(next as u64);
+    if let Some((next, bytes)) = chunk_behind(value, position) {
+        context.reply_count(next);
         context.reply_bytes(&bytes);
     } else {
         context.reply_integer(0);
@@ -37,30 +38,67 @@ pub(super) fn load_chunk(context: &Context, args: &Args<'_>) -> Result<(), Comma
     if is_too_large && !context.must_obey() {
         return Err(CommandError::TOO_LARGE);
     }
-    if number == 1 {
-        if key.get()?.is_some() {
-            return Err(CommandError::EXISTS);
-        }
-        let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
-        key.set(Value::Loading(Box::new(loading)));
+    if let Ok(header) = bytes.try_into()
+        && number == 1
+    {
+        begin_redisbloom(context, &mut key, header)?;
+    } else if let Some(Value::RedisBloom(chain)) = key.get_mut()?
+        && number != BESIDE + 1
+    {
+        chain.load(number, bytes).map_err(|_| CommandError::BAD_CHUNK)?;
     } else {
-        let Some(Value::Loading(loading)) = key.get_mut()? else {
-            return Err(if key.get()?.is_some() {
-                CommandError::EXISTS
-            } else {
-                CommandError::NOT_FOUND
-            });
-        };
-        if loading.next() != number {
-            return Err(CommandError::BAD_CHUNK);
-        }
-        if let Some(filter) = loading.push(bytes.to_vec()).map_err(|_| CommandError::BAD_CHUNK)? {
-            key.set(Value::Filter(filter));
-        }
+        take_chunk(&mut key, number, bytes)?;
     }
     context.replicate_verbatim();
     context.changed(args, 1, c"cf.loadchunk");
     context.reply_ok();
+    Ok(())
+}
+
+/// Takes the header of a dump of RedisBloom.
+fn begin_redisbloom(
+    context: &Context,
+    key: &mut Key<'_>,
+    header: &[u8; HEADER_BYTES],
+) -> Result<(), CommandError> {
+    if key.get()?.is_some() {
+        return Err(CommandError::EXISTS);
+    }
+    let most = if context.must_obey() { u64::MAX } else { max_filter_bytes() };
+    let room = |bytes: u64| bytes <= most && context.has_memory_for(bytes);
+    let chain = Chain::begin(header, room).map_err(|_| CommandError::NOT_CREATED)?;
+    key.set(Value::RedisBloom(chain));
+    Ok(())
+}
+
+/// Takes a chunk of ours: its number, which may be [`BESIDE`] what RedisBloom had.
+fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), CommandError> {
+    if number == 1 || number == BESIDE + 1 {
+        let is_free = match key.get()? {
+            None => true,
+            Some(value) => number > 1 && matches!(value, Value::RedisBloom(_)),
+        };
+        if !is_free {
+            return Err(CommandError::EXISTS);
+        }
+        let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
+        let loading = loading.beside(key.take_redisbloom());
+        key.set(Value::Loading(Box::new(loading)));
+        return Ok(());
+    }
+    let Some(Value::Loading(loading)) = key.get_mut()? else {
+        return Err(if key.get()?.is_some() {
+            CommandError::EXISTS
+        } else {
+            CommandError::NOT_FOUND
+        });
+    };
+    if loading.next() != number.checked_sub(BESIDE).unwrap_or(number) {
+        return Err(CommandError::BAD_CHUNK);
+    }
+    if let Some(filter) = loading.push(bytes.to_vec()).map_err(|_| CommandError::BAD_CHUNK)? {
+        key.set(Value::Filter(filter));
+    }
     Ok(())
 }
 

@@ -16,9 +16,12 @@ pub(crate) struct Args<'a> {
 impl<'a> Args<'a> {
     /// # Safety
     ///
-    /// `argv` must be `argc` strings of the server that outlive `'a`.
+    /// `argv` must be `argc` strings of the server that outlive `'a`; it may be null for none.
     pub(super) unsafe fn new(argv: *mut *mut RedisModuleString, argc: c_int) -> Self {
         let count = usize::try_from(argc).unwrap_or(0);
+        if count == 0 {
+            return Self { strings: &[] };
+        }
         // SAFETY: the caller's promise.
         Self { strings: unsafe { slice::from_raw_parts(argv, count) } }
     }

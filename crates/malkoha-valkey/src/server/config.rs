@@ -22,6 +22,9 @@ static ERROR_RATE_TEXT: AtomicPtr<RedisModuleString> = AtomicPtr::new(null_mut()
 const DEFAULT_RATE: f64 = 0.01;
 const DEFAULT_RATE_TEXT: &CStr = c"0.01";
 
+/// The least and the greatest default capacity.
+const CAPACITIES: (i64, i64) = (4, 1 << 30);
+
 struct Number {
     name: &'static CStr,
     value: &'static AtomicI64,
@@ -36,8 +39,8 @@ static NUMBERS: [Number; 3] = [
         name: c"capacity",
         value: &CAPACITY,
         default: 1024,
-        min: 4,
-        max: 1 << 30,
+        min: CAPACITIES.0,
+        max: CAPACITIES.1,
         flags: raw::REDISMODULE_CONFIG_DEFAULT,
     },
     Number {
@@ -74,6 +77,14 @@ pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
         max_iterations: 20,
         expansion: 1,
     }
+}
+
+/// Sets the capacity of filters that nobody reserves, if it is one.
+pub(super) fn set_capacity(text: &str) -> Option<()> {
+    let possible = CAPACITIES.0..=CAPACITIES.1;
+    let capacity = text.parse().ok().filter(|capacity| possible.contains(capacity))?;
+    CAPACITY.store(capacity, Ordering::Relaxed);
+    Some(())
 }
 
 /// The most that one filter may take.

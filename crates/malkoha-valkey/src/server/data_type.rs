@@ -1,27 +1,29 @@
 //! The callbacks of our data type. None lets a panic out.
 
-use std::ffi::{c_int, c_longlong, c_void};
+use std::ffi::{CStr, c_int, c_longlong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use valkey_module::raw::{
     self, RedisModuleCtx, RedisModuleDefragCtx, RedisModuleDigest, RedisModuleIO,
-    RedisModuleString, RedisModuleTypeMethods,
+    RedisModuleString, RedisModuleType, RedisModuleTypeMethods,
 };
 
 use super::api::call;
 use super::io::{RdbReader, RdbWriter};
-use super::key::DATA_TYPE;
-use crate::value::{ENCODING_VERSION, Value};
+use super::key::{DATA_TYPE, REDISBLOOM_TYPE};
+use crate::value::{Damaged, ENCODING_VERSION, REDISBLOOM_VERSION, Value};
 
 /// Nine characters from the server's alphabet.
-const NAME: &std::ffi::CStr = c"malkohacf";
+const NAME: &CStr = c"malkohacf";
+/// That of RedisBloom's cuckoo filters.
+const REDISBLOOM_NAME: &CStr = c"MBbloomCF";
 
 pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
     let mut methods = RedisModuleTypeMethods {
         version: raw::REDISMODULE_TYPE_METHOD_VERSION.into(),
-        rdb_load: Some(rdb_load),
+        rdb_load: None,
         rdb_save: Some(rdb_save),
         aof_rewrite: Some(aof_rewrite),
         mem_usage: Some(mem_usage),
@@ -40,13 +42,20 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
         copy2: None,
         aux_save2: None,
     };
-    // SAFETY: the context is that of the load; the server copies the methods.
-    let data_type = unsafe {
-        call!(RedisModule_CreateDataType(context, NAME.as_ptr(), ENCODING_VERSION, &mut methods))
+    let mut create = |name: &CStr, version: c_int, load, place: &AtomicPtr<RedisModuleType>| {
+        methods.rdb_load = Some(load);
+        // SAFETY: the context is that of the load; the server copies the methods.
+        let data_type = unsafe {
+            call!(RedisModule_CreateDataType(context, name.as_ptr(), version, &mut methods))
+        };
+        place.store(data_type, Ordering::Relaxed);
+        !data_type.is_null()
     };
-    DATA_TYPE.store(data_type, Ordering::Relaxed);
-    !data_type.is_null()
+    create(NAME, ENCODING_VERSION, rdb_load as Load, &DATA_TYPE)
+        && create(REDISBLOOM_NAME, REDISBLOOM_VERSION, rdb_load_redisbloom, &REDISBLOOM_TYPE)
 }
+
+type Load = unsafe extern "C" fn(*mut RedisModuleIO, c_int) -> *mut c_void;
 
 /// A server that has lost its footing is better stopped than believed: but a callback must return,
 /// so it returns this.
@@ -63,7 +72,16 @@ unsafe fn value<'a>(value: *const c_void) -> &'a Value {
 }
 
 unsafe extern "C" fn rdb_load(io: *mut RedisModuleIO, version: c_int) -> *mut c_void {
-    guarded(null_mut(), || match Value::read(&mut RdbReader(io), version) {
+    load(io, || Value::read(&mut RdbReader(io), version))
+}
+
+unsafe extern "C" fn rdb_load_redisbloom(io: *mut RedisModuleIO, version: c_int) -> *mut c_void {
+    load(io, || Value::read_redisbloom(&mut RdbReader(io), version))
+}
+
+/// `io` is the stream of a callback that is going on.
+fn load(io: *mut RedisModuleIO, read: impl FnOnce() -> Result<Value, Damaged>) -> *mut c_void {
+    guarded(null_mut(), || match read() {
         Ok(value) => Box::into_raw(Box::new(value)).cast(),
         Err(damaged) => {
             let text = format!("a filter cannot be loaded: {damaged}\0");
@@ -94,8 +112,8 @@ unsafe extern "C" fn aof_rewrite(
     // SAFETY: the server hands in a value of this type, and changes none meanwhile.
     let value = unsafe { value(pointer) };
     guarded((), || {
-        for (number, chunk) in (1..).zip(value.chunks()) {
-            let number: c_longlong = number;
+        for (position, chunk) in value.chunks() {
+            let number = c_longlong::try_from(position).unwrap_or(c_longlong::MAX);
             // SAFETY: `s` takes a string, `l` a long long, `b` bytes and their number.
             unsafe {
                 call!(RedisModule_EmitAOF(
@@ -130,7 +148,7 @@ unsafe extern "C" fn digest(digest: *mut RedisModuleDigest, pointer: *mut c_void
     // SAFETY: the server hands in a value of this type.
     let value = unsafe { value(pointer) };
     guarded((), || {
-        for chunk in value.chunks() {
+        for (_, chunk) in value.chunks() {
             // SAFETY: the digest is that of this call; the bytes are only read.
             unsafe {
                 call!(RedisModule_DigestAddStringBuffer(

@@ -13,8 +13,9 @@ pub(super) fn register(context: *mut RedisModuleCtx) {
 }
 
 unsafe extern "C" fn info(info: *mut RedisModuleInfoCtx, _for_crash_report: c_int) {
-    let fields: [(&CStr, u64); 5] = [
+    let fields: [(&CStr, u64); 6] = [
         (c"filters", stats::FILTERS.get()),
+        (c"redisbloom_filters", stats::REDISBLOOM.get()),
         (c"bytes", stats::BYTES.get()),
         (c"items_added", stats::ADDED.get()),
         (c"items_deleted", stats::DELETED.get()),

@@ -5,14 +5,19 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use valkey_module::raw::{
-    self, RedisModuleCtx, RedisModuleKey, RedisModuleString, RedisModuleType,
+    self, RedisModuleCtx, RedisModuleKey, RedisModuleString, RedisModuleType, mstime_t,
 };
 
 use super::api::call;
-use crate::value::Value;
+use crate::value::{Chain, Value};
 
 /// The type of our values, once registered.
 pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
+/// The type of filters that are as RedisBloom had them, and of nothing else: what the server saves
+/// of these, RedisBloom reads.
+pub(super) static REDISBLOOM_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
+/// Said of keys that live until they are deleted.
+const NO_EXPIRE: mstime_t = -1;
 
 /// The key has a value of another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,18 +63,35 @@ impl Key<'_> {
     /// Gives the key this value, in the place of the one that it had: what the server sets anew has
     /// no time to live any more.
     pub(crate) fn set(&mut self, value: Value) {
-        if let Ok(Some(place)) = self.get_mut() {
+        let is_redisbloom = |value: &Value| matches!(value, Value::RedisBloom(_));
+        let wanted = is_redisbloom(&value);
+        if let Ok(Some(place)) = self.get_mut()
+            && is_redisbloom(place) == wanted
+        {
             *place = value;
             return;
         }
+        let data_type = if wanted { &REDISBLOOM_TYPE } else { &DATA_TYPE };
         let pointer = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing; the server owns the value from now on and frees it
-        // with our callback.
+        // with our callback, as it does now with one of the other type. The key keeps its time.
         unsafe {
-            let data_type = DATA_TYPE.load(Ordering::Relaxed);
+            let expire = call!(RedisModule_GetAbsExpire(self.raw));
+            let data_type = data_type.load(Ordering::Relaxed);
             call!(RedisModule_ModuleTypeSetValue(self.raw, data_type, pointer.cast()));
+            if expire != NO_EXPIRE {
+                call!(RedisModule_SetAbsExpire(self.raw, expire));
+            }
         }
         self.value = Ok(pointer);
+    }
+
+    /// What RedisBloom had, if that is all that the key has: a new value must be set then.
+    pub(crate) fn take_redisbloom(&mut self) -> Option<Chain> {
+        match self.get_mut() {
+            Ok(Some(Value::RedisBloom(chain))) => Some(chain.take()),
+            _ => None,
+        }
     }
 }
 
@@ -84,7 +106,10 @@ unsafe fn value_of(key: *mut RedisModuleKey) -> Result<*mut Value, OtherType> {
     }
     // SAFETY: the caller's promise.
     unsafe {
-        if call!(RedisModule_ModuleTypeGetType(key)) == DATA_TYPE.load(Ordering::Relaxed) {
+        let data_type = call!(RedisModule_ModuleTypeGetType(key));
+        let ours = [&DATA_TYPE, &REDISBLOOM_TYPE];
+        if !data_type.is_null() && ours.iter().any(|ours| ours.load(Ordering::Relaxed) == data_type)
+        {
             return Ok(call!(RedisModule_ModuleTypeGetValue(key)).cast());
         }
         let kind = call!(RedisModule_KeyType(key)) as isize;

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_int};
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
 use super::api::call;
+use super::args::Args;
 use super::{config, data_type, info, metadata};
 use crate::commands::ENTRIES;
 
@@ -29,7 +30,7 @@ const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     context: *mut RedisModuleCtx,
-    _argv: *mut *mut RedisModuleString,
+    argv: *mut *mut RedisModuleString,
     argc: c_int,
 ) -> c_int {
     // Nothing here may allocate before this: our memory is the server's.
@@ -45,27 +46,53 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     if status != 0 {
         return status;
     }
-    let registered = std::panic::catch_unwind(|| register(context, argc))
+    // SAFETY: the caller's promise.
+    let args = unsafe { Args::new(argv, argc) };
+    let registered = std::panic::catch_unwind(|| register(context, args))
         .unwrap_or_else(|_| Err("internal error".into()));
     let Err(problem) = registered else { return 0 };
-    log(context, &problem);
+    log(context, &format!("malkoha is not loaded: {problem}"));
     1
 }
 
-fn register(context: *mut RedisModuleCtx, argc: c_int) -> Result<(), String> {
+fn register(context: *mut RedisModuleCtx, args: Args<'_>) -> Result<(), String> {
     let check = |done: bool, what: &str| done.then_some(()).ok_or_else(|| what.to_owned());
-    check(argc == 0, "the module takes no arguments: set malkoha.capacity and so on instead")?;
     // SAFETY: the context is that of the load.
     unsafe { call!(RedisModule_SetModuleOptions(context, OPTIONS.cast_signed())) };
     check(data_type::register(context), "the server refuses the data type")?;
     metadata::register(context, &ENTRIES)?;
     check(config::register(context), "the server refuses the settings")?;
     info::register(context);
+    take_arguments(context, args)
+}
+
+/// Takes the arguments that RedisBloom takes, in pairs.
+fn take_arguments(context: *mut RedisModuleCtx, args: Args<'_>) -> Result<(), String> {
+    for at in (0..args.len()).step_by(2) {
+        let name = String::from_utf8_lossy(args.get(at)).to_ascii_lowercase().replace('_', "-");
+        let value = (at + 1 < args.len()).then(|| args.get(at + 1));
+        let value = value.and_then(|text| std::str::from_utf8(text).ok());
+        let value = value.ok_or_else(|| format!("the argument {name} has no value"))?;
+        match name.as_str() {
+            "cf-initial-size" => config::set_capacity(value)
+                .ok_or_else(|| format!("{name} must be a number from 4 to 1073741824"))?,
+            "cf-max-expansions" | "cf-bucket-size" | "cf-max-iterations" | "cf-expansion-factor"
+            | "error-rate" | "initial-size" | "bf-error-rate" | "bf-initial-size"
+            | "bf-expansion-factor" => {
+                log(context, &format!("{name} is an argument of RedisBloom without effect here"));
+            }
+            _ => {
+                return Err(format!(
+                    "it takes arguments of RedisBloom alone, not {name}: set malkoha.capacity and so on"
+                ));
+            }
+        }
+    }
     Ok(())
 }
 
-fn log(context: *mut RedisModuleCtx, problem: &str) {
-    let Ok(text) = CString::new(format!("malkoha is not loaded: {problem}")) else { return };
+fn log(context: *mut RedisModuleCtx, text: &str) {
+    let Ok(text) = CString::new(text) else { return };
     // SAFETY: the context is that of the load; `%s` takes a text that ends in 0.
     unsafe {
         call!(RedisModule_Log(context, c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr()));

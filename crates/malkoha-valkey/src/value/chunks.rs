@@ -4,13 +4,11 @@
 //! following pieces, sixteen in each: chunks 2 and on, put together, are what `CF.DUMP` gives after
 //! its first 128 bytes.
 
-use std::slice;
-
 use malkoha::GrowableCuckooFilter;
 
-use super::Damaged;
 use super::properties::{PROPERTIES_BYTES, Properties};
 use super::stored::StoredFilter;
+use super::{Damaged, Value};
 
 /// Pieces a chunk: some 2 MiB at most, copied in well under a millisecond.
 const PIECES: usize = 16;
@@ -58,8 +56,33 @@ pub(super) fn count(filter: &GrowableCuckooFilter) -> usize {
     1 + (filter.piece_count() - 1).div_ceil(PIECES)
 }
 
-/// Chunk `number`, from 1; `None` beyond the last.
-pub(crate) fn chunk(stored: &StoredFilter, number: usize) -> Option<Vec<u8>> {
+/// The position of a filter's first chunk, less one, where what RedisBloom had comes before: beyond
+/// all positions in that, and still a whole number in clients that count in floating point.
+pub(crate) const BESIDE: u64 = 1 << 50;
+
+/// The chunk behind a position, and its position; `None` behind the last one. Chunks of RedisBloom
+/// have the positions of its own dumps, ours are numbered.
+pub(crate) fn chunk_behind(value: &Value, position: u64) -> Option<(u64, Vec<u8>)> {
+    let start = if value.older().is_some() { BESIDE } else { 0 };
+    let older = value.older().filter(|_| position < BESIDE);
+    let of_older = older.and_then(|older| older.chunk(position));
+    of_older.or_else(|| {
+        let number = position.saturating_sub(start) + 1;
+        let chunk = own(value, usize::try_from(number).ok()?)?;
+        Some((start + number, chunk))
+    })
+}
+
+/// Chunk `number` of ours, from 1; `None` beyond the last.
+pub(super) fn own(value: &Value, number: usize) -> Option<Vec<u8>> {
+    match value {
+        Value::Filter(stored) => chunk(stored, number),
+        Value::Loading(loading) => loading.chunks().get(number.checked_sub(1)?).cloned(),
+        Value::RedisBloom(_) => None,
+    }
+}
+
+fn chunk(stored: &StoredFilter, number: usize) -> Option<Vec<u8>> {
     let filter = stored.filter();
     let chunks = count(filter);
     match number {
@@ -74,27 +97,6 @@ pub(crate) fn chunk(stored: &StoredFilter, number: usize) -> Option<Vec<u8>> {
         _ => {
             let first = 1 + (number - 2) * PIECES;
             Some((first..first + PIECES).map_while(|piece| filter.piece(piece)).flatten().collect())
-        }
-    }
-}
-
-/// All chunks of a value.
-pub(crate) enum Chunks<'a> {
-    /// And how many are done.
-    Filter(&'a StoredFilter, usize),
-    Loading(slice::Iter<'a, Vec<u8>>),
-}
-
-impl Iterator for Chunks<'_> {
-    type Item = Vec<u8>;
-
-    fn next(&mut self) -> Option<Vec<u8>> {
-        match self {
-            Self::Filter(stored, done) => {
-                *done += 1;
-                chunk(stored, *done)
-            }
-            Self::Loading(chunks) => chunks.next().cloned(),
         }
     }
 }

@@ -6,6 +6,7 @@ use malkoha::GrowableLoader;
 
 use super::Damaged;
 use super::chunks::Preamble;
+use super::redisbloom::Chain;
 use super::stored::StoredFilter;
 use crate::ledger::measure;
 
@@ -23,6 +24,8 @@ pub(crate) struct Loading {
     /// Empty if `keeps` is not set.
     chunks: Vec<Vec<u8>>,
     keeps: bool,
+    /// What RedisBloom had, beside which the filter shall be.
+    older: Option<Chain>,
 }
 
 impl Loading {
@@ -43,7 +46,17 @@ impl Loading {
         });
         let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
         let bytes = chunk.len() as u64;
-        Ok(Self { preamble, loader, taken: 1, bytes, held, chunks: Vec::new(), keeps: false })
+        let (chunks, older) = (Vec::new(), None);
+        Ok(Self { preamble, loader, taken: 1, bytes, held, chunks, keeps: false, older })
+    }
+
+    /// The same beside what RedisBloom had.
+    pub(crate) fn beside(self, older: Option<Chain>) -> Self {
+        Self { older, ..self }
+    }
+
+    pub(super) fn older(&self) -> Option<&Chain> {
+        self.older.as_ref()
     }
 
     /// The number of the chunk that must come next.
@@ -82,7 +95,7 @@ impl Loading {
         // The loader's memory is the filter's now, but for that of the new loader.
         let held = mem::replace(&mut self.held, rest) + held - rest;
         let filter = filter.ok_or(Damaged("the chunks do not fit together"))?;
-        Ok(Some(StoredFilter::of(filter, properties, deleted, held)))
+        Ok(Some(StoredFilter::of(filter, properties, deleted, held).beside(self.older.take())))
     }
 
     /// Back to what the kept chunks make: the loader is of no use after an error.
@@ -100,7 +113,8 @@ impl Loading {
     /// Bytes that it takes.
     pub(super) fn held(&self) -> u64 {
         let kept: usize = self.chunks.iter().map(Vec::capacity).sum();
-        kept as u64 + self.held.max(0).cast_unsigned()
+        let older = self.older.as_ref().map_or(0, Chain::bytes);
+        kept as u64 + self.held.max(0).cast_unsigned() + older
     }
 
     pub(super) fn chunks(&self) -> &[Vec<u8>] {
@@ -112,7 +126,8 @@ impl Clone for Loading {
     fn clone(&self) -> Self {
         let mut chunks = self.chunks.iter().cloned();
         let first = chunks.next().expect("chunk 1 is kept");
-        let mut copy = Self::begin(first).expect("it was taken once");
+        let copy = Self::begin(first).expect("it was taken once");
+        let mut copy = copy.beside(self.older.clone());
         chunks.try_for_each(|chunk| copy.push(chunk).map(drop)).expect("they were taken once");
         copy
     }

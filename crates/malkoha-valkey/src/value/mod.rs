@@ -4,18 +4,22 @@ mod chunks;
 mod limits;
 mod loading;
 mod properties;
+mod redisbloom;
 pub(crate) mod stats;
 mod stored;
 
-use std::fmt;
+use std::{fmt, iter};
 
-pub(crate) use chunks::{Chunks, chunk};
+pub(crate) use chunks::{BESIDE, chunk_behind};
 pub(crate) use loading::Loading;
 pub(crate) use properties::{Properties, parse_rate};
+pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADER_BYTES};
 pub(crate) use stored::{NotUnited, Refused, StoredFilter};
 
 /// Of what is in RDB files.
 pub(crate) const ENCODING_VERSION: i32 = 1;
+/// Said of a value that has a part as RedisBloom had it, which comes first.
+const WITH_OLDER: u64 = 2;
 
 /// A key's value.
 #[expect(
@@ -26,6 +30,8 @@ pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.
     Loading(Box<Loading>),
+    /// As RedisBloom had it, and nothing was added since.
+    RedisBloom(Chain),
 }
 
 /// Bytes from outside that are no filter.
@@ -51,37 +57,52 @@ pub(crate) trait Source {
 }
 
 impl Value {
-    /// What CF.LOADCHUNK makes the same value of.
-    pub(crate) fn chunks(&self) -> Chunks<'_> {
+    /// What RedisBloom had, of the whole or beside a filter.
+    pub(crate) fn older(&self) -> Option<&Chain> {
         match self {
-            Self::Filter(filter) => Chunks::Filter(filter, 0),
-            Self::Loading(loading) => Chunks::Loading(loading.chunks().iter()),
+            Self::Filter(filter) => filter.older(),
+            Self::Loading(loading) => loading.older(),
+            Self::RedisBloom(chain) => Some(chain),
         }
     }
 
+    /// What CF.LOADCHUNK makes the same value of: positions and chunks.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (u64, Vec<u8>)> {
+        let next = |&(position, _): &(u64, Vec<u8>)| chunk_behind(self, position);
+        iter::successors(chunk_behind(self, 0), next)
+    }
+
     pub(crate) fn write(&self, sink: &mut impl Sink) {
-        sink.number(u64::from(matches!(self, Self::Filter(_))));
         let count = match self {
             Self::Filter(filter) => chunks::count(filter.filter()),
             Self::Loading(loading) => loading.chunks().len(),
+            Self::RedisBloom(chain) => return chain.write(sink),
         };
+        let is_whole = u64::from(matches!(self, Self::Filter(_)));
+        sink.number(is_whole | if self.older().is_some() { WITH_OLDER } else { 0 });
+        if let Some(older) = self.older() {
+            older.write(sink);
+        }
         sink.number(count as u64);
-        self.chunks().for_each(|chunk| sink.bytes(&chunk));
+        (1..=count)
+            .filter_map(|number| chunks::own(self, number))
+            .for_each(|chunk| sink.bytes(&chunk));
     }
 
     pub(crate) fn read(source: &mut impl Source, version: i32) -> Result<Self, Damaged> {
         if version != ENCODING_VERSION {
             return Err(Damaged("it is of another version of the module"));
         }
-        let whole = match source.number()? {
-            0 => false,
-            1 => true,
-            _ => return Err(Damaged("neither whole nor in parts")),
-        };
+        let kind = source.number()?;
+        if kind > WITH_OLDER + 1 {
+            return Err(Damaged("neither whole nor in parts"));
+        }
+        let (whole, has_older) = (kind & 1 == 1, kind & WITH_OLDER > 0);
+        let older = has_older.then(|| Chain::read(source, REDISBLOOM_VERSION)).transpose()?;
         let count = source.number()?;
         let first = source.bytes()?;
-        let mut loading =
-            if whole { Loading::begin_passing(&first)? } else { Loading::begin(first)? };
+        let loading = if whole { Loading::begin_passing(&first)? } else { Loading::begin(first)? };
+        let mut loading = loading.beside(older);
         let mut finished = None;
         for _ in 1..count {
             if finished.is_some() {
@@ -96,20 +117,28 @@ impl Value {
         }
     }
 
+    /// What is in files and payloads of RedisBloom.
+    pub(crate) fn read_redisbloom(source: &mut impl Source, version: i32) -> Result<Self, Damaged> {
+        Chain::read(source, version).map(Self::RedisBloom)
+    }
+
     /// Bytes that it takes beside itself.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Filter(filter) => filter.bytes(),
             Self::Loading(loading) => loading.held(),
+            Self::RedisBloom(chain) => chain.bytes(),
         }
     }
 
     /// Allocations, about: what freeing the value costs.
     pub(crate) fn allocations(&self) -> usize {
-        match self {
+        let own = match self {
             Self::Filter(filter) => filter.filter().segments() + 4,
             Self::Loading(loading) => 16 * loading.chunks().len(),
-        }
+            Self::RedisBloom(_) => 0,
+        };
+        own + self.older().map_or(0, |older| older.tables() + 2)
     }
 }
 
@@ -118,6 +147,7 @@ impl Clone for Value {
         match self {
             Self::Filter(filter) => Self::Filter(filter.clone()),
             Self::Loading(loading) => Self::Loading(loading.clone()),
+            Self::RedisBloom(chain) => Self::RedisBloom(chain.clone()),
         }
     }
 }

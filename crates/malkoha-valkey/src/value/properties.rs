@@ -2,6 +2,8 @@
 
 use malkoha::{BuildError, GrowableCuckooFilter, KeyHasher};
 
+use super::redisbloom::Chain;
+
 /// All that CF.RESERVE can say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Properties {
@@ -20,6 +22,12 @@ pub(crate) struct Properties {
     pub(crate) expansion: u16,
 }
 
+/// Up to this capacity a filter begins with room for [`FIRST_ITEMS`].
+const SMALL: u64 = 4096;
+const FIRST_ITEMS: u64 = 32;
+/// The greatest growth that can be asked for.
+const MAX_GROWTH: f64 = 1e9;
+
 /// Bytes of the encoded properties.
 pub(super) const PROPERTIES_BYTES: usize = 30;
 
@@ -35,16 +43,36 @@ impl Properties {
         }
     }
 
+    /// These for a filter beside what RedisBloom had; `None` if that is full and must not grow.
+    pub(crate) fn beside(self, older: &Chain) -> Option<Self> {
+        let shape = older.shape();
+        let least = 2 * u64::from(shape.bucket_size);
+        let left = older.slots() - older.len();
+        let capacity = if shape.expansion == 0 { left } else { self.capacity.max(least) };
+        (capacity >= least).then_some(Self {
+            capacity,
+            bucket_size: shape.bucket_size,
+            max_iterations: shape.max_iterations,
+            expansion: shape.expansion,
+            ..self
+        })
+    }
+
     /// Whether the filter may grow.
     pub(crate) const fn grows(&self) -> bool {
         self.expansion > 0
     }
 
-    /// An empty filter of these properties.
+    /// An empty filter of these properties. Of many small ones most stay small, so that those that
+    /// may grow begin with less than their capacity.
     pub(crate) fn build(&self, hasher: KeyHasher) -> Result<GrowableCuckooFilter, BuildError> {
-        let growth = if self.grows() { self.growth } else { 1.0 };
+        let begins_small = self.grows() && (FIRST_ITEMS..=SMALL).contains(&self.capacity);
+        let capacity = if begins_small { FIRST_ITEMS } else { self.capacity };
+        #[expect(clippy::cast_precision_loss, reason = "small where they differ")]
+        let begun = self.capacity as f64 / capacity as f64;
+        let growth = if self.grows() { (self.growth * begun).min(MAX_GROWTH) } else { 1.0 };
         GrowableCuckooFilter::builder()
-            .capacity(self.capacity)
+            .capacity(capacity)
             .fpr(self.error_rate)
             .growth(growth)
             .with_hasher(hasher)

@@ -24,6 +24,8 @@ impl Counter {
 pub(crate) static FILTERS: Counter = Counter(AtomicU64::new(0));
 /// Bytes that their tables take.
 pub(crate) static BYTES: Counter = Counter(AtomicU64::new(0));
+/// Those that have a part as RedisBloom laid it out.
+pub(crate) static REDISBLOOM: Counter = Counter(AtomicU64::new(0));
 /// Copies of items that were added since the server started.
 pub(crate) static ADDED: Counter = Counter(AtomicU64::new(0));
 /// Copies that were deleted.

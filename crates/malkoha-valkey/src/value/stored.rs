@@ -4,6 +4,7 @@ use malkoha::{BuildError, Copies, GrowableCuckooFilter, KeyHasher, ReadError, Un
 
 use super::limits::{is_full, is_overfull};
 use super::properties::Properties;
+use super::redisbloom::Chain;
 use super::stats;
 use crate::ledger::measure;
 
@@ -36,6 +37,8 @@ pub(crate) struct StoredFilter {
     deleted: u64,
     /// What its tables take, as the server counts it.
     bytes: u64,
+    /// What was in before this filter was made, as RedisBloom had it.
+    older: Option<Box<Chain>>,
 }
 
 impl StoredFilter {
@@ -47,7 +50,7 @@ impl StoredFilter {
         bytes: i64,
     ) -> Self {
         stats::FILTERS.add(1);
-        let mut stored = Self { filter, properties, deleted, bytes: 0 };
+        let mut stored = Self { filter, properties, deleted, bytes: 0, older: None };
         stored.grown_by(bytes);
         stored
     }
@@ -66,6 +69,17 @@ impl StoredFilter {
         Ok(Self::of(filter, properties, 0, bytes))
     }
 
+    /// The same with what RedisBloom had, if anything is left of it.
+    pub(crate) fn beside(mut self, older: Option<Chain>) -> Self {
+        self.older = older.filter(|older| older.len() > 0).map(Box::new);
+        self
+    }
+
+    /// What RedisBloom had.
+    pub(crate) fn older(&self) -> Option<&Chain> {
+        self.older.as_deref()
+    }
+
     pub(crate) const fn filter(&self) -> &GrowableCuckooFilter {
         &self.filter
     }
@@ -79,20 +93,52 @@ impl StoredFilter {
     }
 
     /// What its tables take, as the server counts it; itself it lies in a [`Value`](super::Value).
-    pub(crate) const fn bytes(&self) -> u64 {
-        self.bytes
+    pub(crate) fn bytes(&self) -> u64 {
+        let older =
+            self.older.as_ref().map_or(0, |older| older.bytes() + size_of::<Chain>() as u64);
+        self.bytes + older
     }
 
-    pub(crate) fn hash(&self, item: &[u8]) -> u64 {
+    fn hash(&self, item: &[u8]) -> u64 {
         self.filter.hasher().hash_bytes(item)
     }
 
-    pub(crate) fn hashes<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Vec<u64> {
-        items.map(|item| self.hash(item)).collect()
+    fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
+        items.iter().map(|item| self.hash(item)).collect()
+    }
+
+    pub(crate) fn contains(&self, item: &[u8]) -> bool {
+        self.filter.contains_hash(self.hash(item)) || self.is_older(item)
+    }
+
+    /// Which of the items are in.
+    pub(crate) fn contains_all(&self, items: &[&[u8]]) -> Vec<bool> {
+        let mut found = vec![false; items.len()];
+        self.filter.contains_hashes(&self.hashes(items), &mut found);
+        if self.older.is_some() {
+            for (found, item) in found.iter_mut().zip(items) {
+                *found = *found || self.is_older(item);
+            }
+        }
+        found
+    }
+
+    /// How many copies of an item are in.
+    pub(crate) fn count(&self, item: &[u8]) -> u64 {
+        let older = self.older.as_ref().map_or(0, |older| older.count(item));
+        self.filter.count_hash(self.hash(item)) + older
+    }
+
+    fn is_older(&self, item: &[u8]) -> bool {
+        self.older.as_ref().is_some_and(|older| older.contains(item))
     }
 
     /// Adds a copy of an item, unless the filter takes `max_bytes` already.
-    pub(crate) fn insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
+    pub(crate) fn insert(&mut self, item: &[u8], max_bytes: u64) -> Result<(), Refused> {
+        self.insert_hash(self.hash(item), max_bytes)
+    }
+
+    fn insert_hash(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         let outcome = self.try_insert(hash, max_bytes);
         match outcome {
             Ok(()) => stats::ADDED.add(1),
@@ -102,11 +148,18 @@ impl StoredFilter {
     }
 
     /// As [`insert`](Self::insert), unless the item is in already; answers whether it was added.
-    pub(crate) fn insert_unique(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
+    pub(crate) fn insert_unique(&mut self, item: &[u8], max_bytes: u64) -> Result<bool, Refused> {
+        if self.is_older(item) {
+            return Ok(false);
+        }
+        self.insert_unique_hash(self.hash(item), max_bytes)
+    }
+
+    fn insert_unique_hash(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
         if self.filter.has_copy_hash(hash) {
             return Ok(false);
         }
-        self.insert(hash, max_bytes).map(|()| true)
+        self.insert_hash(hash, max_bytes).map(|()| true)
     }
 
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
@@ -119,7 +172,7 @@ impl StoredFilter {
     fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         if is_full(&self.filter, &self.properties, hash) {
             Err(Refused::Full)
-        } else if self.bytes >= max_bytes {
+        } else if self.bytes() >= max_bytes {
             Err(Refused::AtLimit)
         } else {
             Ok(())
@@ -129,18 +182,22 @@ impl StoredFilter {
     /// Adds a copy of each item, or of each that is not in already; returns which were added.
     pub(crate) fn insert_all(
         &mut self,
-        hashes: &[u64],
+        items: &[&[u8]],
         absent_only: bool,
         max_bytes: u64,
     ) -> Vec<Result<bool, Refused>> {
+        if absent_only && self.older.is_some() {
+            return items.iter().map(|item| self.insert_unique(item, max_bytes)).collect();
+        }
+        let hashes = &self.hashes(items);
         let mut outcomes = Vec::with_capacity(hashes.len());
         let mut new = [false; BATCH];
         for batch in hashes.chunks(BATCH) {
-            if !self.properties.grows() || self.bytes >= max_bytes {
+            if !self.properties.grows() || self.bytes() >= max_bytes {
                 // Each of them may be refused.
                 outcomes.extend(batch.iter().map(|&hash| match absent_only {
-                    true => self.insert_unique(hash, max_bytes),
-                    false => self.insert(hash, max_bytes).map(|()| true),
+                    true => self.insert_unique_hash(hash, max_bytes),
+                    false => self.insert_hash(hash, max_bytes).map(|()| true),
                 }));
                 continue;
             }
@@ -158,16 +215,29 @@ impl StoredFilter {
         outcomes
     }
 
-    /// Deletes a copy of an item; answers whether it was there.
-    pub(crate) fn remove(&mut self, hash: u64) -> bool {
+    /// Deletes a copy of an item; answers whether it was there. Looks here first: what RedisBloom
+    /// had takes more items for others.
+    pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
+        let hash = self.hash(item);
         let (removed, bytes) = measure(|| self.filter.remove_hash(hash));
         self.grown_by(bytes);
         self.removed(u64::from(removed));
+        removed || self.remove_older(item)
+    }
+
+    fn remove_older(&mut self, item: &[u8]) -> bool {
+        let removed = self.older.as_mut().is_some_and(|older| older.remove(item));
+        self.deleted = self.deleted.saturating_add(removed.into());
+        self.older.take_if(|older| older.len() == 0);
         removed
     }
 
     /// Deletes a copy of each item; answers which were there.
-    pub(crate) fn remove_all(&mut self, hashes: &[u64]) -> Vec<bool> {
+    pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
+        if self.older.is_some() {
+            return items.iter().map(|item| self.remove(item)).collect();
+        }
+        let hashes = &self.hashes(items);
         let mut removed = vec![false; hashes.len()];
         let ((), bytes) = measure(|| self.filter.remove_hashes(hashes, &mut removed));
         self.grown_by(bytes);
@@ -204,8 +274,11 @@ impl StoredFilter {
         is_overfull(&self.filter, &self.properties)
     }
 
-    /// Gives back what an empty filter grew by.
+    /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
     pub(crate) fn compact(&mut self) {
+        if let Some(older) = &mut self.older {
+            older.compact();
+        }
         // One that never had slots for what it was asked for has nothing to give back: what a dump
         // says of that may be anything.
         if !self.filter.is_empty() || 4 * self.filter.buckets() < self.properties.capacity {
@@ -231,7 +304,7 @@ impl StoredFilter {
 impl Clone for StoredFilter {
     fn clone(&self) -> Self {
         let (filter, bytes) = measure(|| self.filter.clone());
-        Self::of(filter, self.properties, self.deleted, bytes)
+        Self::of(filter, self.properties, self.deleted, bytes).beside(self.older().cloned())
     }
 }
 
@@ -257,11 +330,11 @@ mod tests {
             expansion: 1,
         };
         let mut stored = StoredFilter::create(properties, KeyHasher::new(0)).unwrap();
-        let hashes: Vec<u64> = (0..20_000_u32).map(|n| stored.hash(&n.to_le_bytes())).collect();
-        for &hash in &hashes {
-            stored.insert_unique(hash, u64::MAX).unwrap();
+        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
+        for item in &items {
+            stored.insert_unique(item, u64::MAX).unwrap();
         }
-        let lost = hashes.iter().filter(|&&hash| !stored.filter().contains_hash(hash)).count();
+        let lost = items.iter().filter(|item| !stored.contains(*item)).count();
         assert_eq!(lost, 0);
     }
 }
