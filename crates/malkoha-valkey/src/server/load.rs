@@ -76,8 +76,14 @@ fn take_arguments(context: *mut RedisModuleCtx, args: Args<'_>) -> Result<(), St
         match name.as_str() {
             "cf-initial-size" => config::set_capacity(value)
                 .ok_or_else(|| format!("{name} must be a number from 4 to 1073741824"))?,
-            "cf-max-expansions" | "cf-bucket-size" | "cf-max-iterations" | "cf-expansion-factor"
-            | "error-rate" | "initial-size" | "bf-error-rate" | "bf-initial-size"
+            "cf-max-expansions"
+            | "cf-bucket-size"
+            | "cf-max-iterations"
+            | "cf-expansion-factor"
+            | "error-rate"
+            | "initial-size"
+            | "bf-error-rate"
+            | "bf-initial-size"
             | "bf-expansion-factor" => {
                 log(context, &format!("{name} is an argument of RedisBloom without effect here"));
             }
