@@ -56,13 +56,18 @@
 //!    stay in memory: they can be changed as ever.
 //! 2. A set's files are those of a [`CuckooFilter`], which [`MappedFilter`] maps. Threads that read
 //!    what they mapped need no locks.
-//! 3. Not yet. Copy it into memory with `open`.
+//! 3. Its parts come one by one, each with a lock, so they do not lie in one file's memory. Copy it
+//!    into memory with `open`.
 //! 4. Both sides have to hold still: [`to_filter`](ConcurrentCuckooFilter::to_filter) or
 //!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before,
-//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Sets that grow have neither yet.
+//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Sets that grow have neither:
+//!    built for other capacities, they tell too little of a key to say where it belongs in another;
+//!    insert the keys of both into one. Nor do they shrink, since a part that was split stays so:
+//!    removals leave room for the keys that come.
 //! 5. Of a map it would not be known which value is meant.
 //!
-//! An empty field says that the kind has no use for it.
+//! An empty field says that the kind has no use for it. Each of the others has a test: the first
+//! page of `tests/kinds` in the repository lists them.
 //!
 //! An [`ExpiringCuckooFilter`] has what a fixed set has, except `map`, `intersect_with` and
 //! `build_from`; `unite` has no copies to count. It has `advance`, `age` and `refresh` besides.

@@ -1,7 +1,11 @@
 //! Filters in the data of other programs.
 #![cfg(feature = "serde")]
 
-use malkoha::{CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap};
+use malkoha::{
+    Builder, ConcurrentCuckooFilter, ConcurrentCuckooMap, CuckooFilter, CuckooMap,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
+    GrowableCuckooMap,
+};
 
 #[test]
 fn come_back_as_they_were() {
@@ -22,6 +26,21 @@ fn come_back_as_they_were() {
     let mut growable = GrowableCuckooMap::with_capacity(10, 0.01, 3).unwrap();
     growable.insert_many(&pairs).unwrap();
     check(&growable);
+
+    let shared = ConcurrentCuckooFilter::with_capacity(10, 0.01).unwrap();
+    shared.insert_many(&words).unwrap();
+    check(&shared);
+    let shared = GrowableConcurrentCuckooFilter::with_capacity(10, 0.01).unwrap();
+    shared.insert_many(&words).unwrap();
+    check(&shared);
+    let shared: ConcurrentCuckooMap =
+        Builder::new().capacity(10).fpr(0.01).value_bits(3).build().unwrap();
+    shared.insert_many(&pairs).unwrap();
+    check(&shared);
+    let shared: GrowableConcurrentCuckooMap =
+        Builder::new().capacity(10).fpr(0.01).value_bits(3).build().unwrap();
+    shared.insert_many(&pairs).unwrap();
+    check(&shared);
 
     let error = serde_json::from_str::<CuckooMap>(&set).unwrap_err().to_string();
     assert!(error.contains("set (CuckooFilter)"), "{error}");

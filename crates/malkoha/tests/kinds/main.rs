@@ -1,4 +1,26 @@
 //! Every operation on every kind: the cells of the table in the crate's documentation.
+//!
+//! `sets::KIND::TEST` and `maps::KIND::TEST` run one list for fixed, growing, shared, and growing and
+//! shared ones; `mapped::TEST` is for views and mapped files. What is not here is in the files named.
+//!
+//! | operations | tests |
+//! | --- | --- |
+//! | `contains`, `count`, and many at once | `lookups_and_numbers`, `copies`; `mapped` |
+//! | `get`, `values`, and many at once | `maps`: `lookups_and_numbers`, `copies_and_values`; `mapped` |
+//! | `insert`, `remove`, and many at once | `inserts_one_by_one_and_removals`, `batches_of_hashes_and_removals`, `refused_keys_of_a_batch_are_named`; `maps`: `inserts_updates_and_removals` |
+//! | `insert_unique`, and many at once | `unique_inserts`; of several threads, src/concurrent/tests/unique.rs |
+//! | `update` | `maps`: `inserts_updates_and_removals` |
+//! | `clear`, `clone`, `==` | `clear_clone_and_equality`; `mapped` |
+//! | `entries`, `lookups` | `copies`, `lookups_and_numbers` |
+//! | `par_contains_many` | tests/parallel.rs |
+//! | `save`, `open`, `to_bytes`, `from_bytes` | `files`; `mapped`; tests/format.rs, growable_format.rs, shared_format.rs, shared_map.rs |
+//! | serde | tests/serde.rs |
+//! | `map` | `mapped` |
+//! | `union_with`, `unite` | tests/union.rs, growable_union.rs, map.rs, jammed.rs |
+//! | `intersect_with` | tests/union.rs, growable_union.rs |
+//! | `build_from` | tests/filter.rs |
+//! | `reserve` | growable_map.rs, shared_map.rs: `what_was_reserved_need_not_grow`, `room_beforehand_saves_growing` |
+//! | `shrink_to_fit` | growable.rs, growable_map.rs, shared_map.rs |
 
 #[cfg(all(feature = "mmap", any(unix, windows)))]
 mod mapped;
