@@ -4,7 +4,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
-use crate::layout::bits::{read, write};
+use crate::layout::bits::{Word, load_at, read, split, write};
+use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
@@ -13,22 +14,21 @@ pub(crate) struct Lanes {
     segment_bytes: u64,
     bucket_size: u64,
     fingerprint_bits: u32,
+    /// All bits of a fingerprint.
+    mask: u64,
     value_bits: u32,
+    /// Fingerprint and value, which is above it.
+    slot_bits: u32,
 }
+
+/// The usual number of slots of a bucket: loops over so many have no branches.
+const USUAL: u64 = 4;
 
 /// What a slot holds; empty if the fingerprint is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     fingerprint: u64,
     pub(crate) value: u64,
-}
-
-/// Where a slot lies.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
-    base: usize,
-    place: u64,
-    lane: u64,
 }
 
 impl Slot {
@@ -43,40 +43,52 @@ impl Lanes {
             segment_bytes: geometry.segment_bytes(),
             bucket_size: geometry.layout.slots_per_place(geometry.fingerprint_bits),
             fingerprint_bits,
+            mask: u64::ones(fingerprint_bits),
             value_bits: geometry.value_bits,
+            slot_bits: fingerprint_bits + geometry.value_bits,
         }
     }
 
     #[inline(always)]
     fn slot_bit(&self, place: u64, lane: u64) -> u64 {
-        (place * self.bucket_size + lane) * u64::from(self.fingerprint_bits + self.value_bits)
+        (place * self.bucket_size + lane) * u64::from(self.slot_bits)
     }
 
     #[inline(always)]
     fn fingerprint(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> u64 {
-        read(bytes, base, self.slot_bit(place, lane), self.fingerprint_bits)
+        let (at, shift) = split(base, self.slot_bit(place, lane));
+        (u64::load(bytes, at) >> shift) & self.mask
+    }
+
+    #[inline(always)]
+    fn value(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> u64 {
+        if self.value_bits == 0 {
+            return 0;
+        }
+        let bit = self.slot_bit(place, lane) + u64::from(self.fingerprint_bits);
+        read(bytes, base, bit, self.value_bits)
     }
 
     #[inline(always)]
     fn slot(&self, bytes: &[u8], base: usize, place: u64, lane: u64) -> Slot {
-        let fingerprint = self.fingerprint(bytes, base, place, lane);
-        let value = if self.value_bits == 0 {
-            0
-        } else {
-            let bit = self.slot_bit(place, lane) + u64::from(self.fingerprint_bits);
-            read(bytes, base, bit, self.value_bits)
-        };
-        Slot { fingerprint, value }
+        if self.slot_bits > u64::BITS {
+            let fingerprint = self.fingerprint(bytes, base, place, lane);
+            return Slot { fingerprint, value: self.value(bytes, base, place, lane) };
+        }
+        let slot = read(bytes, base, self.slot_bit(place, lane), self.slot_bits);
+        Slot { fingerprint: slot & self.mask, value: slot >> self.fingerprint_bits }
     }
 
     #[inline(always)]
     fn set(&self, bytes: &mut [u8], base: usize, place: u64, lane: u64, slot: Slot) {
         let bit = self.slot_bit(place, lane);
-        write(bytes, base, bit, self.fingerprint_bits, slot.fingerprint);
-        if self.value_bits != 0 {
+        if self.slot_bits > u64::BITS {
+            write(bytes, base, bit, self.fingerprint_bits, slot.fingerprint);
             let bit = bit + u64::from(self.fingerprint_bits);
-            write(bytes, base, bit, self.value_bits, slot.value);
+            return write(bytes, base, bit, self.value_bits, slot.value);
         }
+        let slot = slot.fingerprint | slot.value << self.fingerprint_bits;
+        write(bytes, base, bit, self.slot_bits, slot);
     }
 
     /// Enters `slot` at lane 0 of a bucket with room and shifts the others up.
@@ -91,15 +103,62 @@ impl Lanes {
         }
     }
 
+    /// The lanes of the bucket at `bit` of the table that hold `fingerprint`, as bits.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the geometry that the layout was made for, and a bucket begins there.
+    #[inline(always)]
+    unsafe fn matches_at(&self, bytes: &[u8], bit: u64, fingerprint: u64) -> u32 {
+        let lane = |lane: u64| {
+            // SAFETY: the lane is of the bucket, and behind the last there are tail bytes for the
+            // rest of the word.
+            let word: u64 = unsafe { load_at(bytes, bit + lane * u64::from(self.slot_bits)) };
+            u32::from(word & self.mask == fingerprint) << lane
+        };
+        if self.bucket_size == USUAL {
+            lane(0) | lane(1) | lane(2) | lane(3)
+        } else {
+            (0..self.bucket_size).fold(0, |found, number| found | lane(number))
+        }
+    }
+
     /// The lanes of `place` that hold `fingerprint`, as bits.
     #[inline(always)]
     fn matches(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
-        let mut found = 0;
-        for lane in 0..self.bucket_size {
+        (0..self.bucket_size).fold(0, |found, lane| {
             let equal = self.fingerprint(bytes, base, place, lane) == fingerprint;
-            found |= u32::from(equal) << lane;
+            found | u32::from(equal) << lane
+        })
+    }
+
+    /// The candidate slots that hold the probe's fingerprint.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` is a table of the geometry that the layout was made for.
+    #[inline(always)]
+    pub(crate) unsafe fn candidates_in(&self, bytes: &[u8], probe: &Probe) -> Matches {
+        let aim = self.aim(probe);
+        // SAFETY: an aim is the start of a bucket of this table, as the caller says.
+        let (first, second) = unsafe {
+            (
+                self.matches_at(bytes, aim.first, aim.fingerprint),
+                self.matches_at(bytes, aim.second, aim.fingerprint),
+            )
+        };
+        let second = if probe.first == probe.second { 0 } else { second };
+        Matches {
+            base: self.base(probe),
+            places: [probe.first, probe.second],
+            lanes: first | second << 8,
         }
-        found
+    }
+
+    /// The value in a slot.
+    #[inline(always)]
+    pub(crate) fn value_in(&self, bytes: &[u8], at: Position) -> u64 {
+        self.value(bytes, at.base, at.place, at.lane)
     }
 
     /// The candidate slots that hold the probe's fingerprint.
@@ -117,17 +176,8 @@ impl Lanes {
             self.matches(bytes, base, probe.second, probe.fingerprint)
         };
         let places = [probe.first, probe.second];
-        // At most 8 lanes a bucket: the second bucket's bits lie above the first's.
-        let mut found = first | second << 8;
-        core::iter::from_fn(move || {
-            if found == 0 {
-                return None;
-            }
-            let bit = found.trailing_zeros();
-            found &= found - 1;
-            let (place, lane) = (places[(bit >> 3) as usize], u64::from(bit & 7));
-            Some((Position { base, place, lane }, lanes.slot(bytes, base, place, lane)))
-        })
+        Matches { base, places, lanes: first | second << 8 }
+            .map(move |at| (at, lanes.slot(bytes, at.base, at.place, at.lane)))
     }
 
     /// The first candidate slot that holds the probe's fingerprint and this value.
@@ -221,20 +271,23 @@ impl TableLayout for Lanes {
     }
 
     #[inline(always)]
+    fn reach(&self) -> u64 {
+        self.bucket_size * u64::from(self.slot_bits) / 8
+    }
+
+    #[inline(always)]
     fn addressing(&self) -> &Addressing {
         &self.addressing
     }
 
     #[inline(always)]
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        let stride = u64::from(self.fingerprint_bits + self.value_bits);
-        // One bucket at a time: eight lanes of loads are few enough registers.
-        [aim.first, aim.second].into_iter().fold(false, |found, bucket| {
-            (0..self.bucket_size).fold(found, |found, lane| {
-                let fingerprint = read(bytes, 0, bucket + lane * stride, self.fingerprint_bits);
-                found | (fingerprint == aim.fingerprint)
-            })
-        })
+        // SAFETY: an aim is the start of a bucket of this table.
+        unsafe {
+            self.matches_at(bytes, aim.first, aim.fingerprint)
+                | self.matches_at(bytes, aim.second, aim.fingerprint)
+                != 0
+        }
     }
 
     #[inline]

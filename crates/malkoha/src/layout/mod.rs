@@ -8,6 +8,7 @@ pub(crate) mod bits;
 pub(crate) mod copies;
 pub(crate) mod gap;
 mod lanes;
+mod matches;
 mod search;
 pub(crate) mod semisorted;
 mod swar;
@@ -17,11 +18,13 @@ pub use copies::Copies;
 pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;
+pub(crate) use matches::Matches;
 pub(crate) use search::{Neighbours, Search, Step, insert, insert_with_moves, prefetch_neighbours};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 
 use crate::addressing::{Addressing, Aim, Probe};
+use crate::arch::prefetch;
 
 /// What an insert needs of a layout: candidate places, and the moves between places.
 ///
@@ -80,6 +83,24 @@ pub(crate) trait TableLayout: Room {
     #[inline(always)]
     fn has_values(&self) -> bool {
         false
+    }
+
+    /// Bytes from where a lookup loads to the last that it looks at, where so many lie on two
+    /// lines often.
+    #[inline(always)]
+    fn reach(&self) -> u64 {
+        0
+    }
+
+    /// Asks for what a lookup loads.
+    #[inline(always)]
+    fn prefetch(&self, bytes: &[u8], aim: &Aim) {
+        for bit in [aim.first, aim.second] {
+            prefetch(bytes, bit >> 3);
+            if self.reach() != 0 {
+                prefetch(bytes, (bit >> 3) + self.reach());
+            }
+        }
     }
 
     /// Where a lookup loads.

@@ -1,7 +1,7 @@
 //! Lookups and inserts of many keys in a table of fixed size, whose cache misses overlap.
 
 use crate::addressing::{Aim, Probe};
-use crate::arch::{prefetch, vectorized};
+use crate::arch::vectorized;
 use crate::layout::{self, Offer, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
@@ -33,8 +33,7 @@ vectorized! {
                     }
                 }
                 for aim in aims {
-                    prefetch(bytes, aim.first >> 3);
-                    prefetch(bytes, aim.second >> 3);
+                    layout.prefetch(bytes, aim);
                 }
             }
             if let Some(group) = look {
@@ -69,9 +68,7 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     let ask = |bytes: &M, hash: u64| {
         let mut probe = layout.probe(hash);
         probe.segment -= first_segment;
-        let aim = layout.aim(&probe);
-        prefetch(bytes.as_ref(), aim.first >> 3);
-        prefetch(bytes.as_ref(), aim.second >> 3);
+        layout.prefetch(bytes.as_ref(), &layout.aim(&probe));
         probe
     };
     ring::one_by_one(bytes, hashes, ask, |bytes, i, _, probe| step(bytes, i, probe));

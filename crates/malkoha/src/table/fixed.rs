@@ -4,7 +4,6 @@ use core::ops::Deref;
 #[cfg(feature = "std")]
 use std::io::Read;
 
-use crate::arch::prefetch;
 use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::format::{self, FileKind, ReadError};
@@ -185,9 +184,7 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
     #[inline]
     fn prefetch(&self, hash: u64) {
         with_layout!(&self.kernel, layout => {
-            let aim = layout.aim(&layout.probe(hash));
-            prefetch(&self.bytes, aim.first >> 3);
-            prefetch(&self.bytes, aim.second >> 3);
+            layout.prefetch(&self.bytes, &layout.aim(&layout.probe(hash)));
         });
     }
 

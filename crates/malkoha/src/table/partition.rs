@@ -2,7 +2,6 @@
 //! it lies in cache. Segments share no memory, so threads fill them side by side.
 
 use alloc::collections::BTreeMap;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addressing::scale;
@@ -70,57 +69,76 @@ pub(super) fn insert<L: TableLayout + Sync>(
     plan: &Plan,
     mut refused: impl FnMut(usize),
 ) {
-    let mut sorted = Vec::new();
+    let shares = plan.round.min(hashes.len()).div_ceil(plan.threads);
+    let mut sorted: Vec<Sorted> = (0..plan.threads).map(|_| Sorted::default()).collect();
     for (round, hashes) in hashes.chunks(plan.round).enumerate() {
-        let ends = sort(hashes, &mut sorted, plan);
-        let rejects = fill(layout, (&mut *bytes, &mut *spill), &sorted, &ends, max_kicks, plan);
+        let parts = hashes.chunks(shares).zip(&mut sorted).collect();
+        side_by_side(parts, |(hashes, sorted)| sorted.sort(hashes, plan));
+        let sorted = &sorted[..hashes.len().div_ceil(shares)];
+        let rejects = fill(layout, (&mut *bytes, &mut *spill), sorted, max_kicks, plan);
         locate(hashes, &rejects, |i| refused(round * plan.round + i));
     }
 }
 
-/// Sorts `hashes` by partition into `sorted`. Answers where each partition ends.
-fn sort(hashes: &[u64], sorted: &mut Vec<u64>, plan: &Plan) -> Vec<usize> {
-    sorted.resize(hashes.len(), 0);
-    let mut ends = vec![0; plan.partitions()];
-    for &hash in hashes {
-        ends[plan.partition_of(hash)] += 1;
-    }
-    let mut start = 0;
-    for end in &mut ends {
-        (start, *end) = (start + *end, start);
-    }
-    for &hash in hashes {
-        let end = &mut ends[plan.partition_of(hash)];
-        sorted[*end] = hash;
-        *end += 1;
-    }
-    ends
+/// A thread's share of a round, sorted by partition.
+#[derive(Default)]
+struct Sorted {
+    hashes: Vec<u64>,
+    /// Where each partition ends.
+    ends: Vec<usize>,
 }
 
-/// Fills the table from sorted hashes. Answers with those that found no place.
+impl Sorted {
+    fn sort(&mut self, hashes: &[u64], plan: &Plan) {
+        self.hashes.resize(hashes.len(), 0);
+        self.ends.clear();
+        self.ends.resize(plan.partitions(), 0);
+        for &hash in hashes {
+            self.ends[plan.partition_of(hash)] += 1;
+        }
+        let mut start = 0;
+        for end in &mut self.ends {
+            (start, *end) = (start + *end, start);
+        }
+        for &hash in hashes {
+            let end = &mut self.ends[plan.partition_of(hash)];
+            self.hashes[*end] = hash;
+            *end += 1;
+        }
+    }
+
+    fn partition(&self, number: usize) -> &[u64] {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.hashes[start..self.ends[number]]
+    }
+}
+
+/// Fills the table from the shares of a round, in their order. Answers with those that found no
+/// place.
 fn fill<L: TableLayout + Sync>(
     layout: &L,
     (bytes, spill): (&mut [u8], &mut Spill),
-    sorted: &[u64],
-    ends: &[usize],
+    shares: &[Sorted],
     max_kicks: u32,
     plan: &Plan,
 ) -> Vec<u64> {
     // Each thread takes a run of partitions, and with it a part of the table that is its own.
-    let a_thread = ends.len().div_ceil(plan.threads);
+    let a_thread = plan.partitions().div_ceil(plan.threads);
     let part_bytes = a_thread * plan.segments_per_partition as usize * plan.segment_bytes;
     let mut parts = Vec::new();
     for (number, bytes) in bytes.chunks_mut(part_bytes).enumerate() {
-        let partitions = number * a_thread..ends.len().min((number + 1) * a_thread);
+        let partitions = number * a_thread..plan.partitions().min((number + 1) * a_thread);
         parts.push((partitions, bytes));
     }
     let fill_part = |(partitions, bytes): (core::ops::Range<usize>, &mut [u8])| {
         let first_segment = (partitions.start * plan.segments_per_partition as usize) as u64;
         let (mut rejects, mut search) = (Vec::new(), Search::default());
         let mut spill = Spill::default();
-        for partition in partitions {
-            let start = if partition == 0 { 0 } else { ends[partition - 1] };
-            let hashes = &sorted[start..ends[partition]];
+        // A key that finds no room is searched for at once, since the segment is in cache: so it
+        // does not matter where a share ends.
+        let hashes =
+            partitions.flat_map(|partition| shares.iter().map(move |s| s.partition(partition)));
+        for hashes in hashes {
             let range = (first_segment, max_kicks);
             let room = (&mut search, &mut spill);
             batch::insert(layout, bytes, room, hashes, |_| 0, range, |i| rejects.push(hashes[i]));

@@ -3,41 +3,62 @@
 use core::ops::Deref;
 
 use crate::addressing::Probe;
-use crate::layout::TableLayout;
+use crate::layout::{Lanes, Matches, TableLayout};
 use crate::spill::SpillKey;
 use crate::table::batch;
 use crate::table::fixed::Fixed;
 use crate::table::traits::Candidates;
 
 impl<B: Deref<Target = [u8]>> Fixed<B> {
+    /// The slots of a probe that hold its fingerprint.
     #[inline(always)]
-    fn values_of(&self, probe: &Probe) -> impl Iterator<Item = (u64, u64)> + use<'_, B> {
-        let lanes = self.kernel.lanes();
-        // What is spilled has an equal fingerprint in the table.
-        let has_spilled = !self.spill.is_empty() && lanes.count(&self.bytes, probe) > 0;
-        let spilled = has_spilled.then(|| self.spill.values(SpillKey::of(probe, 0)));
-        lanes
-            .found(&self.bytes, probe)
-            .map(|(_, slot)| (slot.value, 1))
-            .chain(spilled.into_iter().flatten())
+    fn matches(&self, probe: &Probe) -> Matches {
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted, and the lanes were
+        // made for that geometry.
+        unsafe { self.kernel.lanes().candidates_in(&self.bytes, probe) }
+    }
+
+    /// Calls `each` with every value of a probe, and its copies.
+    #[inline(always)]
+    fn values_of(&self, lanes: &Lanes, probe: &Probe, mut each: impl FnMut(u64, u64)) {
+        let matches = self.matches(probe);
+        let spilled = self.spilled_values(probe, &matches);
+        matches.for_each(|at| each(lanes.value_in(&self.bytes, at), 1));
+        spilled.for_each(|(value, copies)| each(value, copies));
+    }
+
+    /// Spilled values of a probe. What is spilled has an equal fingerprint in the table.
+    #[inline(always)]
+    fn spilled_values(
+        &self,
+        probe: &Probe,
+        matches: &Matches,
+    ) -> impl Iterator<Item = (u64, u64)> + use<'_, B> {
+        let any = !self.spill.is_empty() && !matches.is_empty();
+        any.then(|| self.spill.values(SpillKey::of(probe, 0))).into_iter().flatten()
     }
 }
 
 impl<B: Deref<Target = [u8]>> Candidates for Fixed<B> {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
-        self.values_of(&self.kernel.lanes().probe(hash))
+        let lanes = self.kernel.lanes();
+        let probe = lanes.probe(hash);
+        let matches = self.matches(&probe);
+        let spilled = self.spilled_values(&probe, &matches);
+        matches.map(move |at| (lanes.value_in(&self.bytes, at), 1)).chain(spilled)
     }
 
     #[inline]
-    fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        self.candidates(hash).for_each(|(value, copies)| each(value, copies));
+    fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
+        let lanes = self.kernel.lanes();
+        self.values_of(lanes, &lanes.probe(hash), each);
     }
 
     fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
         let lanes = self.kernel.lanes();
         batch::pipelined(lanes, &mut &*self.bytes, hashes, 0, |_, i, probe| {
-            self.values_of(probe).for_each(|(value, copies)| each(i, value, copies));
+            self.values_of(lanes, probe, |value, copies| each(i, value, copies));
         });
     }
 
