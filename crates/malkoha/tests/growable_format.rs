@@ -8,9 +8,9 @@ use malkoha::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-#[path = "support/random.rs"]
-mod random;
-use random::Random;
+#[path = "support/mutate.rs"]
+mod mutate;
+use mutate::{Random, mutate};
 
 const HEADER: usize = 128;
 const RECORD: usize = 16;
@@ -341,51 +341,20 @@ fn a_file_that_claims_few_keys_loses_none() {
     }
 }
 
-fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..1 + random.below(4) {
-        if bytes.is_empty() {
-            return;
-        }
-        let at = random.below(bytes.len());
-        match random.below(8) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = random.next() as u8,
-            2 => bytes.truncate(at),
-            3 => bytes.extend_from_within(at..),
-            4 => {
-                bytes.remove(at);
-            }
-            5 => bytes.insert(at, random.next() as u8),
-            6 => {
-                // An entry of the spill list.
-                let end = bytes.len().saturating_sub(8 + random.below(4 * SPILLED));
-                if let Some(byte) = bytes.get_mut(end) {
-                    *byte = random.next() as u8;
-                }
-            }
-            _ => {
-                // A field of the header or of the first segment at one of its ends.
-                let (field, width) = [
-                    (13, 4),
-                    (32, 8),
-                    (40, 8),
-                    (48, 4),
-                    (52, 4),
-                    (56, 8),
-                    (64, 8),
-                    (128, 4),
-                    (132, 2),
-                    (134, 2),
-                    (136, 8),
-                ][random.below(11)];
-                let value = [0, 1, u64::MAX, random.next()][random.below(4)];
-                if let Some(field) = bytes.get_mut(field..field + width) {
-                    field.copy_from_slice(&value.to_le_bytes()[..width]);
-                }
-            }
-        }
-    }
-}
+/// Fields of the header and of the first segment.
+const FIELDS: &[(usize, usize)] = &[
+    (13, 4),
+    (32, 8),
+    (40, 8),
+    (48, 4),
+    (52, 4),
+    (56, 8),
+    (64, 8),
+    (128, 4),
+    (132, 2),
+    (134, 2),
+    (136, 8),
+];
 
 /// What a hostile file made passes the same checks again, whatever is done with it.
 fn use_set(mut filter: GrowableCuckooFilter) {
@@ -437,7 +406,7 @@ fn mutated_files_do_no_harm() {
         let originals = [&filters, &maps][file % 2];
         let original = &originals[file / 2 % originals.len()];
         mutated.clone_from(original);
-        mutate(&mut mutated, &mut random);
+        mutate(&mut mutated, &mut random, FIELDS);
         let hostile = random.below(3) > 0;
         if hostile {
             seal(&mut mutated);
