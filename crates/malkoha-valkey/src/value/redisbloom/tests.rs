@@ -135,8 +135,7 @@ fn impossible_filters_are_refused() {
     let tables = |lens: [(u64, usize); 2]| {
         let mut tape = Tape(numbers.into_iter().map(Ok).collect());
         for (buckets, len) in lens {
-            tape.number(buckets);
-            tape.bytes(&vec![0; len]);
+            tape.0.extend([Ok(buckets), Err(vec![0; len])]);
         }
         Chain::read(&mut tape, ENCODING_VERSION)
     };
