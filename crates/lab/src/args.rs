@@ -222,12 +222,12 @@ pub struct EndlessArgs {
 /// Options of very many operations.
 #[derive(Args, Clone, Debug)]
 pub struct SoakArgs {
-    /// Operations on a set of one owner, nearly
+    /// Operations on each kind
     #[arg(long, value_parser = parse_count, default_value = "100M")]
     pub operations: u64,
-    /// How many times fewer on each of the other kinds
-    #[arg(long, default_value_t = 1)]
-    pub less: u64,
+    /// Run these kinds alone, named as in the table and parted by semicolons
+    #[arg(long, value_delimiter = ';')]
+    pub only: Vec<String>,
     /// Seed of the keys
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -16,7 +16,8 @@ pub fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     result
 }
 
-fn processor_time() -> Duration {
+/// The processor time that this thread has had.
+pub(crate) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     // Both are positive, and there are fewer than 2^32 nanoseconds in a second.
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))

@@ -205,9 +205,9 @@ pub mod tables {
     pub use crate::expiry::{Ages, Expiring};
     #[cfg(feature = "std")]
     pub use crate::growable::{Growing, most_places_growing};
-    #[cfg(feature = "std")]
-    pub use crate::layout::work::places_looked_at;
     pub use crate::layout::work::{most_places, most_places_after_refusal};
+    #[cfg(feature = "std")]
+    pub use crate::layout::work::{most_places_growing_shared, places_looked_at};
     #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
     pub use crate::table::Fixed;

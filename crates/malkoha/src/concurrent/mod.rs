@@ -19,7 +19,8 @@ mod target;
 mod tests;
 mod words;
 
+pub(crate) use shared::KICKS;
 pub use shared::Shared;
 pub(crate) use snapshot::Piece;
-pub(crate) use space::{Extent, plan as plan_growing};
+pub(crate) use space::{Extent, MAX_DOUBLINGS, MOST_PLACES, plan as plan_growing};
 pub use space::{InParts, OnePiece, Space};

@@ -29,7 +29,7 @@ pub struct Shared<P: Locking = Striped<ParkingLock>, S = OnePiece> {
 }
 
 /// Evictions that an insert considers before it has a part split.
-pub(super) const KICKS: u32 = 500;
+pub(crate) const KICKS: u32 = 500;
 
 impl<P: Locking> Shared<P, OnePiece> {
     pub(crate) fn fixed(

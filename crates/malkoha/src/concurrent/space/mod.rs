@@ -9,7 +9,7 @@ pub(crate) use depth::{Deep, Depth, Root};
 pub use in_parts::InParts;
 pub(crate) use in_parts::{BELOW, STASH};
 pub use one_piece::OnePiece;
-pub(crate) use plan::plan;
+pub(crate) use plan::{MAX_DOUBLINGS, MOST_PLACES, plan};
 
 use std::fmt::Debug;
 use std::sync::atomic::AtomicU32;

@@ -8,6 +8,8 @@ use crate::params;
 /// Buckets of a part, nearly at most: 128 KiB, which a split reads and writes from a core's own
 /// cache.
 const MAX_PLACES: f64 = 16_384.0;
+/// Room in a part for more keys than are expected makes them these at most: 2.7 % more.
+pub(crate) const MOST_PLACES: u64 = 16_825;
 /// Places of a part, at least: 8 KiB. Three keys with fingerprints that begin alike, whose places
 /// are all the same bucket of two slots, are refused however often their part is split. Among few
 /// places they are not rare: of 20,000 filters with 95, two refused a key before they had grown 180
@@ -21,7 +23,7 @@ const SPARE: f64 = 32.0;
 /// Names of parts in all: some 0.9 GB of directory.
 const MOST_NAMES: f64 = 16_777_216.0;
 /// The most doublings: each segment has that many names for parts.
-const MAX_DOUBLINGS: u32 = 16;
+pub(crate) const MAX_DOUBLINGS: u32 = 16;
 
 /// Doublings of a filter whose growth was not named, before tables below its parts are opened.
 const DEFAULT_GROWTH: f64 = 1024.0;
@@ -127,5 +129,18 @@ mod tests {
             }
         }
         assert!(refused > 20, "only {refused} have too many parts");
+    }
+    #[test]
+    fn parts_have_no_more_places_than_is_said() {
+        let mut most = 0;
+        for fpr in (1..80).map(|n| 0.75_f64.powi(n)) {
+            for capacity in (0..=28).map(|bits| (1 << bits) * 11 / 10) {
+                for growth in [Some(1.0), None] {
+                    let Ok((geometry, _)) = plan(capacity, fpr, growth) else { continue };
+                    most = most.max(geometry.places.into());
+                }
+            }
+        }
+        assert!((16_384..=MOST_PLACES).contains(&most), "{most}");
     }
 }

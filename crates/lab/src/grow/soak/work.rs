@@ -1,0 +1,120 @@
+//! The largest work of one operation, in places looked at and in time.
+
+use std::time::{Duration, Instant};
+
+use malkoha::tables::places_looked_at;
+
+use crate::measure::processor_time;
+
+/// Operations between two readings of the thread's processor time, which costs as much as one of
+/// them. None of them took longer than all together, whoever else had the processor meanwhile.
+const BLOCK: u32 = 16;
+
+/// Who chose the keys of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Each once or twice.
+    Honest,
+    /// By Zipf's law.
+    Skewed,
+    /// A few, over and over.
+    Repeated,
+    /// By somebody who knows the hash of each.
+    Crafted,
+}
+
+impl Keys {
+    pub(super) const ALL: [(Self, &'static str); 4] = [
+        (Self::Honest, "honest"),
+        (Self::Skewed, "skewed"),
+        (Self::Repeated, "repeated"),
+        (Self::Crafted, "crafted"),
+    ];
+}
+
+/// What an operation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Did {
+    Insert,
+    Refuse,
+    Remove,
+}
+
+impl Did {
+    pub(super) const ALL: [(Self, &'static str); 3] =
+        [(Self::Insert, "insert"), (Self::Refuse, "refusal"), (Self::Remove, "removal")];
+}
+
+/// The largest of some operations.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Largest {
+    pub(super) operations: u64,
+    pub(super) places: u64,
+    pub(super) time: Duration,
+}
+
+/// Measures operations one by one.
+#[derive(Debug)]
+pub(super) struct Meter {
+    largest: [[Largest; 3]; 4],
+    /// Times by the clock that may be the largest.
+    pending: Vec<(Keys, Did, Duration)>,
+    in_block: u32,
+    since: Duration,
+}
+
+impl Meter {
+    pub(super) fn new() -> Self {
+        let (largest, pending) = (Default::default(), Vec::new());
+        Self { largest, pending, in_block: 0, since: processor_time() }
+    }
+
+    /// Runs an operation, which says what it did.
+    #[inline]
+    pub(super) fn run(&mut self, keys: Keys, operation: impl FnOnce() -> Did) -> Did {
+        let (places, start) = (places_looked_at(), Instant::now());
+        let did = operation();
+        let time = start.elapsed();
+        let largest = &mut self.largest[keys as usize][did as usize];
+        largest.operations += 1;
+        largest.places = largest.places.max(places_looked_at() - places);
+        if time > largest.time {
+            self.pending.push((keys, did, time));
+        }
+        self.in_block += 1;
+        if self.in_block == BLOCK {
+            self.end_block();
+        }
+        did
+    }
+
+    /// To be called before operations that follow other work.
+    pub(super) fn resume(&mut self) {
+        self.pending.clear();
+        (self.in_block, self.since) = (0, processor_time());
+    }
+
+    fn end_block(&mut self) {
+        let now = processor_time();
+        let spent = now.saturating_sub(self.since);
+        for (keys, did, time) in self.pending.drain(..) {
+            let largest = &mut self.largest[keys as usize][did as usize];
+            largest.time = largest.time.max(time.min(spent));
+        }
+        (self.in_block, self.since) = (0, now);
+    }
+
+    pub(super) fn operations(&self) -> u64 {
+        self.largest.iter().flatten().map(|largest| largest.operations).sum()
+    }
+
+    /// What there was.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, Did, &'static str, Largest)> {
+        let of = move |(keys, whose): (Keys, &'static str)| {
+            let largest = self.largest[keys as usize];
+            Did::ALL.map(move |(did, name)| (whose, did, name, largest[did as usize]))
+        };
+        let all = Keys::ALL.into_iter().flat_map(of);
+        all.filter(|(.., largest)| largest.operations > 0)
+    }
+}
