@@ -5,9 +5,10 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::filter::{
-    ConcurrentCuckooMap, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
-    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
-    GrowableCuckooMap, whole,
+    ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap,
+    ExpiringCuckooFilter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
+    GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
 use crate::key::{Key, KeyHasher, hash_one};
@@ -43,6 +44,12 @@ pub enum AnyFilter {
     SharedGrowableMap(GrowableConcurrentCuckooMap),
     /// A set of fixed size whose keys expire.
     ExpiringSet(ExpiringCuckooFilter),
+    /// A set that grows whose keys expire.
+    GrowableExpiringSet(GrowableExpiringCuckooFilter),
+    /// A set whose keys expire that threads share.
+    SharedExpiringSet(ConcurrentExpiringCuckooFilter),
+    /// A growable set whose keys expire that threads share.
+    SharedGrowableExpiringSet(GrowableConcurrentExpiringCuckooFilter),
 }
 
 /// Runs one expression on the filter, whatever its kind.
@@ -57,6 +64,9 @@ macro_rules! each {
             AnyFilter::SharedMap($filter) => $body,
             AnyFilter::SharedGrowableMap($filter) => $body,
             AnyFilter::ExpiringSet($filter) => $body,
+            AnyFilter::GrowableExpiringSet($filter) => $body,
+            AnyFilter::SharedExpiringSet($filter) => $body,
+            AnyFilter::SharedGrowableExpiringSet($filter) => $body,
         }
     };
 }
@@ -104,6 +114,15 @@ impl AnyFilter {
                 Self::SharedGrowableMap(GrowableConcurrentCuckooMap::read_from(all)?)
             }
             FileKind::ExpiringSet => Self::ExpiringSet(ExpiringCuckooFilter::read_from(all)?),
+            FileKind::GrowableExpiringSet => {
+                Self::GrowableExpiringSet(GrowableExpiringCuckooFilter::read_from(all)?)
+            }
+            FileKind::SharedExpiringSet => {
+                Self::SharedExpiringSet(ConcurrentExpiringCuckooFilter::read_from(all)?)
+            }
+            FileKind::SharedGrowableExpiringSet => Self::SharedGrowableExpiringSet(
+                GrowableConcurrentExpiringCuckooFilter::read_from(all)?,
+            ),
         })
     }
 
@@ -137,6 +156,9 @@ impl AnyFilter {
             Self::SharedMap(_) => FileKind::SharedMap,
             Self::SharedGrowableMap(_) => FileKind::SharedGrowableMap,
             Self::ExpiringSet(_) => FileKind::ExpiringSet,
+            Self::GrowableExpiringSet(_) => FileKind::GrowableExpiringSet,
+            Self::SharedExpiringSet(_) => FileKind::SharedExpiringSet,
+            Self::SharedGrowableExpiringSet(_) => FileKind::SharedGrowableExpiringSet,
         }
     }
 

@@ -160,8 +160,10 @@ pub use expiry::Clock;
 #[cfg(feature = "std")]
 pub use filter::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, ConcurrentCuckooMap,
-    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith,
-    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
+    ConcurrentExpiringCuckooFilter, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooFilterWith, GrowableConcurrentCuckooMap,
+    GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter,
 };
 pub use filter::{
     Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter, FilterView, Keys, Lookups,

@@ -5,9 +5,11 @@ use super::kinds::Missing;
 use super::{Build, Options, Plan, Planned};
 use crate::concurrent::{InParts, OnePiece, Shared, plan_growing};
 use crate::error::BuildError;
+use crate::expiry::Expiring;
 use crate::filter::{
-    ConcurrentCuckooMap, Content, CuckooMap, Filter, GrowableConcurrentCuckooMap,
-    GrowableCuckooMap, Sealed,
+    ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, Content, CuckooMap, ExpiringCuckooFilter,
+    Filter, GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter, Sealed,
 };
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
@@ -36,6 +38,39 @@ impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
         let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
         let table = Shared::fixed(geometry, max_kicks, capacity)?;
         Ok(Self::new(table, options.hasher))
+    }
+}
+
+impl Build for GrowableExpiringCuckooFilter {
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let missing = [Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS, Options::NO_VALUES];
+        options.check("growable filter whose keys expire", &missing)?;
+        let window = options.window()?;
+        let (capacity, fpr) = (options.capacity.unwrap_or(1), options.fpr.unwrap_or(DEFAULT_FPR));
+        let kept = window.kept(capacity);
+        let (shape, buckets) = Shape::of_ages(kept, fpr, options.growth, window.label_bits())?;
+        let table = Expiring::new(Growing::new(shape, buckets, kept)?, window, capacity);
+        Ok(Self::new(table.expect("built for ages"), options.hasher))
+    }
+}
+
+impl Build for ConcurrentExpiringCuckooFilter {
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let capacity = options.capacity.unwrap_or(0);
+        let (shards, share) = fixed_shards(capacity)?;
+        let tables = shards_of::<ExpiringCuckooFilter>(options, shards, share)?;
+        let tables = tables.into_iter().map(|filter| filter.table).collect();
+        Ok(Self::new(Sharded::of(tables, capacity), options.hasher))
+    }
+}
+
+impl Build for GrowableConcurrentExpiringCuckooFilter {
+    fn build(options: &Options) -> Result<Self, BuildError> {
+        let capacity = options.capacity.unwrap_or(1);
+        let share = (capacity / MAX_SHARDS as u64).max(capacity.min(1));
+        let tables = shards_of::<GrowableExpiringCuckooFilter>(options, MAX_SHARDS, share)?;
+        let tables = tables.into_iter().map(|filter| filter.table).collect();
+        Ok(Self::new(Sharded::of(tables, capacity), options.hasher))
     }
 }
 
@@ -81,7 +116,7 @@ impl Build for GrowableConcurrentCuckooMap {
     }
 }
 
-/// The shards of a map, each for `share` keys.
+/// The shards of a filter or map, each for `share` keys.
 fn shards_of<F: Build>(options: &Options, shards: usize, share: u64) -> Result<Vec<F>, BuildError> {
     let options = Options { capacity: Some(share), ..*options };
     (0..shards).map(|_| F::build(&options)).collect()

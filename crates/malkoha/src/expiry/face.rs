@@ -10,7 +10,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Change, Lookup, Sealed, Stored};
+use crate::table::traits::{Change, Lookup, Sealed, Shardable, Stored};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
@@ -90,6 +90,13 @@ impl<T: Ages> Stored for Expiring<T> {
 
     fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
         format::expiring_from_bytes(kind, bytes)
+    }
+}
+
+impl<T: Ages> Shardable for Expiring<T> {
+    fn is_like(&self, other: &Self) -> bool {
+        let time = |aged: &Self| (aged.times.window(), aged.times.now());
+        time(self) == time(other) && self.table.is_like(&other.table)
     }
 }
 

@@ -7,6 +7,8 @@
 #[cfg(feature = "std")]
 mod clock;
 mod face;
+#[cfg(feature = "std")]
+mod shared;
 pub(crate) mod times;
 
 #[cfg(feature = "std")]
@@ -14,7 +16,7 @@ pub use clock::Clock;
 pub(crate) use times::{Times, Window};
 
 use crate::error::{InsertError, UnionError};
-use crate::table::traits::{Change, Stored};
+use crate::table::traits::{Change, Shardable};
 
 /// A table whose values are ages: keys that were seen too long ago are not in.
 #[derive(Clone, Debug)]
@@ -25,12 +27,14 @@ pub struct Expiring<T: Ages> {
 }
 
 /// A table whose values can be ages. Sealed: no other crate can implement it.
-pub trait Ages: Change + Stored + Clone + PartialEq {
+pub trait Ages: Change + Shardable + PartialEq {
     /// How its slots are read.
-    type Form: Copy + core::fmt::Debug;
+    type Form: Copy + core::fmt::Debug + Send + Sync;
 
     /// How its slots are read, if its values can be ages.
     fn form(&self) -> Option<Self::Form>;
+    /// Lets its values be ages, before there are any.
+    fn prepare(&mut self) {}
     /// Blocks that are swept as a whole.
     fn blocks(&self) -> usize;
     /// The age of a hash, if its fingerprint lives.
@@ -67,7 +71,8 @@ pub trait Ages: Change + Stored + Clone + PartialEq {
 
 impl<T: Ages> Expiring<T> {
     /// An empty table; `None` if the values of `table`, which is empty, cannot be ages.
-    pub(crate) fn new(table: T, window: Window, capacity: u64) -> Option<Self> {
+    pub(crate) fn new(mut table: T, window: Window, capacity: u64) -> Option<Self> {
+        table.prepare();
         let times = Times::new(window, table.blocks(), capacity);
         let fits = table.value_bits() == window.label_bits();
         let form = table.form().filter(|_| fits)?;
@@ -81,7 +86,7 @@ impl<T: Ages> Expiring<T> {
         aged.times.advance(now);
         let Self { table, form, times } = &mut aged;
         (0..table.blocks()).for_each(|block| times.set_swept(block));
-        let mut possible = table.spilled() == 0;
+        let mut possible = true;
         table.for_each_label(*form, |label| {
             possible &= times.can_be(label);
             times.count_in(label);

@@ -198,6 +198,21 @@ impl Times {
         age(label) > age(than)
     }
 
+    /// The label of what has this age.
+    pub(crate) fn label_before(&self, age: u64) -> u64 {
+        self.epoch.wrapping_sub(age) & self.label_mask
+    }
+
+    /// Whether all blocks were swept in this epoch.
+    pub(crate) fn all_swept(&self) -> bool {
+        self.swept.iter().all(|&swept| swept == self.epoch)
+    }
+
+    /// Lets the last block have this number.
+    pub(crate) fn swap_remove(&mut self, block: usize) {
+        self.swept.swap_remove(block);
+    }
+
     pub(crate) fn set_swept(&mut self, block: usize) {
         self.swept[block] = self.epoch;
     }

@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use super::GrowableExpiringCuckooFilter;
 use super::{ExpiringCuckooFilter, Filter, Told, all_but, hash_chunks, same_hash};
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
@@ -13,6 +15,24 @@ use crate::table::traits::Change;
 impl ExpiringCuckooFilter {
     /// A filter for `capacity` distinct keys within `ttl`, after which they expire, with at most
     /// this false-positive rate.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+#[cfg(feature = "std")]
+impl GrowableExpiringCuckooFilter {
+    /// A filter for `capacity` distinct keys within `ttl` at first, after which they expire, that
+    /// keeps to this false-positive rate whatever it grows to.
     ///
     /// # Errors
     ///
@@ -126,7 +146,7 @@ impl<T: Ages> Filter<Expiring<T>> {
     ///
     /// # Errors
     ///
-    /// If they differ in geometry, hash, the time that keys live or the resolution, or if what
+    /// If they differ in geometry (of fixed ones), hash, the time that keys live or the resolution, or if what
     /// lives in both does not fit into one; nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         same_hash(self, other)?;

@@ -19,6 +19,8 @@ mod serde;
 #[cfg(feature = "std")]
 mod shared;
 #[cfg(feature = "std")]
+mod shared_expiring;
+#[cfg(feature = "std")]
 mod shared_map;
 
 #[cfg(feature = "std")]
@@ -416,6 +418,61 @@ pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 /// A removal forgets all keys that share the key's fingerprint, if it is in: the removal of a key
 /// that was never inserted can do that too, with the probability of a false positive.
 pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
+
+/// A set whose keys expire, and that grows and shrinks with the number of those that live: as
+/// [`ExpiringCuckooFilter`], over the segments of [`GrowableCuckooFilter`].
+///
+/// Inserts never fail. A segment, of at most 2^15 slots, is swept as a whole by the first insert or
+/// removal in it in each step of time, which also makes it smaller, or puts it together with its
+/// other half, if few keys are left. So memory follows the keys that live, as far as inserts or
+/// removals come by. [`len`](Self::len) counts a key twice whose fingerprint had no bit left for a
+/// split: one in sixteen after ten doublings within the time that keys live.
+///
+/// ```
+/// use malkoha::{Builder, GrowableExpiringCuckooFilter};
+///
+/// let mut seen: GrowableExpiringCuckooFilter = Builder::new().fpr(0.001).expire_after(60).build()?;
+/// for second in 0..300 {
+///     seen.advance(second);
+///     for key in 0..1_000 {
+///         assert!(seen.insert_unique((second, key))? || seen.expected_fpr() > 0.0);
+///     }
+/// }
+/// assert!(seen.contains((240, 5)) && seen.len() < 66_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "std")]
+pub type GrowableExpiringCuckooFilter = Filter<Expiring<Growing>>;
+
+/// A set of fixed size whose keys expire, and that any number of threads read and change at the
+/// same time, through shared references: [`ExpiringCuckooFilter`] in up to 64 shards, each behind a
+/// lock of its own that lets readers in together.
+///
+/// [`insert_unique`](Self::insert_unique) and [`refresh`](Self::refresh) are atomic: of threads that
+/// bring the same key at the same time, one is told that it is new.
+///
+/// ```
+/// use malkoha::{Builder, ConcurrentExpiringCuckooFilter};
+///
+/// let seen: ConcurrentExpiringCuckooFilter =
+///     Builder::new().capacity(100_000).fpr(0.001).expire_after(3_600).build()?;
+/// seen.advance(5_000);
+/// let new = std::thread::scope(|scope| {
+///     let workers = [0, 1].map(|_| {
+///         scope.spawn(|| (0..10_000).filter(|job| seen.insert_unique(job).unwrap()).count())
+///     });
+///     workers.map(|worker| worker.join().unwrap()).iter().sum::<usize>()
+/// });
+/// assert!(new <= 10_000 && new as u64 == seen.len());
+/// # Ok::<(), malkoha::BuildError>(())
+/// ```
+#[cfg(feature = "std")]
+pub type ConcurrentExpiringCuckooFilter = Filter<Sharded<Expiring<Fixed>>>;
+
+/// A set whose keys expire, that grows and shrinks, and that any number of threads share:
+/// [`GrowableExpiringCuckooFilter`] in 64 shards, as [`ConcurrentExpiringCuckooFilter`].
+#[cfg(feature = "std")]
+pub type GrowableConcurrentExpiringCuckooFilter = Filter<Sharded<Expiring<Growing>>>;
 
 impl<T, C> Filter<T, C> {
     pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {

@@ -66,10 +66,16 @@ pub enum FileKind {
     SharedGrowableMap = 7,
     /// An [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter).
     ExpiringSet = 8,
+    /// A [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter).
+    GrowableExpiringSet = 9,
+    /// A [`ConcurrentExpiringCuckooFilter`](crate::ConcurrentExpiringCuckooFilter).
+    SharedExpiringSet = 10,
+    /// A [`GrowableConcurrentExpiringCuckooFilter`](crate::GrowableConcurrentExpiringCuckooFilter).
+    SharedGrowableExpiringSet = 11,
 }
 
 impl FileKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 11] = [
         Self::Set,
         Self::Map,
         Self::GrowableSet,
@@ -78,6 +84,9 @@ impl FileKind {
         Self::SharedMap,
         Self::SharedGrowableMap,
         Self::ExpiringSet,
+        Self::GrowableExpiringSet,
+        Self::SharedExpiringSet,
+        Self::SharedGrowableExpiringSet,
     ];
 
     /// The kind of the file that begins with these bytes: at least 128, or all of it.
@@ -128,21 +137,36 @@ impl FileKind {
                 "growable map that threads share (GrowableConcurrentCuckooMap)"
             }
             Self::ExpiringSet => "set whose keys expire (ExpiringCuckooFilter)",
+            Self::GrowableExpiringSet => {
+                "growable set whose keys expire (GrowableExpiringCuckooFilter)"
+            }
+            Self::SharedExpiringSet => {
+                "set whose keys expire that threads share (ConcurrentExpiringCuckooFilter)"
+            }
+            Self::SharedGrowableExpiringSet => {
+                "growable set whose keys expire that threads share \
+                 (GrowableConcurrentExpiringCuckooFilter)"
+            }
         }
     }
 
-    /// The kind of a map whose shards are files of this kind.
+    /// The kind of what has shards that are files of this kind.
     #[cfg(feature = "std")]
     pub(crate) const fn of_shards(shard: Self) -> Self {
         match shard {
             Self::GrowableMap => Self::SharedGrowableMap,
+            Self::ExpiringSet => Self::SharedExpiringSet,
+            Self::GrowableExpiringSet => Self::SharedGrowableExpiringSet,
             _ => Self::SharedMap,
         }
     }
 
     /// The kind of a set whose ages are a file of this kind.
-    pub(crate) const fn of_ages(_ages: Self) -> Self {
-        Self::ExpiringSet
+    pub(crate) const fn of_ages(ages: Self) -> Self {
+        match ages {
+            Self::GrowableMap => Self::GrowableExpiringSet,
+            _ => Self::ExpiringSet,
+        }
     }
 
     /// This kind, if it is the expected one.

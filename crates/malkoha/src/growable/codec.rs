@@ -172,7 +172,9 @@ mod tests {
 
     /// Against the same, lane by lane.
     fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
-        let codec = Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0, mix_bits: 0 }).unwrap();
+        let codec =
+            Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0, mix_bits: 0, ages: false })
+                .unwrap();
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =
             (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
@@ -203,7 +205,7 @@ mod tests {
 
     /// Two lanes at a time, as vector units compare wide buckets.
     fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
-        let shape = Shape { bits, roots: 1, value_bits: 0, mix_bits: 0 };
+        let shape = Shape { bits, roots: 1, value_bits: 0, mix_bits: 0, ages: false };
         let codec = Codec::<u128>::new(&shape).unwrap();
         let Some(halves) = codec.halves() else { return };
         let mask = (2 << bits) - 1;

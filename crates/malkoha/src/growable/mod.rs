@@ -6,6 +6,7 @@
 //!      --lookup, change, rebuild--> result --face--> caller
 //! ```
 
+mod aged;
 mod batch;
 mod change;
 mod codec;

@@ -257,6 +257,9 @@ impl Growing {
             self.records[number].splits_at = splits_at;
             return false;
         }
+        if spent > 0 && self.shape.ages {
+            self.note_doubled(number);
+        }
         let mut aside = Vec::new();
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let (into, forms, lens) = with_codec!(&self.kernel, codec => {
@@ -320,6 +323,19 @@ impl Growing {
         })
     }
 
+    /// Notes the ages of what a split will put into both halves.
+    fn note_doubled(&mut self, number: usize) {
+        let mut ages = Vec::new();
+        with_codec!(&self.kernel, codec => {
+            self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
+                if codec.is_spent(slot.fingerprint) {
+                    ages.push(slot.value);
+                }
+            });
+        });
+        self.doubled.append(&mut ages);
+    }
+
     fn split_spill(&mut self, numbers: [usize; 2]) {
         let numbers = numbers.map(|number| narrow(number as u64));
         for (key, copies) in self.spill.drain(numbers[0]) {
@@ -328,6 +344,9 @@ impl Growing {
                 (codec.is_spent(fingerprint), codec.split(fingerprint))
             });
             if is_spent {
+                if self.shape.ages {
+                    self.doubled.push(key.value);
+                }
                 for segment in numbers {
                     self.spill.add(SpillKey { segment, ..key }, copies);
                 }

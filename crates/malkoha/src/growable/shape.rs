@@ -65,6 +65,8 @@ pub(crate) struct Shape {
     /// First bits of a string, which choose the alternate place and stay in each slot:
     /// [`MIX_BITS`], or 0 in a table of several trees.
     pub(crate) mix_bits: u32,
+    /// Whether values are ages, which let what nobody removes expire.
+    pub(crate) ages: bool,
 }
 
 /// Keys in a segment of this many buckets when it is full; `first` until the filter holds its
@@ -88,6 +90,25 @@ impl Shape {
         fpr: f64,
         growth: Option<f64>,
         value_bits: u32,
+    ) -> Result<(Self, u32), BuildError> {
+        Self::of(capacity, fpr, growth, (value_bits, false))
+    }
+
+    /// The same for a table whose values are ages of so many bits.
+    pub(crate) fn of_ages(
+        capacity: u64,
+        fpr: f64,
+        growth: Option<f64>,
+        age_bits: u32,
+    ) -> Result<(Self, u32), BuildError> {
+        Self::of(capacity, fpr, growth, (age_bits, true))
+    }
+
+    fn of(
+        capacity: u64,
+        fpr: f64,
+        growth: Option<f64>,
+        (value_bits, ages): (u32, bool),
     ) -> Result<(Self, u32), BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(BuildError::Capacity(capacity));
@@ -115,7 +136,7 @@ impl Shape {
         let buckets = if roots == 1 { buckets } else { buckets.max(roots * PLACES) };
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
-        let shape = Self { bits: MAX_BITS, roots, value_bits, mix_bits: MIX_BITS };
+        let shape = Self { bits: MAX_BITS, roots, value_bits, mix_bits: MIX_BITS, ages };
         let deepest = MAX_DEPTH - shape.root_depth();
         let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
         let most =
@@ -193,9 +214,10 @@ impl Shape {
     }
 
     /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
-    /// in maps: the copy in the other half would be a candidate that nobody can remove.
+    /// in maps: the copy in the other half would be a candidate that nobody can remove. An age
+    /// expires in both.
     pub(crate) fn doubles(&self) -> bool {
-        self.mix_bits > 0 && self.value_bits == 0
+        self.mix_bits > 0 && (self.value_bits == 0 || self.ages)
     }
 
     /// The fewest bits of a string that a slot at this depth can have.

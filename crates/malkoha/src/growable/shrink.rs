@@ -18,7 +18,7 @@ use crate::spill::SpillKey;
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
 const MOST_TOGETHER: u64 = PLACES + PLACES / 2;
 /// Buckets of an empty table.
-const LEAST: u64 = 4;
+pub(super) const LEAST: u64 = 4;
 
 impl Growing {
     /// Merges and rebuilds segments so that each has room for its keys and a fifth more, if not
@@ -60,13 +60,14 @@ impl Growing {
         *self = Self::from_parts(parts).expect("the segments cover what they covered");
     }
 
-    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number.
-    fn merge(&mut self, lower: usize, upper: usize) {
+    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number, and
+    /// the last segment gets that of the other one.
+    pub(super) fn merge(&mut self, lower: usize, upper: usize) -> bool {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;
         let wanted = buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
         if wanted > MOST_TOGETHER {
-            return;
+            return false;
         }
         let value_bits = records[0].form.value_bits.max(records[1].form.value_bits);
         let form = Form { grid: Grid::new(narrow(wanted)), value_bits };
@@ -85,9 +86,14 @@ impl Growing {
             });
             fitted.then_some(into)
         });
-        let Some([bytes]) = built else { return };
+        let Some([bytes]) = built else { return false };
+        [lower, upper].into_iter().for_each(|number| self.count_slots(number, Self::count_out));
         let has_stash = [lower, upper].map(|number| self.forget_stash(number));
         self.install(lower, Record::new(home, form, len), bytes);
+        self.count_slots(lower, Self::count_in);
+        for (_, slot) in &aside {
+            self.count_in(home.depth, slot.fingerprint);
+        }
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
                 let fingerprint = with_codec!(&self.kernel, codec => {
@@ -99,6 +105,18 @@ impl Growing {
         }
         self.set_aside([lower], &aside, has_stash != [false; 2]);
         self.forget(upper);
+        true
+    }
+
+    /// Counts all slots of a segment in or out.
+    fn count_slots(&mut self, number: usize, count: fn(&mut Self, u32, u64)) {
+        let depth = self.records[number].home.depth;
+        let mut fingerprints = Vec::new();
+        with_codec!(&self.kernel, codec => {
+            let each = |_, slot: super::segment::Slot, _| fingerprints.push(slot.fingerprint);
+            self.segment(codec, number).for_each_occupant(self.bytes(number), each);
+        });
+        fingerprints.into_iter().for_each(|fingerprint| count(self, depth, fingerprint));
     }
 
     /// Lets the last segment have this number.

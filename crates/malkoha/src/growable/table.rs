@@ -82,6 +82,8 @@ pub struct Growing {
     /// long is compiled for that.
     pub(super) is_plain: bool,
     pub(super) search: Search,
+    /// Ages that splits have put into both halves, since somebody asked.
+    pub(super) doubled: Vec<u64>,
 }
 
 impl Growing {
@@ -118,6 +120,7 @@ impl Growing {
             stashing: 0,
             is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
+            doubled: Vec::new(),
         })
     }
 
@@ -160,6 +163,7 @@ impl Growing {
             stashing: 0,
             is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
+            doubled: Vec::new(),
         };
         table.count_stashed();
         Some(table)

@@ -78,6 +78,7 @@ impl Growing {
             roots: ours.roots.min(theirs.roots),
             value_bits: ours.value_bits.max(theirs.value_bits),
             mix_bits: ours.mix_bits,
+            ages: ours.ages && theirs.ages,
         })
     }
 

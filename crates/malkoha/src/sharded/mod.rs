@@ -112,6 +112,37 @@ impl<T: Lookup> Sharded<T> {
     }
 }
 
+impl<T: Lookup> Sharded<T> {
+    /// Calls `change` with one shard after another.
+    pub(crate) fn each_mut(&self, mut change: impl FnMut(&mut T)) {
+        self.numbers().for_each(|number| change(&mut self.shard_mut(number)));
+    }
+
+    pub(crate) fn last(&self) -> RwLockReadGuard<'_, T> {
+        self.shard(self.shards.len() - 1)
+    }
+
+    pub(crate) fn of_hash(&self, hash: u64) -> RwLockReadGuard<'_, T> {
+        self.shard(self.number(hash))
+    }
+
+    pub(crate) fn of_hash_mut(&self, hash: u64) -> RwLockWriteGuard<'_, T> {
+        self.shard_mut(self.number(hash))
+    }
+
+    /// Calls `change` with each shard that some of the hashes belong to, their positions in order,
+    /// and themselves.
+    pub(crate) fn batch_mut(
+        &self,
+        hashes: &[u64],
+        mut change: impl FnMut(&mut T, &[usize], &[u64]),
+    ) {
+        self.by_shard(hashes, |number, positions, hashes| {
+            change(&mut self.shard_mut(number), positions, hashes);
+        });
+    }
+}
+
 impl<T: Change + Clone> Sharded<T> {
     pub(crate) fn insert(&self, hash: u64, value: u64) -> Result<(), InsertError> {
         self.shard_mut(self.number(hash)).insert(hash, value)

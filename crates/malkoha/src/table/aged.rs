@@ -49,7 +49,8 @@ impl Ages for Fixed {
     fn form(&self) -> Option<Form> {
         let geometry = &self.parts.geometry;
         let narrow = Aged::new(geometry).map(Words::Narrow);
-        narrow.or_else(|| Aged::new(geometry).map(Words::Wide)).map(Form)
+        let form = narrow.or_else(|| Aged::new(geometry).map(Words::Wide)).map(Form);
+        form.filter(|_| self.spill.is_empty())
     }
 
     fn blocks(&self) -> usize {

@@ -2,4 +2,6 @@
 
 mod files;
 mod fixed;
+mod growing;
 mod model;
+mod shared;

@@ -70,7 +70,7 @@ impl GrowableHeader {
         check(known, "mix bits", MIX_BITS, mix_bits)?;
         let header = Self {
             kind,
-            shape: Shape { bits, roots, value_bits, mix_bits },
+            shape: Shape { bits, roots, value_bits, mix_bits, ages: false },
             hasher: hasher(bytes)?,
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),

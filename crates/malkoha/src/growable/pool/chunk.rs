@@ -112,6 +112,12 @@ impl Chunk {
         self.kept() + self.shared.as_deref().map_or(0, beside) as u64
     }
 
+    /// The first segment of a shared chunk.
+    pub(super) fn first(&self) -> Option<usize> {
+        let first = self.shared.as_ref()?.spans.first();
+        first.map(|span| span.number as usize)
+    }
+
     /// Free bytes of a shared chunk that were in use before.
     pub(super) fn gaps(&self) -> Option<usize> {
         self.shared.as_ref().map(|blocks| blocks.end - blocks.used)

@@ -229,6 +229,33 @@ impl Pool {
         *self = pool;
     }
 
+    /// Moves a segment out of the last chunk if the others have much room between theirs, so that
+    /// it can be given back in time. Answers as [`push`](Self::push).
+    pub(super) fn relieve(&mut self) -> Vec<usize> {
+        if self.used < SHARED_FROM {
+            let addresses = self.blocks.len();
+            self.compact();
+            return (0..addresses).collect();
+        }
+        let kept: u64 = self.chunks.iter().map(Chunk::kept).sum();
+        let last = self.chunks.len().saturating_sub(1);
+        let first = self.chunks.last().and_then(Chunk::first);
+        let Some(number) = first.filter(|_| last > 0 && kept - self.used > kept / 8) else {
+            return Vec::new();
+        };
+        let bytes: Box<[u8]> = self.bytes(number).into();
+        let mut moved = Vec::new();
+        let Some(address) = self.gap(number, bytes.len(), &mut moved, last) else {
+            return moved;
+        };
+        self.free(number);
+        self.used += bytes.len() as u64;
+        self.blocks[number] = Block::new(address, bytes.len());
+        self.bytes_mut(number).copy_from_slice(&bytes);
+        moved.push(number);
+        moved
+    }
+
     /// Of the segments, and of gaps that were in use before.
     pub(super) fn size_in_bytes(&self) -> u64 {
         let beside =
@@ -253,21 +280,12 @@ impl Pool {
 
     /// A block in a chunk of several; `None` if it should be, or must be, alone.
     fn room(&mut self, number: usize, len: usize, moved: &mut Vec<usize>) -> Option<Address> {
-        let numbered = || self.chunks.iter().enumerate();
-        // The share of gaps decides how much must be moved for one, not their bytes.
-        let with_gaps =
-            numbered().filter(|(_, chunk)| chunk.gaps().is_some_and(|gaps| gaps >= len));
-        let share = |chunk: &Chunk| chunk.gaps().unwrap_or(0) as u64 * 4096 / chunk.kept().max(1);
-        let emptiest = with_gaps.map(|(at, chunk)| (share(chunk), at)).max();
-        let gap = emptiest.and_then(|(_, at)| Some((at, self.chunks[at].window(len, MOST_MOVED)?)));
-        let at_end = || numbered().find_map(|(at, chunk)| Some((at, chunk.room_at_end(len)?)));
-        let (chunk, position) = if let Some((chunk, window)) = gap {
-            for &Span { number, start, .. } in self.chunks[chunk].join(window.clone()) {
-                self.blocks[number as usize].address = Address::new(chunk, start as usize);
-                moved.push(number as usize);
-            }
-            (chunk, window.end)
-        } else if let Some(end) = at_end() {
+        if let Some(address) = self.gap(number, len, moved, self.chunks.len()) {
+            return Some(address);
+        }
+        let mut numbered = self.chunks.iter().enumerate();
+        let at_end = numbered.find_map(|(at, chunk)| Some((at, chunk.room_at_end(len)?)));
+        let (chunk, position) = if let Some(end) = at_end {
             end
         } else if memory::IS_MAPPED && self.used >= SHARED_FROM && len <= LEAST_CHUNK {
             let chunk = Chunk::lazy(CHUNK)?;
@@ -277,6 +295,29 @@ impl Pool {
             return None;
         };
         Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
+    }
+
+    /// A block in a gap of one of the first `chunks` chunks, or in one that is made by moving others.
+    fn gap(
+        &mut self,
+        number: usize,
+        len: usize,
+        moved: &mut Vec<usize>,
+        chunks: usize,
+    ) -> Option<Address> {
+        let with_gaps = self.chunks[..chunks]
+            .iter()
+            .enumerate()
+            .filter(|(_, chunk)| chunk.gaps().is_some_and(|gaps| gaps >= len));
+        // The share of gaps decides how much must be moved for one, not their bytes.
+        let share = |chunk: &Chunk| chunk.gaps().unwrap_or(0) as u64 * 4096 / chunk.kept().max(1);
+        let (_, at) = with_gaps.map(|(at, chunk)| (share(chunk), at)).max()?;
+        let window = self.chunks[at].window(len, MOST_MOVED)?;
+        for &Span { number, start, .. } in self.chunks[at].join(window.clone()) {
+            self.blocks[number as usize].address = Address::new(at, start as usize);
+            moved.push(number as usize);
+        }
+        Some(Address::new(at, self.chunks[at].insert(window.end, number, len)))
     }
 
     /// Gives a chunk a number.

@@ -1,0 +1,183 @@
+//! Sets whose keys expire and that threads share.
+
+use super::{
+    ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Told, all_but,
+    hash_chunks,
+};
+use crate::builder::Builder;
+use crate::error::{BatchError, BuildError, InsertError};
+use crate::expiry::{Ages, Expiring};
+use crate::key::{Key, hash_one};
+use crate::sharded::Sharded;
+
+impl ConcurrentExpiringCuckooFilter {
+    /// As [`ExpiringCuckooFilter::with_capacity`](crate::ExpiringCuckooFilter::with_capacity).
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl GrowableConcurrentExpiringCuckooFilter {
+    /// As [`GrowableExpiringCuckooFilter::with_capacity`].
+    ///
+    /// [`GrowableExpiringCuckooFilter::with_capacity`]:
+    /// crate::GrowableExpiringCuckooFilter::with_capacity
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::build`].
+    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
+    }
+
+    /// A builder, for everything else.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl<T: Ages> Filter<Sharded<Expiring<T>>> {
+    /// Lets it be the time `now` for all threads, in the unit in which [`ttl`](Self::ttl) is. A time
+    /// before the present one changes nothing. Takes the lock of each shard in turn, if it is later.
+    pub fn advance(&self, now: u64) {
+        self.table.advance(now);
+    }
+
+    /// The latest time that it was given; 0 before any.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.table.time()
+    }
+
+    /// The time for which a key is remembered at least.
+    #[must_use]
+    pub fn ttl(&self) -> u64 {
+        self.table.last().times.window().ttl
+    }
+
+    /// How much longer it may be remembered, rounded up.
+    #[must_use]
+    pub fn resolution(&self) -> u64 {
+        let window = self.table.last().times.window();
+        window.ttl.div_ceil(window.steps.into())
+    }
+
+    /// How long ago the key was seen, if it is in: that time at most, and less than one step of
+    /// [`resolution`](Self::resolution) shorter.
+    pub fn age<K: Key>(&self, key: K) -> Option<u64> {
+        self.age_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`age`](Self::age) for a hash.
+    #[must_use]
+    pub fn age_hash(&self, hash: u64) -> Option<u64> {
+        self.table.of_hash(hash).age(hash)
+    }
+
+    /// Inserts a key, or lets it be seen now if it is in.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError::Full`] if one of fixed size has no room for it; it then holds what it held.
+    pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
+        self.refresh(key).map(|_| ())
+    }
+
+    /// Inserts all `keys`, as [`insert`](Self::insert).
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all others are in.
+    pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), BatchError> {
+        self.refresh_many(keys).map(|_| ())
+    }
+
+    /// Inserts a key, or lets it be seen now if it is in; returns whether it was new. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn refresh<K: Key>(&self, key: K) -> Result<bool, InsertError> {
+        self.refresh_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`refresh`](Self::refresh) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn refresh_hash(&self, hash: u64) -> Result<bool, InsertError> {
+        self.table.see(hash, true)
+    }
+
+    /// [`refresh`](Self::refresh) for all `keys`. Returns which were new.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn refresh_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+        self.see_many(keys, true)
+    }
+
+    /// Inserts a key unless it is in, and leaves one that is in as old as it is; returns whether it
+    /// inserted. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn insert_unique<K: Key>(&self, key: K) -> Result<bool, InsertError> {
+        self.insert_unique_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn insert_unique_hash(&self, hash: u64) -> Result<bool, InsertError> {
+        self.table.see(hash, false)
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for all `keys`: of equal ones in the batch the first
+    /// is inserted. Returns which were.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+        self.see_many(keys, false)
+    }
+
+    fn see_many<K: Key>(&self, keys: &[K], refresh: bool) -> Result<Vec<bool>, BatchError> {
+        let mut new = vec![false; keys.len()];
+        let mut told = Told::new(&mut new);
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.table.see_batch(hashes, refresh, |i, seen| told.note(start + i, seen));
+        });
+        all_but(told.refused, || self.table.refusal()).map(|()| new)
+    }
+
+    /// Removes a key, and those that share its fingerprint; returns whether it was in.
+    pub fn remove<K: Key>(&self, key: K) -> bool {
+        self.remove_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    pub fn remove_hash(&self, hash: u64) -> bool {
+        self.table.remove(hash, 0)
+    }
+
+    /// Removes all keys, one shard after another.
+    pub fn clear(&self) {
+        self.table.clear();
+    }
+}

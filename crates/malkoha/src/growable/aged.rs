@@ -1,0 +1,221 @@
+//! A growing table whose values are ages. A block is a segment: one that is to be changed is swept
+//! first, and made smaller if few keys are left in it.
+
+use super::directory::Home;
+use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::kernel::with_codec;
+use super::segment::Position;
+use super::shape::{LANES, ROOM, buckets_for};
+use super::shrink::LEAST;
+use super::table::{Growing, Record, narrow};
+use crate::error::{InsertError, UnionError};
+use crate::expiry::{Ages, Times};
+use crate::layout::Copies;
+use crate::params::float;
+use crate::ring;
+use crate::table::traits::Lookup;
+
+impl Ages for Growing {
+    type Form = ();
+
+    fn form(&self) -> Option<()> {
+        (self.shape.mix_bits > 0).then_some(())
+    }
+
+    fn prepare(&mut self) {
+        self.shape.ages = true;
+    }
+
+    fn blocks(&self) -> usize {
+        self.segments()
+    }
+
+    #[inline]
+    fn age(&self, (): (), times: &Times, hash: u64) -> Option<u64> {
+        if self.contains(hash) { self.age_of(times, hash) } else { None }
+    }
+
+    fn lives(&self, (): (), times: &Times, hashes: &[u64], found: &mut [bool]) {
+        self.contains_batch(hashes, found);
+        for (found, &hash) in found.iter_mut().zip(hashes) {
+            *found = *found && self.age_of(times, hash).is_some();
+        }
+    }
+
+    fn see(
+        &mut self,
+        (): (),
+        times: &mut Times,
+        hashes: &[u64],
+        refresh: bool,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
+        ring::one_by_one(self, hashes, ask, |table, i, hash, ()| {
+            done(i, Ok(table.see_one(times, hash, refresh)));
+        });
+    }
+
+    fn forget(&mut self, (): (), times: &mut Times, hash: u64) -> bool {
+        self.clean(times, hash);
+        let mut lived = false;
+        while let Some(label) = self.youngest(times, hash) {
+            self.remove(hash, label);
+            times.count_out(label);
+            lived = true;
+        }
+        lived
+    }
+
+    fn sweep(&mut self, (): (), times: &mut Times) {
+        while !times.all_swept() {
+            let mut number = 0;
+            // A segment may go, and the last one take its number, which was passed perhaps.
+            while number < self.segments() {
+                if times.is_swept(number) {
+                    number += 1;
+                } else {
+                    self.sweep_segment(times, number);
+                }
+            }
+        }
+    }
+
+    fn for_each_label(&self, (): (), mut each: impl FnMut(u64)) {
+        self.entries().for_each(|entry| (0..entry.copies.min(1)).for_each(|_| each(entry.value)));
+    }
+
+    fn absorb(&mut self, (): (), times: &mut Times, other: &Self) -> Result<(), UnionError> {
+        *self = self.united(other, Copies::Most)?;
+        let mut labels = Vec::new();
+        self.for_each_label((), |label| labels.push(label));
+        times.clear(self.blocks());
+        labels.into_iter().for_each(|label| times.count_in(label));
+        Ok(())
+    }
+
+    fn fpr_of(&self, live: u64) -> f64 {
+        let share = float(live) / float(self.filled().max(1));
+        -(-self.expected_matches() * share).exp_m1()
+    }
+}
+
+impl Growing {
+    /// The least age of what matches a hash and lives.
+    fn age_of(&self, times: &Times, hash: u64) -> Option<u64> {
+        let number = self.target(hash).number();
+        let mut least = None::<u64>;
+        self.for_each_value(hash, |label, _| {
+            let age = times.age(number, label);
+            least = [least, age].into_iter().flatten().min();
+        });
+        least
+    }
+
+    /// The label of the youngest that matches a hash, in a segment that has been swept.
+    fn youngest(&self, times: &Times, hash: u64) -> Option<u64> {
+        if !self.contains(hash) {
+            return None;
+        }
+        self.age_of(times, hash).map(|age| times.label_before(age))
+    }
+
+    fn see_one(&mut self, times: &mut Times, hash: u64, refresh: bool) -> bool {
+        self.clean(times, hash);
+        let label = times.label();
+        if let Some(known) = self.youngest(times, hash) {
+            if refresh && known != label {
+                self.update(hash, known, label);
+                times.count_out(known);
+                times.count_in(label);
+            }
+            return false;
+        }
+        self.insert(hash, label);
+        times.set_blocks(self.blocks());
+        times.count_in(label);
+        self.doubled.drain(..).for_each(|label| times.count_in(label));
+        true
+    }
+
+    /// Sweeps a key's segment, if that was not done in this epoch.
+    #[inline]
+    fn clean(&mut self, times: &mut Times, hash: u64) {
+        let number = self.target(hash).number();
+        if !times.is_swept(number) {
+            self.sweep_segment(times, number);
+        }
+    }
+
+    /// Removes what has expired from a segment, and makes it smaller if it has become empty enough.
+    #[cold]
+    #[inline(never)]
+    fn sweep_segment(&mut self, times: &mut Times, number: usize) {
+        self.empty_expired(times, number);
+        self.slim(times, number);
+        for number in self.segments.relieve() {
+            self.point(number);
+        }
+    }
+
+    fn empty_expired(&mut self, times: &mut Times, number: usize) {
+        if times.is_swept(number) {
+            return;
+        }
+        let Record { home, form, .. } = self.records[number];
+        let mut gone = Vec::new();
+        let bytes = self.segments.bytes_mut(number);
+        with_codec!(&self.kernel, codec => {
+            let segment = super::segment::Segment::new(codec, form, home);
+            for bucket in 0..form.grid.buckets() {
+                let len = codec.len(segment.load(bytes, bucket));
+                for lane in (0..len.min(LANES)).rev() {
+                    let at = Position { bucket, lane };
+                    if times.age(number, segment.value(bytes, at)).is_none() {
+                        gone.push(segment.fingerprint(bytes, at));
+                        segment.remove_at(bytes, at);
+                    }
+                }
+            }
+        });
+        self.records[number].len -= narrow(gone.len() as u64);
+        self.occupied -= gone.len() as u64;
+        gone.iter().for_each(|&fingerprint| self.count_out(home.depth, fingerprint));
+        if !self.spill.is_empty() {
+            let spilled = self.spill.segment(narrow(number as u64));
+            let expired = |value| times.age(number, value).is_none();
+            let expired: Vec<_> = spilled.filter(|(key, _)| expired(key.value)).collect();
+            self.spill.remove_all(&expired);
+            // What has lost its slot gets another one, or is stashed.
+            self.place_stashed(number);
+        }
+        self.len = self.filled();
+        times.set_swept(number);
+    }
+
+    /// Puts a segment together with its sibling, if both are small, or gives it fewer buckets.
+    fn slim(&mut self, times: &mut Times, number: usize) {
+        let Record { home, form, len, .. } = self.records[number];
+        let wanted = buckets_for(u64::from(len) * ROOM / 100);
+        if home.depth > self.shape.root_depth() && wanted <= PLACES / 2 {
+            let other = Home { path: home.path ^ 1, ..home };
+            let sibling = self.directory.at(other);
+            if self.records[sibling].home == other {
+                self.empty_expired(times, sibling);
+                let (lower, upper) =
+                    if home.path & 1 == 0 { (number, sibling) } else { (sibling, number) };
+                if self.merge(lower, upper) {
+                    times.swap_remove(upper);
+                    return;
+                }
+            }
+        }
+        let least = if home.depth > 0 || self.segments() > 1 { PLACES } else { LEAST };
+        let wanted = wanted.clamp(least, MAX_BUCKETS);
+        // A fifth of the buckets at least, or it is not worth the work.
+        if wanted + wanted / 4 < form.grid.buckets() {
+            debug_assert!(Grid::new(narrow(wanted)).buckets() == wanted);
+            self.resize(number, wanted);
+        }
+    }
+}

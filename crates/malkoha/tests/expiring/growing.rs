@@ -1,0 +1,95 @@
+//! What holds of the kind that grows: memory follows the keys that live.
+
+use malkoha::{Builder, GrowableExpiringCuckooFilter, UnionError};
+
+const HOUR: u64 = 3_600;
+
+fn of(capacity: u64) -> GrowableExpiringCuckooFilter {
+    GrowableExpiringCuckooFilter::with_capacity(capacity, 0.001, HOUR).unwrap()
+}
+
+/// A tide of keys comes and goes: space follows, and no key is forgotten early.
+#[test]
+fn memory_follows_the_keys_that_live() {
+    let mut filter = of(1);
+    let (mut key, mut largest) = (0_u64, 0);
+    let tide = [200, 20_000, 200_000, 20_000, 200, 200];
+    let mut sizes = Vec::new();
+    for (hour, keys) in (0..).zip(tide) {
+        for step in 0..200 {
+            filter.advance(hour * HOUR + step * HOUR / 200);
+            for _ in 0..keys / 200 {
+                filter.insert(key).unwrap();
+                key += 1;
+            }
+            largest = largest.max(filter.size_in_bytes());
+        }
+        let seen_in_time = key - keys..key;
+        assert!(seen_in_time.clone().all(|key| filter.contains(key)), "hour {hour}");
+        assert!(filter.expected_fpr() <= 0.001, "{}", filter.expected_fpr());
+        sizes.push(filter.size_in_bytes());
+    }
+    // The peak is of 213,000 keys.
+    assert!(largest * 8 < 213_334 * 40, "{largest}");
+    assert!(sizes[5] * 5 < largest, "{sizes:?} of {largest}");
+}
+
+/// Nothing is looked at for a year, and then all is gone at once.
+#[test]
+fn all_that_is_old_is_gone_at_once() {
+    let mut filter = of(100_000);
+    filter.insert_many(&(0..300_000_u64).collect::<Vec<_>>()).unwrap();
+    let large = filter.size_in_bytes();
+    filter.advance(HOUR * 24 * 365);
+    assert!(filter.is_empty() && filter.entries().next().is_none());
+    assert!((0..300_000_u64).all(|key| !filter.contains(key)));
+    let bytes = filter.to_bytes();
+    assert!((bytes.len() as u64) < large, "what has expired is not in files");
+    let again = filter.insert_unique_many(&(0..60_000_u64).collect::<Vec<_>>()).unwrap();
+    let new = again.into_iter().filter(|&new| new).count();
+    assert!(new > 59_900, "{new}: but for those that share a fingerprint");
+}
+
+#[test]
+fn unions_of_any_sizes() {
+    let (mut ours, mut theirs) = (of(10), of(50_000));
+    ours.insert_many(&(0..30_000_u64).collect::<Vec<_>>()).unwrap();
+    theirs.advance(HOUR / 2);
+    theirs.insert_many(&(20_000..60_000_u64).collect::<Vec<_>>()).unwrap();
+    ours.union_with(&theirs).unwrap();
+    assert!(ours.now() == HOUR / 2 && (0..60_000_u64).all(|key| ours.contains(key)));
+    ours.advance(HOUR + HOUR / 15);
+    assert!((20_000..60_000_u64).all(|key| ours.contains(key)));
+    let left = (0..20_000_u64).filter(|key| ours.contains(key)).count();
+    assert!(left < 60 && ours.len() < 42_000, "{left} and {}", ours.len());
+    let other = GrowableExpiringCuckooFilter::with_capacity(10, 0.001, HOUR / 2).unwrap();
+    assert!(matches!(ours.union_with(&other), Err(UnionError::Different(_))));
+}
+
+/// Keys that agree in place and path fill their buckets: they are kept beside the table, and expire
+/// there.
+#[test]
+fn crowds_expire_too() {
+    let mut filter: GrowableExpiringCuckooFilter =
+        Builder::new().capacity(20_000).fpr(0.001).expire_after(HOUR).build().unwrap();
+    let one = malkoha::Key::hash_with(&1_u64, filter.hasher());
+    // Only bits differ that neither place nor fingerprint depend on, so that each is another hash
+    // with the same slot, or one with the same places.
+    let inverse = 0xf1de_83e1_9937_733d_u64;
+    let string = one.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let crowd: Vec<u64> =
+        (0..300_u64).map(|n| (string ^ (n << 30)).wrapping_mul(inverse)).collect();
+    filter.insert_hashes(&crowd).unwrap();
+    assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
+    let mut new = vec![false; crowd.len()];
+    filter.advance(HOUR / 2);
+    filter.refresh_hashes(&crowd, &mut new).unwrap();
+    assert!(new.iter().all(|&new| !new));
+    filter.advance(HOUR);
+    let copy = GrowableExpiringCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+    assert!(copy == filter && crowd.iter().all(|&hash| copy.contains_hash(hash)));
+    filter.advance(HOUR / 2 + HOUR + HOUR / 15);
+    assert!(crowd.iter().all(|&hash| !filter.contains_hash(hash)) && filter.is_empty());
+    filter.insert_hashes(&crowd).unwrap();
+    assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
+}

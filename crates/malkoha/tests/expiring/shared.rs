@@ -1,0 +1,115 @@
+//! What threads do at the same time.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use malkoha::tables::{Ages, Expiring, Sharded};
+use malkoha::{
+    AnyFilter, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter,
+};
+
+const THREADS: u64 = 4;
+const KEYS: u64 = 20_000;
+
+/// Each key is new to one thread in each window, whatever the others do.
+fn one_is_told<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
+    for round in 0..5 {
+        seen.advance(round * 1_067);
+        let new = AtomicU64::new(0);
+        thread::scope(|scope| {
+            for worker in 0..THREADS {
+                let new = &new;
+                scope.spawn(move || {
+                    let mut keys: Vec<u64> = (0..KEYS).collect();
+                    let turn = usize::try_from(worker * KEYS / THREADS).unwrap();
+                    keys.rotate_left(turn);
+                    let found = if worker % 2 == 0 {
+                        let found = keys.iter().filter(|key| seen.insert_unique(key).unwrap());
+                        found.count()
+                    } else {
+                        let chunks = keys.chunks(777);
+                        let found = chunks.flat_map(|keys| seen.insert_unique_many(keys).unwrap());
+                        found.filter(|&new| new).count()
+                    };
+                    new.fetch_add(found as u64, Ordering::Relaxed);
+                });
+            }
+        });
+        let new = new.into_inner();
+        // But for those that share a fingerprint.
+        assert!((KEYS - KEYS / 100..=KEYS).contains(&new), "round {round}: {new}");
+        assert_eq!(seen.len(), new, "round {round}");
+    }
+}
+
+#[test]
+fn one_thread_is_told_that_a_key_is_new() {
+    one_is_told(&ConcurrentExpiringCuckooFilter::with_capacity(KEYS, 0.001, 1_000).unwrap());
+    one_is_told(&GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_000).unwrap());
+}
+
+/// Keys that are refreshed all the time are never missed, while time runs, others expire, and the
+/// filter is saved.
+fn none_is_missed<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
+    let rounds = std::env::var("MALKOHA_ROUNDS").map_or(30, |n| n.parse::<u64>().unwrap());
+    let done = AtomicBool::new(false);
+    seen.insert_many(&(0..1_000_u64).collect::<Vec<_>>()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 1..=rounds {
+                // A third of the time that keys live, in which all of them are refreshed.
+                seen.refresh_many(&(0..1_000_u64).collect::<Vec<_>>()).unwrap();
+                seen.advance(round * 333);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        for worker in 1..THREADS {
+            let done = &done;
+            scope.spawn(move || {
+                let mut other = worker << 40;
+                while !done.load(Ordering::Relaxed) {
+                    assert!(
+                        (0..1_000_u64).all(|key| seen.contains(key) && seen.age(key).is_some())
+                    );
+                    assert!(
+                        seen.contains_many(&(0..1_000_u64).collect::<Vec<_>>()).iter().all(|&f| f)
+                    );
+                    // As many as there is room for, however time runs: refusals are all right.
+                    other += 1_000;
+                    let _ = seen.insert_unique_many(&(other..other + 100).collect::<Vec<_>>());
+                    if worker == 1 {
+                        let copy = Filter::<Sharded<Expiring<T>>>::from_bytes(&seen.to_bytes());
+                        assert!(
+                            copy.is_err()
+                                || (0..1_000_u64).all(|key| copy.as_ref().unwrap().contains(key))
+                        );
+                    }
+                }
+            });
+        }
+    });
+    assert!(seen.remove(5_u64) && !seen.contains(5_u64));
+    seen.clear();
+    assert!(seen.is_empty() && !seen.contains(6_u64));
+}
+
+#[test]
+fn none_that_lives_is_missed() {
+    none_is_missed(&ConcurrentExpiringCuckooFilter::with_capacity(20_000, 0.001, 1_000).unwrap());
+    none_is_missed(
+        &GrowableConcurrentExpiringCuckooFilter::with_capacity(1, 0.001, 1_000).unwrap(),
+    );
+}
+
+#[test]
+fn files_of_the_shared() {
+    let seen = GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 60).unwrap();
+    seen.advance(1_000);
+    seen.insert_many(&(0..5_000_u64).collect::<Vec<_>>()).unwrap();
+    let any = AnyFilter::from_bytes(&seen.to_bytes()).unwrap();
+    let AnyFilter::SharedGrowableExpiringSet(read) = any else { panic!("another kind") };
+    assert!(read == seen && read.now() == 1_000 && (read.ttl(), read.resolution()) == (60, 4));
+    assert!((0..5_000_u64).all(|key| read.contains(key)) && read.len() == seen.len());
+    read.advance(1_064);
+    assert!(read.is_empty());
+}
