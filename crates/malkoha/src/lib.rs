@@ -69,8 +69,9 @@
 //! An empty field says that the kind has no use for it. Each of the others has a test: the first
 //! page of `tests/kinds` in the repository lists them.
 //!
-//! An [`ExpiringCuckooFilter`] has what a fixed set has, except `map`, `intersect_with` and
-//! `build_from`; `unite` has no copies to count. It has `advance`, `age` and `refresh` besides.
+//! An [`ExpiringCuckooFilter`], a [`GrowableExpiringCuckooFilter`], and those that threads share,
+//! have what a set of their kind has, except `map`, `intersect_with` and `unite`, which would count
+//! copies. They have `advance`, `age` and `refresh` besides.
 //!
 //! [`view`]: FilterView::view
 //!

@@ -1,6 +1,9 @@
 //! Kept files, damaged ones and hostile ones.
 
-use malkoha::{AnyFilter, CuckooMap, ExpiringCuckooFilter, FileKind, ReadError};
+use malkoha::{
+    AnyFilter, Builder, ConcurrentExpiringCuckooFilter, CuckooMap, ExpiringCuckooFilter, FileKind,
+    GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter, ReadError,
+};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const HEADER: usize = 128;
@@ -45,6 +48,53 @@ fn the_kept_file_is_read_and_written_again() {
     assert!(any.contains(1_299_u64) && any.kind() == FileKind::ExpiringSet);
     assert!(any == AnyFilter::ExpiringSet(aged()));
     assert!(matches!(CuckooMap::from_bytes(&bytes), Err(ReadError::Kind { .. })));
+}
+
+/// Of the other kinds: one that has grown and shrunk, and shards.
+#[test]
+fn the_kept_files_of_all_kinds_are_read_and_written_again() {
+    let growing = {
+        let builder = GrowableExpiringCuckooFilter::builder().capacity(10).fpr(0.01).seed(42);
+        let mut filter = builder.expire_after(3_600).build().unwrap();
+        for hour in 0..3 {
+            filter.advance(1_000_000 + hour * 2_000);
+            let first = hour * 400;
+            filter.insert_many(&(first..first + 500).collect::<Vec<_>>()).unwrap();
+        }
+        AnyFilter::GrowableExpiringSet(filter)
+    };
+    let shared: ConcurrentExpiringCuckooFilter =
+        Builder::new().capacity(40_000).fpr(0.5).seed(42).expire_after(60).build().unwrap();
+    let growing_shared: GrowableConcurrentExpiringCuckooFilter =
+        Builder::new().fpr(0.01).seed(42).expire_after(60).build().unwrap();
+    shared.advance(1_000);
+    growing_shared.advance(1_000);
+    let keys: Vec<u64> = (0..400).collect();
+    shared.insert_many(&keys).unwrap();
+    growing_shared.insert_many(&keys).unwrap();
+    let all = [
+        ("growable-expiring-set-v1", growing, 1_299_u64),
+        ("shared-expiring-set-v1", AnyFilter::SharedExpiringSet(shared), 399),
+        (
+            "shared-growable-expiring-set-v1",
+            AnyFilter::SharedGrowableExpiringSet(growing_shared),
+            399,
+        ),
+    ];
+    for (name, filter, last) in all {
+        let mut bytes = Vec::new();
+        filter.write_to(&mut bytes).unwrap();
+        assert!(kept(name, &bytes) == bytes, "{name}");
+        let read = AnyFilter::from_bytes(&bytes).unwrap();
+        assert!(read == filter && read.contains(last), "{name}");
+        assert_eq!(FileKind::of(&bytes).unwrap(), read.kind());
+        for at in (0..bytes.len()).step_by(bytes.len() / 500 + 1) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(AnyFilter::from_bytes(&damaged).is_err(), "{name}, byte {at}");
+            assert!(AnyFilter::from_bytes(&bytes[..at]).is_err(), "{name}, {at} bytes");
+        }
+    }
 }
 
 #[test]
