@@ -9,8 +9,8 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, get, index, info, new, plan, screen, store, union, uniq,
-    verify,
+    build, check, count, edit, generate, get, index, info, new, plan, screen, sets, store, union,
+    uniq, verify,
 };
 use crate::input::{Inputs, files_below};
 
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Add(edit::Add),
     Remove(edit::Remove),
     Union(union::Arguments),
+    Intersect(sets::Intersect),
+    Diff(sets::Diff),
     Info(info::Arguments),
     Verify(verify::Arguments),
     Plan(plan::Arguments),

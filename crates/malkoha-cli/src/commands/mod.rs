@@ -13,6 +13,7 @@ pub(crate) mod plan;
 #[cfg(feature = "remote")]
 pub(crate) mod remote;
 pub(crate) mod screen;
+pub(crate) mod sets;
 pub(crate) mod store;
 pub(crate) mod union;
 pub(crate) mod uniq;
@@ -38,6 +39,8 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Union(arguments) => union::run(&arguments),
+        Command::Intersect(arguments) => sets::intersect(&arguments),
+        Command::Diff(arguments) => sets::diff(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),

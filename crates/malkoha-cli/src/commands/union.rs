@@ -1,6 +1,6 @@
-//! `malkoha union`: filter files to one that has the lines of all.
+//! `malkoha union`: files of lines, or filter files, to what has the lines of all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -12,13 +12,18 @@ use malkoha::{
 use same_file::is_same_file;
 use serde_json::json;
 
+use super::sets::LinesArgs;
 use crate::failure::Outcome;
 use crate::filter::{FilterFile, Lines, Table, lock};
 use crate::input::name;
 use crate::output::{Overwrite, refuse_both, replace, tell};
-use crate::screen::print_record;
+use crate::screen::{Operation, print_record};
 
 const AFTER_HELP: &str = "\
+Of files of lines it prints each line that is in one of them, once, in the
+order of first occurrences: no line is lost. Filter files, which are known by
+their first bytes, are united in FILE.
+
 The lines themselves are not needed. Filters of fixed size can be united if
 they were built with the same capacity, rate and hash, and if one of them has
 room for the lines of all; growable ones if they were built with the same hash,
@@ -35,41 +40,41 @@ bits, see 'malkoha build --value-bits'.
 FILE is replaced as a whole, at the end, and may be one of the filters; a file
 that is not a filter is only with --force.
 
+Exit code 0; of files of lines 1 if there is no line.
+
 Examples:
+  malkoha union mon.txt tue.txt.gz > either.txt
   malkoha union -o week.mlk mon.mlk tue.mlk wed.mlk
   malkoha union -o seen.mlk seen.mlk today.mlk";
 
-/// Unite filter files in one
+/// Print the lines of several files, each once, or unite filter files in one
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Filter files to unite, two or more
-    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
-    filters: Vec<PathBuf>,
+    #[command(flatten)]
+    lines: LinesArgs,
 
     /// Filter file to write; '-' is standard output
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
 
     /// Let what is in several filters count as often as in all of them together
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     copies: bool,
 
-    /// Show no summary
-    #[arg(short, long)]
-    quiet: bool,
-
     /// Overwrite FILE also if it is not a filter
-    #[arg(short, long)]
+    #[arg(short, long, requires = "output")]
     force: bool,
 
-    /// Print the summary as a JSON record on standard output
-    #[arg(long)]
+    /// Print the summary of a filter as a JSON record on standard output
+    #[arg(long, requires = "output")]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { filters, output, json, .. } = arguments;
+    let Arguments { lines, output, json, .. } = arguments;
+    let filters = &lines.files;
+    let Some(output) = output else { return lines.print(Operation::Union) };
     refuse_both(output, *json)?;
     // Between the reading of FILE and its writing nobody else changes it.
     let is_read = filters.iter().any(|path| is_same_file(path, output).unwrap_or(false));
@@ -80,14 +85,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let file = FilterFile::open(first)?;
     let copies = if arguments.copies { Copies::Sum } else { Copies::Most };
     match file.kind() {
-        FileKind::GrowableSet => arguments
-            .unite(&file, |ours: &mut GrowableCuckooFilter, theirs| ours.unite(theirs, copies)),
-        FileKind::GrowableMap => arguments
-            .unite(&file, |ours: &mut GrowableCuckooMap, theirs| ours.unite(theirs, copies)),
-        FileKind::Map => {
-            arguments.unite(&file, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies))
+        FileKind::GrowableSet => {
+            arguments.unite(&file, output, |ours: &mut GrowableCuckooFilter, theirs| {
+                ours.unite(theirs, copies)
+            })
         }
-        _ => arguments.unite(&file, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
+        FileKind::GrowableMap => {
+            arguments.unite(&file, output, |ours: &mut GrowableCuckooMap, theirs| {
+                ours.unite(theirs, copies)
+            })
+        }
+        FileKind::Map => arguments
+            .unite(&file, output, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies)),
+        _ => arguments
+            .unite(&file, output, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
     }
 }
 
@@ -105,11 +116,13 @@ impl Arguments {
     fn unite<T: Table, C: Lines>(
         &self,
         first: &FilterFile,
+        output: &Path,
         union: impl Fn(&mut Filter<T, C>, &Filter<T, C>) -> Result<(), UnionError>,
     ) -> Result<Outcome> {
         let mut united = first.read()?;
-        for other in &self.filters[1..] {
-            let failed = || format!("cannot unite {} and {}", name(&self.filters[0]), name(other));
+        for other in &self.lines.files[1..] {
+            let failed =
+                || format!("cannot unite {} and {}", name(&self.lines.files[0]), name(other));
             let file = FilterFile::open(other)?;
             if file.kind() != first.kind() {
                 bail!("{}: {}", failed(), difference([first.kind(), file.kind()]));
@@ -117,28 +130,28 @@ impl Arguments {
             union(&mut united, &file.read()?).with_context(failed)?;
         }
         let overwrite = if self.force { Overwrite::Anything } else { Overwrite::Filters };
-        replace(&self.output, overwrite, &united)?;
-        self.summarise(&united)?;
+        replace(output, overwrite, &united)?;
+        self.summarise(output, &united)?;
         Ok(Outcome::Found)
     }
 
-    fn summarise<T: Table, C: Lines>(&self, united: &Filter<T, C>) -> Result<()> {
+    fn summarise<T: Table, C: Lines>(&self, output: &Path, united: &Filter<T, C>) -> Result<()> {
         if self.json {
             return print_record(&json!({
-                "filters": self.filters.len(),
+                "filters": self.lines.files.len(),
                 "keys": united.len(),
                 "capacity": united.capacity(),
                 "fpr": united.expected_fpr(),
                 "table_bytes": united.size_in_bytes(),
             }));
         }
-        if !self.quiet {
+        if !self.lines.quiet {
             tell(&format!(
                 "{}: {} {} of {} filters in {}, fpr {:.2e}",
-                self.output.display(),
+                output.display(),
                 HumanCount(united.len()),
                 C::ITEMS,
-                HumanCount(self.filters.len() as u64),
+                HumanCount(self.lines.files.len() as u64),
                 HumanBytes(united.size_in_bytes()),
                 united.expected_fpr(),
             ));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Result;
 use clap::Args;
 use malkoha::KeyHasher;
+use unicase::UniCase;
 
 use self::fields::Fields;
 use crate::input::{List, split};
@@ -41,6 +42,10 @@ pub(crate) struct KeyArgs {
     #[arg(short, long)]
     ignore_case: bool,
 
+    /// Take upper and lower case of all letters for the same, as Unicode folds them
+    #[arg(long, conflicts_with = "ignore_case")]
+    ignore_unicode_case: bool,
+
     /// Take a CR before the end of a line as part of the end
     #[arg(long)]
     crlf: bool,
@@ -62,8 +67,13 @@ impl KeyArgs {
             (None, Some(name)) => Pick::Json(name.clone()),
             (None, None) => Pick::Line,
         };
-        let &Self { ignore_case, crlf, trim, .. } = self;
-        Keys { pick, spelling: Spelling { ignore_case, crlf, trim }, counted: true }
+        let case = match self {
+            Self { ignore_case: true, .. } => Case::Ascii,
+            Self { ignore_unicode_case: true, .. } => Case::Unicode,
+            _ => Case::Kept,
+        };
+        let &Self { crlf, trim, .. } = self;
+        Keys { pick, spelling: Spelling { case, crlf, trim }, counted: true }
     }
 }
 
@@ -86,9 +96,20 @@ enum Pick {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spelling {
-    ignore_case: bool,
+    case: Case,
     crlf: bool,
     trim: bool,
+}
+
+/// As it is.
+const AS_IT_IS: Spelling = Spelling { case: Case::Kept, crlf: false, trim: false };
+
+/// Which upper and lower case are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    Kept,
+    Ascii,
+    Unicode,
 }
 
 /// Lines that lack a field, of all inputs.
@@ -106,8 +127,7 @@ pub(crate) fn tell_of_missing() {
 impl Keys {
     /// Whether keys are the lines themselves.
     pub(crate) fn are_lines(&self) -> bool {
-        matches!(self.pick, Pick::Line)
-            && self.spelling == Spelling { ignore_case: false, crlf: false, trim: false }
+        matches!(self.pick, Pick::Line) && self.spelling == AS_IT_IS
     }
 
     /// Calls `each` with the keys of lines.
@@ -163,6 +183,11 @@ impl Keys {
         self.with(lines, |keys| Ok(keys.iter().map(|key| hasher.hash_bytes(key)).collect()))
     }
 
+    /// Whole lines as they are.
+    pub(crate) fn lines() -> Self {
+        Self { pick: Pick::Line, spelling: AS_IT_IS, counted: false }
+    }
+
     /// Lines that lack a field will be told of by others.
     pub(crate) fn uncounted(self) -> Self {
         Self { counted: false, ..self }
@@ -203,10 +228,23 @@ impl Spelling {
             text.copy_within(start + before..start + before + len, start);
             text.truncate(start + len);
         }
-        if self.ignore_case {
-            text[start..].make_ascii_lowercase();
+        match self.case {
+            Case::Kept => {}
+            Case::Unicode if !text[start..].is_ascii() => fold(text, start),
+            _ => text[start..].make_ascii_lowercase(),
         }
     }
+}
+
+/// Folds the case of what is UTF-8, and leaves other bytes.
+fn fold(text: &mut Vec<u8>, start: usize) {
+    let mut folded = Vec::with_capacity(text.len() - start);
+    for chunk in text[start..].utf8_chunks() {
+        folded.extend(UniCase::unicode(chunk.valid()).to_folded_case().bytes());
+        folded.extend(chunk.invalid());
+    }
+    text.truncate(start);
+    text.append(&mut folded);
 }
 
 #[cfg(test)]
@@ -220,8 +258,6 @@ mod tests {
         };
         Keys { pick, spelling, counted: false }.with(&lines, text).unwrap()
     }
-
-    const AS_IT_IS: Spelling = Spelling { ignore_case: false, crlf: false, trim: false };
 
     #[test]
     fn fields_are_cut_and_joined_by_tabs() {
@@ -260,9 +296,16 @@ mod tests {
 
     #[test]
     fn spellings() {
-        let spelling = Spelling { ignore_case: true, crlf: true, trim: true };
+        let spelling = Spelling { case: Case::Ascii, crlf: true, trim: true };
         let lines = [" A b \r", "\u{c9}x", "", "  "];
         assert_eq!(keys_of(Pick::Line, spelling, &lines), ["a b", "\u{c9}x", "", ""]);
+        let unicode = Spelling { case: Case::Unicode, ..AS_IT_IS };
+        let lines = ["STRA\u{1e9e}E", "stra\u{df}e", "\u{c9}x", "\u{39f}\u{3a3}", "Ab"];
+        let folded = ["strasse", "strasse", "\u{e9}x", "\u{3bf}\u{3c3}", "ab"];
+        assert_eq!(keys_of(Pick::Line, unicode, &lines), folded);
+        let mut text = b"A\xff\xc3\x89".to_vec();
+        unicode.apply(&mut text, 1);
+        assert_eq!(text, b"A\xff\xc3\xa9");
         let spelling = Spelling { crlf: true, ..AS_IT_IS };
         assert_eq!(keys_of(Pick::Line, spelling, &["a\r\r", "\r"]), ["a\r", ""]);
     }

@@ -214,7 +214,10 @@ fn write(out: impl Write, contents: &Contents<'_>) -> io::Result<()> {
 }
 
 /// Whether the file begins as filters do; it may be damaged or of a newer version otherwise.
-fn is_filter(path: &Path) -> bool {
+pub(crate) fn is_filter(path: &Path) -> bool {
+    if is_stdin(path) || !path.is_file() {
+        return false;
+    }
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SIGNATURE_BYTES).read_to_end(&mut start));
     read.is_ok() && !matches!(FilterView::view(&start), Err(ReadError::Signature))

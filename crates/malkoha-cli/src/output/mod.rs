@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-pub(crate) use atomic::{Overwrite, replace, replace_with};
+pub(crate) use atomic::{Overwrite, is_filter, replace, replace_with};
 pub(crate) use fields::{field, with_fields};
 pub(crate) use lines::LineWriter;
 pub(crate) use pages::{Page, Printed, Printer, Show, shown};

@@ -73,6 +73,11 @@ impl Exact {
         &self.index
     }
 
+    /// The places of all distinct lines, each at its first occurrence.
+    pub(super) fn first_places(&self) -> impl Iterator<Item = u64> {
+        self.index.places()
+    }
+
     /// Calls `each` with the numbers of lines that are in, and where they are.
     pub(super) fn find_places(&self, lines: &[&[u8]], mut each: impl FnMut(usize, u64)) {
         let Self { texts, hasher, index, .. } = self;

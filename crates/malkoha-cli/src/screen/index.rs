@@ -97,6 +97,15 @@ impl Index {
         }
     }
 
+    /// All places that are in.
+    pub(super) fn places(&self) -> impl Iterator<Item = u64> {
+        let placed: Box<dyn Iterator<Item = u64>> = match &self.map {
+            Map::Built(map) => Box::new(map.entries().map(|entry| entry.value)),
+            Map::Kept(map) => Box::new(map.entries().map(|entry| entry.value)),
+        };
+        placed.chain(self.unplaced.values().flatten().copied())
+    }
+
     fn unplaced_candidates(&self, hash: u64) -> impl Iterator<Item = u64> {
         // Most often there are none, and then the hash need not be looked up.
         let offsets = if self.unplaced.is_empty() { None } else { self.unplaced.get(&hash) };

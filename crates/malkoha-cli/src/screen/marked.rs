@@ -47,14 +47,30 @@ impl Marked {
         threads: usize,
         progress: &Progress,
     ) -> Result<Arc<Self>> {
-        let (separator, spelling) = (input.separator(), keys.of_lists());
         let texts = if keys.are_lines() { input } else { texts_of_keys(&input, keys)? };
-        let places = usize::try_from(texts.len())? / 64 + 1;
-        let keys = Exact::build(texts, hasher, threads, &Progress::hidden())?;
-        let marks = std::iter::repeat_with(AtomicU64::default).take(places).collect();
+        let exact = Exact::build(texts, hasher, threads, &Progress::hidden())?;
+        let marked = Arc::new(Self::nothing_of(exact)?);
+        marked.mark_lines(lists, keys.of_lists(), threads, progress)?;
+        Ok(marked)
+    }
+
+    /// Nothing is marked yet.
+    pub(super) fn nothing_of(keys: Exact) -> Result<Self> {
+        let words = words(keys.texts())?;
+        let marks = std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let sieve = Sieve::of(&keys);
-        let marked = Arc::new(Self { keys, marks, sieve });
-        let marking = Arc::clone(&marked);
+        Ok(Self { keys, marks, sieve })
+    }
+
+    /// Marks what is a line of `lists`.
+    pub(super) fn mark_lines(
+        self: &Arc<Self>,
+        lists: &Inputs,
+        spelling: Keys,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<()> {
+        let (separator, marking) = (lists.separator(), Arc::clone(self));
         let work = move |block: &Block, _: &mut ()| {
             split(block.lines(), separator, |batch| {
                 spelling.with(batch, |lines| {
@@ -66,7 +82,16 @@ impl Marked {
             })
         };
         in_order(lists, progress, threads, work, Nothing)?;
-        Ok(marked)
+        Ok(())
+    }
+
+    pub(super) fn texts(&self) -> &Texts {
+        self.keys.texts()
+    }
+
+    /// The marks: a bit for each place.
+    pub(super) fn marks(&self) -> &[AtomicU64] {
+        &self.marks
     }
 
     fn mark(&self, place: u64) {
@@ -78,7 +103,14 @@ impl Marked {
     }
 }
 
-fn at(place: u64) -> (usize, u64) {
+/// Words that have a bit for each place.
+pub(super) fn words(texts: &Texts) -> Result<usize> {
+    Ok(usize::try_from(texts.len())? / 64 + 1)
+}
+
+/// The word that has the bit of a place, and the bit.
+#[inline]
+pub(super) fn at(place: u64) -> (usize, u64) {
     ((place / 64) as usize, 1 << (place % 64))
 }
 

@@ -11,6 +11,7 @@ mod marked;
 mod networks;
 mod origin;
 mod select;
+mod sets;
 mod store_keys;
 
 use anyhow::{Context, Result};
@@ -28,6 +29,7 @@ pub(crate) use origin::Origin;
 #[cfg(feature = "remote")]
 pub(crate) use select::Selection;
 pub(crate) use select::{Selecting, print_selected};
+pub(crate) use sets::{Operation, operate};
 pub(crate) use store_keys::StoreKeys;
 
 use crate::failure::CANNOT_WRITE;

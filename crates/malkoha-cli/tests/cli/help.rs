@@ -12,6 +12,7 @@ fn help_texts_are_as_reviewed() {
     let commands = [
         "",
         "screen",
+        "index",
         "uniq",
         "new",
         "build",
@@ -21,6 +22,8 @@ fn help_texts_are_as_reviewed() {
         "add",
         "remove",
         "union",
+        "intersect",
+        "diff",
         "info",
         "verify",
         "plan",

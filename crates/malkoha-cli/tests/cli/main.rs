@@ -16,6 +16,7 @@ mod places;
 mod plan;
 mod random;
 mod screen;
+mod sets;
 mod sides;
 mod store;
 mod store_files;

@@ -1,0 +1,106 @@
+//! `malkoha intersect` and `malkoha diff`, and what they share with `malkoha union`: files of lines as
+//! sets.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::cli::ThreadArgs;
+use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::input::{is_stdin, name};
+use crate::output::{LineWriter, is_filter};
+use crate::progress::Progress;
+use crate::screen::{Operation, operate};
+
+const AFTER_INTERSECT: &str = "\
+Prints each line of the first file that is in all others, once, in the order
+of first occurrences. As 'comm -12' of sorted files, without sorting. The
+first file is indexed, in 5 to 7 bytes a line, and mapped; the others are read
+once. Any of them may be compressed.
+
+Exit code 1 if there is no such line.
+
+Examples:
+  malkoha intersect mon.txt tue.txt wed.txt
+  malkoha intersect <(sort -u a) b.gz | wc -l";
+
+const AFTER_DIFF: &str = "\
+Prints each line of the first file that is in no other, once, in the order of
+first occurrences. As 'comm -23' of sorted files, without sorting. The first
+file is indexed, in 5 to 7 bytes a line, and mapped; the others are read once.
+Any of them may be compressed.
+
+Exit code 1 if there is no such line.
+
+Examples:
+  malkoha diff today.txt yesterday.txt        lines that came
+  malkoha diff yesterday.txt today.txt        lines that went
+  find . -print0 | malkoha diff -0 - known.bin";
+
+/// Files of lines, and how they are read.
+#[derive(Args, Debug)]
+pub(super) struct LinesArgs {
+    /// Files, two or more; '-' is standard input
+    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    pub(super) files: Vec<PathBuf>,
+
+    /// Lines end with a NUL byte, not with a newline, in and out
+    #[arg(short = '0', long = "null")]
+    null: bool,
+
+    /// Show no progress bar and no summary
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+}
+
+/// Print the lines of a file that are in all others
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_INTERSECT)]
+pub(crate) struct Intersect {
+    #[command(flatten)]
+    lines: LinesArgs,
+}
+
+/// Print the lines of a file that are in no other
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_DIFF)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    lines: LinesArgs,
+}
+
+pub(crate) fn intersect(arguments: &Intersect) -> Result<Outcome> {
+    arguments.lines.print(Operation::Intersection)
+}
+
+pub(crate) fn diff(arguments: &Diff) -> Result<Outcome> {
+    arguments.lines.print(Operation::Difference)
+}
+
+impl LinesArgs {
+    /// Prints what an operation makes of files of lines.
+    pub(super) fn print(&self, operation: Operation) -> Result<Outcome> {
+        if self.files.iter().filter(|path| is_stdin(path)).count() > 1 {
+            bail!("two files are both standard input: name a file for one of them");
+        }
+        if operation == Operation::Union
+            && let Some(filter) = self.files.iter().find(|path| is_filter(path))
+        {
+            bail!("{} is a filter file: name one to write with --output", name(filter));
+        }
+        let separator = if self.null { 0 } else { b'\n' };
+        let mut out = LineWriter::stdout(separator, false)?;
+        let progress = Progress::beside_lines("Reading", None, self.quiet);
+        let (mut printed, threads) = (0_u64, self.threads.threads());
+        operate(operation, &self.files, separator, threads, &progress, |line| {
+            printed += 1;
+            out.write(line).context(CANNOT_WRITE)
+        })?;
+        out.finish().context(CANNOT_WRITE)?;
+        Ok(Outcome::found_if(printed > 0))
+    }
+}
