@@ -215,10 +215,14 @@ impl StoredFilter {
         outcomes
     }
 
-    /// Deletes a copy of an item; answers whether it was there. Looks here first: what RedisBloom
-    /// had takes more items for others.
+    /// Deletes a copy of an item; answers whether it was there. Where both parts seem to have it,
+    /// one of them may have another item that looks like it, which must not be lost: both stay.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
+        if self.is_older(item) && self.filter.contains_hash(hash) {
+            self.removed(1);
+            return true;
+        }
         let (removed, bytes) = measure(|| self.filter.remove_hash(hash));
         self.grown_by(bytes);
         self.removed(u64::from(removed));
