@@ -432,13 +432,13 @@ pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
 /// use malkoha::{Builder, GrowableExpiringCuckooFilter};
 ///
 /// let mut seen: GrowableExpiringCuckooFilter = Builder::new().fpr(0.001).expire_after(60).build()?;
-/// for second in 0..300 {
+/// for second in 0..300_u64 {
 ///     seen.advance(second);
-///     for key in 0..1_000 {
-///         assert!(seen.insert_unique((second, key))? || seen.expected_fpr() > 0.0);
+///     for key in 0..1_000_u64 {
+///         seen.insert((second, key))?;
 ///     }
 /// }
-/// assert!(seen.contains((240, 5)) && seen.len() < 66_000);
+/// assert!(seen.contains((240_u64, 5_u64)) && seen.len() < 66_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg(feature = "std")]
