@@ -9,8 +9,8 @@ use malkoha::KeyHasher;
 #[cfg(feature = "remote")]
 use crate::commands::remote;
 use crate::commands::{
-    build, check, count, edit, generate, get, index, info, new, plan, screen, sets, store, union,
-    uniq, verify,
+    build, check, count, edit, generate, get, index, info, new, plan, screen, sets, store, trace,
+    union, uniq, verify,
 };
 use crate::input::{Inputs, files_below};
 
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Info(info::Arguments),
     Verify(verify::Arguments),
     Plan(plan::Arguments),
+    Trace(trace::Arguments),
     Store(store::Arguments),
     #[cfg(feature = "remote")]
     Remote(remote::Arguments),

@@ -15,6 +15,7 @@ pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod sets;
 pub(crate) mod store;
+pub(crate) mod trace;
 pub(crate) mod union;
 pub(crate) mod uniq;
 pub(crate) mod verify;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         #[cfg(feature = "remote")]
         Command::Remote(arguments) => remote::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
         Command::Completions(arguments) => generate::completions(&arguments),
         Command::Man(arguments) => generate::man(&arguments),
     }

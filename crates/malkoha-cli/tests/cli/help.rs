@@ -27,6 +27,7 @@ fn help_texts_are_as_reviewed() {
         "info",
         "verify",
         "plan",
+        "trace",
         "store",
         "completions",
         "man",

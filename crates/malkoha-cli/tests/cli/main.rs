@@ -22,5 +22,6 @@ mod store;
 mod store_files;
 mod store_records;
 mod threads;
+mod trace;
 mod union;
 mod uniq;
