@@ -11,7 +11,7 @@ import unittest
 
 import redis
 
-from servers import KINDS, Server, digest, until
+from servers import KINDS, MODULE, Server, digest, until
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fixtures/redisbloom")
 RELEASES = ["2.8.20"]
@@ -176,6 +176,18 @@ class RedisBloom(unittest.TestCase):
                 server.options = (*server.options, "--appendonly", "yes")
                 server.restart()
                 self.assertEqual([digest(client, key) for key in keys], before)
+
+    def test_arguments_of_redisbloom_are_understood(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                server.kill()
+                server.start_with("--loadmodule", MODULE, "CF_MAX_EXPANSIONS", "16", "ERROR_RATE", "0.1",
+                                  "CF-INITIAL-SIZE", "5000")
+                client = server.client()
+                self.assertEqual(client.config_get("malkoha.capacity"), {"malkoha.capacity": "5000"})
+                self.assertIn("cf-max-expansions is an argument of RedisBloom", server.log())
+                client.execute_command("CF.ADD", "f", "x")
+                self.assertEqual(info(client, "f")["Capacity"], 5000)
 
     def test_what_cannot_be_done_says_so(self):
         with self.started(KINDS[0], RELEASES[-1]) as server:
