@@ -77,6 +77,22 @@ impl KeyArgs {
     }
 }
 
+impl KeyArgs {
+    /// Another field of the same lines: a number, or a name where lines are JSON.
+    pub(crate) fn field(&self, field: &str) -> Result<Keys, String> {
+        let pick = match self.keys().pick {
+            Pick::Json(_) => Pick::Json(field.to_owned()),
+            Pick::Csv { delimiter, .. } => Pick::Csv { fields: fields::parse(field)?, delimiter },
+            Pick::Fields { delimiter, .. } => {
+                Pick::Fields { fields: fields::parse(field)?, delimiter }
+            }
+            Pick::Line => Pick::Fields { fields: fields::parse(field)?, delimiter: b'\t' },
+        };
+        let spelling = Spelling { ignore_case: false, crlf: self.crlf, trim: true };
+        Ok(Keys { pick, spelling, counted: false })
+    }
+}
+
 /// How to get from lines to what is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {

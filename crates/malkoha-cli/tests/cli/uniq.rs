@@ -1,6 +1,6 @@
 //! `malkoha uniq`, with a hash set as its oracle.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::Stdio;
@@ -123,4 +123,49 @@ fn a_file_that_grows_is_read_as_it_was() {
     dir.run("uniq input input").prints("a\nb\n");
     dir.shell("$MALKOHA uniq --repeated input input | tee -a input > out").prints("");
     assert_eq!(dir.read("out"), b"a\nb\n");
+}
+
+/// Lines of a week, each with its time, beside a list of when each word was there last.
+#[test]
+fn lines_are_new_again_after_a_time() {
+    let (mut input, mut expected, mut last) = (String::new(), String::new(), HashMap::new());
+    let (mut state, mut time, day) = (1_u64, 1_790_000_000_u64, 86_400);
+    for _ in 0..60_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        time += (state >> 33) % 20;
+        // Word 7 is there all the time, others for half a day in three, so that no gap is between a
+        // day and a fifteenth more.
+        let is_other = time % (3 * day) < day / 2 && state >> 63 == 1;
+        let word = if is_other { (state >> 40) % 500 + 100 } else { 7 };
+        let line = format!("{time} {word}\n");
+        input += &line;
+        if last.insert(word, time).is_none_or(|at| time - at > day) {
+            expected += &line;
+        }
+    }
+    let dir = Dir::with("log", &input);
+    let options = "--within 24h --time-field 1 -t ' ' -k 2";
+    dir.shell(&format!("$MALKOHA uniq {options} --renew log")).prints(&expected);
+    let printed = dir.shell(&format!("$MALKOHA uniq {options} log")).succeeds().stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    let others = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.ends_with(" 7")).map(str::to_owned).collect()
+    };
+    assert!(others(&printed) == others(&expected) && others(&expected).len() > 1_000);
+    // Again when a day has passed since it was printed, and a fifteenth more at most.
+    let sevens = printed.lines().filter_map(|line| line.strip_suffix(" 7"));
+    let times: Vec<u64> = sevens.map(|time| time.parse().unwrap()).collect();
+    let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps.len() > 4 && gaps.iter().all(|gap| (day..day + day / 15 + 200).contains(gap)));
+}
+
+#[test]
+fn lines_have_the_time_of_their_arrival() {
+    let dir = Dir::new();
+    dir.pipe("a\nb\na\n", "uniq --within 1h").prints("a\nb\n");
+    dir.pipe("a\nb\na\n", "uniq --within 1h --repeated").prints("a\n");
+    let run = dir.shell("{ echo a; sleep 1; echo a; } | $MALKOHA uniq --within 100ms");
+    run.prints("a\na\n");
+    let run = dir.pipe("a\tx\n", "uniq --within 1h --time-field 1");
+    assert!(run.code == Some(2) && run.stderr.contains("'a' is no time"), "{run:?}");
 }

@@ -3,14 +3,12 @@
 use anyhow::{Context, Result};
 use malkoha::GrowableCuckooFilter;
 
-use super::{Arguments, Stats};
+use super::{Arguments, DEFAULT_FPR, Stats};
 use crate::failure::CANNOT_WRITE;
 use crate::input::{Block, Hashed, Inputs};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-
-const DEFAULT_FPR: f64 = 1e-6;
 
 pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -> Result<Stats> {
     let builder = GrowableCuckooFilter::builder()

@@ -4,6 +4,7 @@ mod approximate;
 mod counts;
 mod distinct;
 mod exact;
+mod within;
 
 use anyhow::Result;
 use clap::Args;
@@ -15,6 +16,9 @@ use crate::failure::Outcome;
 use crate::keys::KeyArgs;
 use crate::output::tell;
 use crate::progress::Progress;
+
+/// The rate of fingerprints that no other was asked for.
+const DEFAULT_FPR: f64 = 1e-6;
 
 const AFTER_HELP: &str = "\
 Like awk '!seen[$0]++', in a fraction of its memory: the order is kept and
@@ -34,6 +38,13 @@ No line is ever printed twice.
 With -k and the like, lines are equal if what is compared is, and what is
 printed is the first such line. Files are read as streams are then.
 
+With --within a line is new again when that time has passed since it was printed,
+or with --renew since it was there last: TIME, and at most a fifteenth more. It
+keeps fingerprints as with --approximate, of the lines within that time alone,
+about 5 bytes each, so that it can run for years. The time is that of arrival,
+or with --time-field what the lines say; one that goes back is taken as the
+latest before it.
+
 -c and -u print when all is read, in the order of first occurrences. Distinct
 lines of a stream are kept in a temporary file meanwhile. -d prints a line when
 it occurs the second time.
@@ -43,6 +54,8 @@ Examples:
   malkoha uniq --stats logs/*.gz | wc -l
   malkoha uniq -c words.txt | sort -rn | head
   malkoha uniq -d ids.txt                    lines that are there more than once
+  tail -F log | malkoha uniq --within 24h    each line once a day
+  malkoha uniq --within 1h --time-field 1 -t ' ' -k 2- old.log
   malkoha uniq --csv -k 2 users.csv          the first line of each value of column 2";
 
 /// Print the first occurrence of each line, in order
@@ -72,8 +85,22 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["count", "duplicates", "unique"])]
     approximate: bool,
 
-    /// Highest probability at which --approximate loses a new line [default: 1e-6]
-    #[arg(long, value_name = "RATE", requires = "approximate")]
+    /// Print a line again when this time has passed since: 90s, 24h, 30days
+    #[arg(long, value_name = "TIME", value_parser = within::duration)]
+    #[arg(conflicts_with_all = ["count", "duplicates", "unique", "growth"])]
+    within: Option<u64>,
+
+    /// Measure --within from a line's last occurrence, not from its last printing
+    #[arg(long, requires = "within")]
+    renew: bool,
+
+    /// Take the time from this field: a number, or a name with --json-field; it has seconds since
+    /// 1970 or UTC as in 2026-11-22T08:30:00Z
+    #[arg(long, value_name = "FIELD", requires = "within")]
+    time_field: Option<String>,
+
+    /// Highest probability at which --approximate or --within loses a new line [default: 1e-6]
+    #[arg(long, value_name = "RATE")]
     fpr: Option<f64>,
 
     /// Number of distinct lines to begin with; it grows beyond it
@@ -120,7 +147,9 @@ struct Stats {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
-    let stats = if arguments.approximate {
+    let stats = if let Some(within) = arguments.within {
+        within::run(arguments, within, &inputs, &progress)?
+    } else if arguments.approximate {
         approximate::run(arguments, &inputs, &progress)?
     } else {
         exact::run(arguments, inputs, &progress)?
