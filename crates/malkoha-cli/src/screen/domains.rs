@@ -6,14 +6,21 @@ use std::net::IpAddr;
 use anyhow::Result;
 use idna::AsciiDenyList;
 
-use super::{Exact, Matcher, Origin, Unread, read_entries};
+use super::{Exact, Matcher, Origin, Sieve, Unread, read_entries};
 use crate::input::List;
 
 /// The names of lists.
 pub(crate) struct Domains {
-    pub(crate) names: Exact,
+    names: Exact,
+    sieve: Sieve,
     /// Where each name is listed, if that is asked for.
-    pub(crate) origins: Vec<Origin>,
+    origins: Vec<Origin>,
+}
+
+impl Domains {
+    pub(crate) fn new(names: Exact, origins: Vec<Origin>) -> Self {
+        Self { sieve: Sieve::of(&names), names, origins }
+    }
 }
 
 impl Matcher for Domains {
@@ -24,8 +31,10 @@ impl Matcher for Domains {
         for (i, name) in names.iter().enumerate() {
             let mut rest = name.as_deref();
             while let Some(suffix) = rest {
-                suffixes.push(suffix);
-                owners.push(i);
+                if self.sieve.keeps(suffix) {
+                    suffixes.push(suffix);
+                    owners.push(i);
+                }
                 rest = memchr::memchr(b'.', suffix).map(|dot| &suffix[dot + 1..]);
             }
         }

@@ -96,7 +96,7 @@ impl Lists<'_> {
                 drop(lists);
                 let texts = Texts::new(vec![List::Read(text)], b'\n');
                 let exact = Exact::build(texts, self.hasher, threads, &Progress::hidden())?;
-                Box::new(Domains { names: self.numbered(exact, vec![0]), origins })
+                Box::new(Domains::new(self.numbered(exact, vec![0]), origins))
             }
         });
         Ok(parts)

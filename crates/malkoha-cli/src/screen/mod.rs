@@ -12,6 +12,7 @@ mod networks;
 mod origin;
 mod select;
 mod sets;
+mod sieve;
 mod store_keys;
 
 use anyhow::{Context, Result};
@@ -30,6 +31,7 @@ pub(crate) use origin::Origin;
 pub(crate) use select::Selection;
 pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
+use sieve::Sieve;
 pub(crate) use store_keys::StoreKeys;
 
 use crate::failure::CANNOT_WRITE;
