@@ -75,9 +75,7 @@ impl KeyArgs {
         let &Self { crlf, trim, .. } = self;
         Keys { pick, spelling: Spelling { case, crlf, trim }, counted: true }
     }
-}
 
-impl KeyArgs {
     /// Another field of the same lines: a number, or a name where lines are JSON.
     pub(crate) fn field(&self, field: &str) -> Result<Keys, String> {
         let pick = match self.keys().pick {
@@ -88,7 +86,7 @@ impl KeyArgs {
             }
             Pick::Line => Pick::Fields { fields: fields::parse(field)?, delimiter: b'\t' },
         };
-        let spelling = Spelling { ignore_case: false, crlf: self.crlf, trim: true };
+        let spelling = Spelling { crlf: self.crlf, trim: true, ..AS_IT_IS };
         Ok(Keys { pick, spelling, counted: false })
     }
 }
