@@ -7,7 +7,7 @@ mod exact;
 mod within;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
@@ -61,6 +61,7 @@ Examples:
 /// Print the first occurrence of each line, in order
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
+#[command(group = ArgGroup::new("fingerprints").args(["approximate", "within"]).multiple(true))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,
@@ -100,7 +101,7 @@ pub(crate) struct Arguments {
     time_field: Option<String>,
 
     /// Highest probability at which --approximate or --within loses a new line [default: 1e-6]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", requires = "fingerprints")]
     fpr: Option<f64>,
 
     /// Number of distinct lines to begin with; it grows beyond it
