@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
 /// A set or a map.
-#[expect(clippy::large_enum_variant, reason = "each lies in a Python object of its own")]
 pub(crate) enum Store<C: Kinds> {
     /// Of fixed size, with one lock.
     Fixed(RwLock<Filter<Fixed, C>>),
