@@ -106,6 +106,8 @@
 //!   the instruction set that the program is compiled for.
 //! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and gives large tables
 //!   huge pages.
+//! * `allocator-sizes`: segments of growing tables fill what an allocator gives, for programs that
+//!   count its memory; the bytes of their files then differ from those of others.
 //! * `rayon`: looks up many keys on all threads of a pool (`par_contains_many`).
 //! * `serde`: stores filters in the data of other programs.
 //! * `uuid`: makes `uuid::Uuid` a [`Key`]. All others need `std` and enable it.

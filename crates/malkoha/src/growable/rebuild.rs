@@ -17,16 +17,19 @@ use crate::addressing::Probe;
 use crate::layout::bits::Word;
 use crate::layout::{self, Room, Search};
 use crate::spill::SpillKey;
-use crate::table::memory;
 
 /// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
 const FIRST_ROOM: u64 = 100;
 
-/// Room in a grown segment, in hundredths of what its keys fill: where memory is mapped, its load
-/// falls to 0.8. Elsewhere it takes the next size that an allocator has, which is up to a quarter
+/// Whether a segment grows until it fills what the allocator gives. It decides the bytes of files, so
+/// it is chosen by a feature and not by the platform.
+const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
+
+/// Room in a grown segment, in hundredths of what its keys fill: its load
+/// falls to 0.8, or it takes the next size that an allocator has, which is up to a quarter
 /// more.
-const GROWN_ROOM: u64 = if memory::IS_MAPPED { ROOM } else { 106 };
+const GROWN_ROOM: u64 = if FILLS_SIZES { 106 } else { ROOM };
 
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
@@ -135,7 +138,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
 /// Buckets, at least so many, that fill what an allocator gives for slots of this width; none if it
 /// would give much more than a segment can have.
 fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
-    if memory::IS_MAPPED {
+    if !FILLS_SIZES {
         return Some(buckets);
     }
     let form = Form { grid: Grid::new(narrow(buckets)), ..form };
