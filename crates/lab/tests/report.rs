@@ -1,8 +1,8 @@
 //! The report in a real browser: no errors, light, dark and narrow.
 //!
-//! Needs Chromium (Debian's package `chromium`, or its path in `CHROMIUM`). Without one the browser's
-//! part is skipped, unless `LAB_REQUIRE_CHROMIUM` is set. Screenshots stay in cargo's folder for
-//! tests' files (`target/tmp`).
+//! Needs Chromium (Debian's package `chromium`, or its path in `CHROMIUM`). Without one the
+//! browser's part is skipped, unless `LAB_REQUIRE_CHROMIUM` is set. Screenshots stay in cargo's
+//! folder for tests' files (`target/tmp`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

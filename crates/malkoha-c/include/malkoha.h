@@ -86,15 +86,16 @@ int32_t malkoha_hash_many(const malkoha_filter *filter,
 
 // Hashes `count` keys that are 64-bit integers: as keys of 8 bytes, the lowest first.
 //
-// `filter` is a filter of this library; `keys` points to `count` integers, and `hashes` to room for
-// as many numbers.
+// `filter` is a filter of this library; `keys` points to `count` integers, and `hashes` to room
+// for as many numbers.
 int32_t malkoha_hash_integers(const malkoha_filter *filter,
                               const uint64_t *keys,
                               size_t count,
                               uint64_t *hashes);
 
-// Inserts `count` keys by their hashes, all that can be. Where some were refused, MALKOHA_STATUS_FULL
-// is returned, all others are in, and `refused[i]`, unless `refused` is null, says which were.
+// Inserts `count` keys by their hashes, all that can be. Where some were refused,
+// MALKOHA_STATUS_FULL is returned, all others are in, and `refused[i]`, unless `refused` is null,
+// says which were.
 //
 // `filter` is a filter of this library; `hashes` points to `count` numbers; `refused` is null or
 // points to room for `count` answers.
@@ -103,8 +104,8 @@ int32_t malkoha_insert_hashes(malkoha_filter *filter,
                               size_t count,
                               bool *refused);
 
-// malkoha_insert_unique() for `count` hashes, in their order: `inserted[i]` says of each whether it
-// was inserted. Where some were refused, MALKOHA_STATUS_FULL is returned.
+// malkoha_insert_unique() for `count` hashes, in their order: `inserted[i]` says of each whether
+// it was inserted. Where some were refused, MALKOHA_STATUS_FULL is returned.
 //
 // `filter` is a filter of this library; `hashes` points to `count` numbers, and `inserted` to room
 // for as many answers.
@@ -115,8 +116,8 @@ int32_t malkoha_insert_unique_hashes(malkoha_filter *filter,
 
 // malkoha_contains() for `count` hashes: `found[i]` is the answer for each.
 //
-// `filter` is a filter of this library; `hashes` points to `count` numbers, and `found` to room for
-// as many answers.
+// `filter` is a filter of this library; `hashes` points to `count` numbers, and `found` to room
+// for as many answers.
 int32_t malkoha_contains_hashes(const malkoha_filter *filter,
                                 const uint64_t *hashes,
                                 size_t count,
@@ -138,13 +139,12 @@ int32_t malkoha_remove_hashes(malkoha_filter *filter,
 int32_t malkoha_open(const char *path, malkoha_filter **filter);
 
 // Maps the file of a set or map of fixed size: it can be asked and not changed, and processes that
-// map it have it in memory once. Nobody may write to the file meanwhile; replacing it by another, as
-// malkoha_save() does, is no harm.
+// map it have it in memory once. Nobody may write to the file meanwhile; replacing it by another,
+// as malkoha_save() does, is no harm.
 //
 // `path` ends with a 0, `filter` points to room for a pointer, and nobody writes to the file or
 // shortens it before malkoha_free().
-int32_t malkoha_map(const char *path,
-                    malkoha_filter **filter);
+int32_t malkoha_map(const char *path, malkoha_filter **filter);
 
 // Saves a filter in the file at `path`, in place of what is there, whole or not at all.
 //
@@ -207,9 +207,9 @@ int32_t malkoha_insert(malkoha_filter *filter, const void *key, size_t length);
 // `filter` is a filter of this library.
 int32_t malkoha_insert_hash(malkoha_filter *filter, uint64_t hash);
 
-// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of threads
-// that insert one key at the same time, one is told 1. Not for filters from which keys are removed:
-// the key that was in may be another one.
+// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
+// threads that insert one key at the same time, one is told 1. Not for filters from which keys are
+// removed: the key that was in may be another one.
 //
 // `filter` is a filter of this library, and `key` points to `length` bytes.
 int32_t malkoha_insert_unique(malkoha_filter *filter, const void *key, size_t length);
@@ -339,8 +339,8 @@ int32_t malkoha_take(malkoha_filter *map, const void *key, size_t length, uint64
 // malkoha_put() for `count` hashes and values. Where some were refused, MALKOHA_STATUS_FULL is
 // returned, all others are in, and `refused[i]`, unless `refused` is null, says which were.
 //
-// `map` is a filter of this library; `hashes` and `values` point to `count` numbers each; `refused`
-// is null or points to room for `count` answers.
+// `map` is a filter of this library; `hashes` and `values` point to `count` numbers each;
+// `refused` is null or points to room for `count` answers.
 int32_t malkoha_put_hashes(malkoha_filter *map,
                            const uint64_t *hashes,
                            const uint64_t *values,

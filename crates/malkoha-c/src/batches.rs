@@ -46,8 +46,8 @@ pub unsafe extern "C" fn malkoha_hash_many(
 ///
 /// # Safety
 ///
-/// `filter` is a filter of this library; `keys` points to `count` integers, and `hashes` to room for
-/// as many numbers.
+/// `filter` is a filter of this library; `keys` points to `count` integers, and `hashes` to room
+/// for as many numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malkoha_hash_integers(
     filter: *const Filter,
@@ -89,8 +89,9 @@ pub(crate) unsafe fn refusals(
     Ok(outcome?)
 }
 
-/// Inserts `count` keys by their hashes, all that can be. Where some were refused, MALKOHA_STATUS_FULL
-/// is returned, all others are in, and `refused[i]`, unless `refused` is null, says which were.
+/// Inserts `count` keys by their hashes, all that can be. Where some were refused,
+/// MALKOHA_STATUS_FULL is returned, all others are in, and `refused[i]`, unless `refused` is null,
+/// says which were.
 ///
 /// # Safety
 ///
@@ -138,8 +139,8 @@ unsafe fn each(
     })
 }
 
-/// malkoha_insert_unique() for `count` hashes, in their order: `inserted[i]` says of each whether it
-/// was inserted. Where some were refused, MALKOHA_STATUS_FULL is returned.
+/// malkoha_insert_unique() for `count` hashes, in their order: `inserted[i]` says of each whether
+/// it was inserted. Where some were refused, MALKOHA_STATUS_FULL is returned.
 ///
 /// # Safety
 ///
@@ -164,8 +165,8 @@ pub unsafe extern "C" fn malkoha_insert_unique_hashes(
 ///
 /// # Safety
 ///
-/// `filter` is a filter of this library; `hashes` points to `count` numbers, and `found` to room for
-/// as many answers.
+/// `filter` is a filter of this library; `hashes` points to `count` numbers, and `found` to room
+/// for as many answers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malkoha_contains_hashes(
     filter: *const Filter,

@@ -26,8 +26,8 @@ pub unsafe extern "C" fn malkoha_open(path: *const c_char, filter: *mut *mut Fil
 }
 
 /// Maps the file of a set or map of fixed size: it can be asked and not changed, and processes that
-/// map it have it in memory once. Nobody may write to the file meanwhile; replacing it by another, as
-/// malkoha_save() does, is no harm.
+/// map it have it in memory once. Nobody may write to the file meanwhile; replacing it by another,
+/// as malkoha_save() does, is no harm.
 ///
 /// # Safety
 ///

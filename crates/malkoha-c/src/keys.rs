@@ -1,5 +1,5 @@
-//! One key at a time. A key is bytes; its hash serves as well, and is the same in every filter of one
-//! seed.
+//! One key at a time. A key is bytes; its hash serves as well, and is the same in every filter of
+//! one seed.
 
 use std::ffi::c_void;
 
@@ -71,9 +71,9 @@ pub unsafe extern "C" fn malkoha_insert_hash(filter: *mut Filter, hash: u64) -> 
     done(|| Ok(unsafe { Filter::from_c(filter) }?.table.set()?.insert_hash(hash)?))
 }
 
-/// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of threads
-/// that insert one key at the same time, one is told 1. Not for filters from which keys are removed:
-/// the key that was in may be another one.
+/// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
+/// threads that insert one key at the same time, one is told 1. Not for filters from which keys are
+/// removed: the key that was in may be another one.
 ///
 /// # Safety
 ///

@@ -106,8 +106,8 @@ pub unsafe extern "C" fn malkoha_take(
 ///
 /// # Safety
 ///
-/// `map` is a filter of this library; `hashes` and `values` point to `count` numbers each; `refused`
-/// is null or points to room for `count` answers.
+/// `map` is a filter of this library; `hashes` and `values` point to `count` numbers each;
+/// `refused` is null or points to room for `count` answers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malkoha_put_hashes(
     map: *mut Filter,

@@ -89,8 +89,8 @@ impl<F: Pairs> Pairs for RwLock<F> {
     }
 }
 
-/// Implements a trait for kinds that take turns and for kinds that threads share, whose methods have
-/// the same names.
+/// Implements a trait for kinds that take turns and for kinds that threads share, whose methods
+/// have the same names.
 macro_rules! changes {
     ($trait:ident: $read:ident, locked $table:ty, shared <$($parameter:ident: $($bound:path)|+),*> $filter:ty {
         $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
@@ -168,7 +168,7 @@ impl TryFrom<AnyFilter> for Table {
             AnyFilter::SharedGrowableMap(map) => Self::Map(Box::new(map)),
             other => {
                 let text = format!(
-                    "this library does not open a {}: use a newer one",
+                    "a {} cannot be used from C yet: use it from Rust or the command",
                     other.kind().name()
                 );
                 return Err(Failure::new(Status::Kind, text));

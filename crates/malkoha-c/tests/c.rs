@@ -48,8 +48,8 @@ impl Installed {
         self.directory.path().join("prefix")
     }
 
-    /// Compiles a C program as a user would who has no pkg-config, and who links with the archive if
-    /// `archive`.
+    /// Compiles a C program as a user would who has no pkg-config, and who links with the archive
+    /// if `archive`.
     fn compile(&self, source: &str, archive: bool) -> PathBuf {
         let program = self.directory.path().join("program");
         let library = self.prefix().join("lib");

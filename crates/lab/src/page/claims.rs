@@ -1,5 +1,5 @@
-//! What the paper says, and whether it came out here. Every verdict is computed from the results, and
-//! says at which size and on which machine.
+//! What the paper says, and whether it came out here. Every verdict is computed from the results,
+//! and says at which size and on which machine.
 
 use super::data::{Data, Machine, line};
 use super::table::Table;

@@ -55,7 +55,8 @@ pub(super) struct Data {
     /// The machine of table 3.
     pub(super) machine: Machine,
     experiments: BTreeMap<Experiment, Optional<Value>>,
-    /// What was measured at the paper's size too: table 3 and figures 5 to 8, as far as there is time.
+    /// What was measured at the paper's size too: table 3 and figures 5 to 8, as far as there is
+    /// time.
     full: BTreeMap<Experiment, Optional<Value>>,
     /// The filter that threads share.
     pub(super) threads: Optional<Row>,

@@ -25,8 +25,8 @@ use table::Table;
 /// Options of the report.
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// Folder with the results of `lab paper`. What lies there besides is shown too: `threads.csv` of
-    /// `lab threads`, `peers.csv` of `lab-peers --classic`, and `table3-192MB.csv`
+    /// Folder with the results of `lab paper`. What lies there besides is shown too: `threads.csv`
+    /// of `lab threads`, `peers.csv` of `lab-peers --classic`, and `table3-192MB.csv`
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-22-xeon-2.3GHz/paper")]
     pub data: PathBuf,
     /// Folder for the report

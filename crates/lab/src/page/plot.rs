@@ -57,8 +57,8 @@ pub(super) struct Axis<'a> {
 pub(super) type Line = (String, Vec<(f64, f64)>);
 
 impl Plot {
-    /// Draws lines with marks. The label of `y` stands above the plot. A line without points is left
-    /// out, and keeps its colour from the others.
+    /// Draws lines with marks. The label of `y` stands above the plot. A line without points is
+    /// left out, and keeps its colour from the others.
     ///
     /// # Errors
     ///

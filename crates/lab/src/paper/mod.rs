@@ -135,8 +135,8 @@ pub struct PaperArgs {
     /// Folder for the results, a CSV file an experiment
     #[arg(long, value_name = "FOLDER", default_value = "paper")]
     pub out: PathBuf,
-    /// Go on where a run into this folder was stopped: each filter's pass and each point of figure 2
-    /// that it finished is kept, if program and machine are the same
+    /// Go on where a run into this folder was stopped: each filter's pass and each point of figure
+    /// 2 that it finished is kept, if program and machine are the same
     #[arg(long)]
     pub resume: bool,
     /// Date to note, instead of the clock's
@@ -246,8 +246,8 @@ fn progress(what: &'static str, steps: u64) -> ProgressBar {
     ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
 }
 
-/// What runs 1, 2, and so on find, in no order, on all processors: only for what no clock measures. A run
-/// holds so many bytes.
+/// What runs 1, 2, and so on find, in no order, on all processors: only for what no clock measures.
+/// A run holds so many bytes.
 fn of_runs<T: Send>(runs: u64, bytes: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let fitting = usize::try_from(MEMORY / bytes.max(1)).unwrap_or(processors);

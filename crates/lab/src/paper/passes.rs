@@ -208,7 +208,8 @@ impl Work {
     }
 }
 
-/// Keys up to the end of a part. No part is a remainder of a few keys, whose speed would say nothing.
+/// Keys up to the end of a part. No part is a remainder of a few keys, whose speed would say
+/// nothing.
 const fn end_of_part(full: u64, part: u64) -> u64 {
     full * part / PARTS
 }

@@ -1,5 +1,5 @@
-//! What a long run has found so far, so that it can go on where it was stopped: one line of JSON for
-//! each finished step, in the folder of its results.
+//! What a long run has found so far, so that it can go on where it was stopped: one line of JSON
+//! for each finished step, in the folder of its results.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -1,5 +1,5 @@
-//! `malkoha intersect` and `malkoha diff`, and what they share with `malkoha union`: files of lines as
-//! sets.
+//! `malkoha intersect` and `malkoha diff`, and what they share with `malkoha union`: files of lines
+//! as sets.
 
 use std::path::PathBuf;
 

@@ -4,8 +4,8 @@ use malkoha::KeyHasher;
 
 use super::Exact;
 
-/// Lets most lines go that are not in, by a hash that is faster than the keyed one. Whoever knows it can
-/// choose lines that it keeps, which costs no more than if there were none.
+/// Lets most lines go that are not in, by a hash that is faster than the keyed one. Whoever knows
+/// it can choose lines that it keeps, which costs no more than if there were none.
 pub(super) struct Sieve(Vec<u64>);
 
 /// Of the table, for each key.

@@ -18,7 +18,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::{Mapping, Room, Storage, StorageFile};
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it,
-/// lest a store that is moved while it is open goes on where another may be by then.
+/// so that a store that is moved while it is open does not go on where another may be by then.
 #[derive(Debug)]
 pub struct OsStorage {
     directory: File,

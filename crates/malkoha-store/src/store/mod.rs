@@ -120,7 +120,7 @@ impl Inner {
     }
 
     /// Writes a checkpoint, unless there is one of this very state. Durable when it returns. The
-    /// log says as well that it is durable until there, lest the checkpoint be lost.
+    /// log says as well that it is durable until there, in case the checkpoint is lost.
     fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
         let position = self.writer()?.position();
         if maintained.checkpoint == Some(position) {

@@ -174,8 +174,8 @@ fn replicate_added(
     context.replicate(c"CF.MADD", &words);
 }
 
-/// The key's filter; a new one with the default properties if there is none, or only what RedisBloom
-/// had.
+/// The key's filter; a new one with the default properties if there is none, or only what
+/// RedisBloom had.
 fn filter_or_new<'k>(
     context: &Context,
     args: &Args<'_>,

@@ -1,10 +1,10 @@
 //! What an age means: windows, epochs, labels.
 //!
 //! Time is cut into *epochs*, `steps` to the time that keys live, counted from 0. A slot stores its
-//! epoch's lowest bits, its *label*. A label alone comes round again, so slots lie in *blocks*, each
-//! of which knows the epoch in which it was last swept of what had expired: at that time its labels
-//! meant the last `steps + 1` epochs and nothing else. Nothing is written into a block that was not
-//! swept in the present epoch, so that stays true, however far time jumps.
+//! epoch's lowest bits, its *label*. A label alone comes round again, so slots lie in *blocks*,
+//! each of which knows the epoch in which it was last swept of what had expired: at that time its
+//! labels meant the last `steps + 1` epochs and nothing else. Nothing is written into a block that
+//! was not swept in the present epoch, so that stays true, however far time jumps.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -12,8 +12,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     ///
     /// # Panics
     ///
-    /// If there is no memory for the bytes, or for the copy of a shared filter that they are made of.
-    /// [`write_to`](Self::write_to) needs no memory for the bytes, and gives an error instead.
+    /// If there is no memory for the bytes, or for the copy of a shared filter that they are made
+    /// of. [`write_to`](Self::write_to) needs no memory for the bytes, and gives an error instead.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -146,8 +146,8 @@ impl<T: Ages> Filter<Expiring<T>> {
     ///
     /// # Errors
     ///
-    /// If they differ in geometry (of fixed ones), hash, the time that keys live or the resolution, or if what
-    /// lives in both does not fit into one; nothing has changed then.
+    /// If they differ in geometry (of fixed ones), hash, the time that keys live or the resolution,
+    /// or if what lives in both does not fit into one; nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         same_hash(self, other)?;
         self.table.unite(&other.table)

@@ -89,8 +89,8 @@ impl<C: Content> Filter<Growing, C> {
     ///
     /// A far smaller filter knows too little of its keys to tell in which segment of the larger one
     /// they belong. They are put in each that it may be: a removal leaves the others, and
-    /// [`len`](Self::len) may count a key that is in both twice. It is never more than the lengths of
-    /// both together.
+    /// [`len`](Self::len) may count a key that is in both twice. It is never more than the lengths
+    /// of both together.
     ///
     /// ```
     /// use malkoha::GrowableCuckooFilter;

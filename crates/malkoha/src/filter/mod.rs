@@ -382,14 +382,14 @@ pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 
 /// A set of fixed size whose keys expire: what was seen within the last hour, day or month.
 ///
-/// Time is a number that you [give](ExpiringCuckooFilter::advance), in any unit, and that never goes
-/// back. A key that was inserted is found for [`expire_after`](crate::Builder::expire_after), always;
-/// after that time and one step of [`resolution`](crate::Builder::resolution) it is not, except as
-/// any key that was never inserted. In between it may be found or not.
+/// Time is a number that you [give](ExpiringCuckooFilter::advance), in any unit, and that never
+/// goes back. A key that was inserted is found for [`expire_after`](crate::Builder::expire_after),
+/// always; after that time and one step of [`resolution`](crate::Builder::resolution) it is not,
+/// except as any key that was never inserted. In between it may be found or not.
 ///
 /// The slots of keys that have expired are free at once. Nothing sweeps the table at a time: each
-/// insert or removal sweeps the few blocks of 256 slots that it writes into, if that was not done in
-/// the present step. So the work of an operation is bounded, however far time has moved.
+/// insert or removal sweeps the few blocks of 256 slots that it writes into, if that was not done
+/// in the present step. So the work of an operation is bounded, however far time has moved.
 ///
 /// A key takes a fingerprint and 4 bits of age, for the usual fifteen steps, and the table has room
 /// for a fifteenth more keys than were asked for. Equal keys take one slot.

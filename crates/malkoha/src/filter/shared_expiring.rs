@@ -46,8 +46,9 @@ impl GrowableConcurrentExpiringCuckooFilter {
 }
 
 impl<T: Ages> Filter<Sharded<Expiring<T>>> {
-    /// Lets it be the time `now` for all threads, in the unit in which [`ttl`](Self::ttl) is. A time
-    /// before the present one changes nothing. Takes the lock of each shard in turn, if it is later.
+    /// Lets it be the time `now` for all threads, in the unit in which [`ttl`](Self::ttl) is. A
+    /// time before the present one changes nothing. Takes the lock of each shard in turn, if it is
+    /// later.
     pub fn advance(&self, now: u64) {
         self.table.advance(now);
     }

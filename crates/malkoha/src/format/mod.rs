@@ -113,8 +113,8 @@ pub enum ReadError {
         /// Its offset in the file.
         offset: u64,
     },
-    /// A file within the file does not match its checksum: a shard of a map that threads share, or a
-    /// table below a part of a growing set that threads share.
+    /// A file within the file does not match its checksum: a shard of a map that threads share, or
+    /// a table below a part of a growing set that threads share.
     #[error(
         "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it anew"
     )]

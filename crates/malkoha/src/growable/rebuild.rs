@@ -22,8 +22,8 @@ use crate::spill::SpillKey;
 /// the keys is full.
 const FIRST_ROOM: u64 = 100;
 
-/// Whether a segment grows until it fills what the allocator gives. It decides the bytes of files, so
-/// it is chosen by a feature and not by the platform.
+/// Whether a segment grows until it fills what the allocator gives. It decides the bytes of files,
+/// so it is chosen by a feature and not by the platform.
 const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
 
 /// Room in a grown segment, in hundredths of what its keys fill: its load

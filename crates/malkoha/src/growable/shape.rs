@@ -275,8 +275,8 @@ mod tests {
         assert!(Shape::new(100, 0.5, Some(1e8), 8).is_ok(), "and small maps nearly as far");
     }
 
-    /// What it costs that no growth need be foreseen: five bits for less than a segment, four from there on, and less where
-    /// fewer doublings are left.
+    /// What it costs that no growth need be foreseen: five bits for less than a segment, four from
+    /// there on, and less where fewer doublings are left.
     #[test]
     fn a_rate_that_holds_at_any_size_costs_few_bits() {
         let bits = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0.bits;

@@ -60,8 +60,8 @@ impl Growing {
         *self = Self::from_parts(parts).expect("the segments cover what they covered");
     }
 
-    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number, and
-    /// the last segment gets that of the other one.
+    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number,
+    /// and the last segment gets that of the other one.
     pub(super) fn merge(&mut self, lower: usize, upper: usize) -> bool {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;

@@ -38,8 +38,8 @@ pub const fn most_places_after_refusal() -> u64 {
 }
 
 /// Places that an insert into a growing table that threads share looks at, at most, while no other
-/// thread changes what it has found: it reads a part, and searches, each time that it splits it, and
-/// before it says where else the part's keys go.
+/// thread changes what it has found: it reads a part, and searches, each time that it splits it,
+/// and before it says where else the part's keys go.
 #[cfg(feature = "std")]
 #[must_use]
 pub const fn most_places_growing_shared() -> u64 {

@@ -1,7 +1,8 @@
 //! Every operation on every kind: the cells of the table in the crate's documentation.
 //!
-//! `sets::KIND::TEST` and `maps::KIND::TEST` run one list for fixed, growing, shared, and growing and
-//! shared ones; `mapped::TEST` is for views and mapped files. What is not here is in the files named.
+//! `sets::KIND::TEST` and `maps::KIND::TEST` run one list for fixed, growing, shared, and growing
+//! and shared ones; `mapped::TEST` is for views and mapped files. What is not here is in the files
+//! named.
 //!
 //! | operations | tests |
 //! | --- | --- |

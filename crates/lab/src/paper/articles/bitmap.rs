@@ -1,5 +1,5 @@
-//! A bitmap for keys that are small integers, beside a filter: a reader's objection. It is exact, and
-//! smaller where the keys are dense among the numbers that they come from.
+//! A bitmap for keys that are small integers, beside a filter: a reader's objection. It is exact,
+//! and smaller where the keys are dense among the numbers that they come from.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What an article says of space: a cuckoo filter saves 40 % of a Bloom filter's, and needs a length
-//! that is a power of two.
+//! What an article says of space: a cuckoo filter saves 40 % of a Bloom filter's, and needs a
+//! length that is a power of two.
 
 use anyhow::Result;
 use malkoha::{CuckooFilter, Layout, params};

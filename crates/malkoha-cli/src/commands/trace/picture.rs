@@ -1,4 +1,5 @@
-//! The picture of a trace: a row for each line, a column for each bucket, arcs for those that moved.
+//! The picture of a trace: a row for each line, a column for each bucket, arcs for those that
+//! moved.
 
 use std::fmt::Write;
 

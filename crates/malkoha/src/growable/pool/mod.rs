@@ -5,8 +5,8 @@
 //! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
 //! blocks together. Small pools have an allocation for each segment, so that they take no more
 //! memory than they need. So have all pools where memory is not mapped, because then a chunk takes
-//! its memory at once, and has no huge pages: there, segments have [sizes that allocators
-//! have](sizes).
+//! its memory at once, and has no huge pages. With the feature `allocator-sizes`, segments then
+//! have [sizes that allocators have](sizes).
 
 mod chunk;
 pub(super) mod sizes;
@@ -297,7 +297,8 @@ impl Pool {
         Some(Address::new(chunk, self.chunks[chunk].insert(position, number, len)))
     }
 
-    /// A block in a gap of one of the first `chunks` chunks, or in one that is made by moving others.
+    /// A block in a gap of one of the first `chunks` chunks, or in one that is made by moving
+    /// others.
     fn gap(
         &mut self,
         number: usize,
