@@ -130,6 +130,7 @@ mod tests {
         }
         assert!(refused > 20, "only {refused} have too many parts");
     }
+
     #[test]
     fn parts_have_no_more_places_than_is_said() {
         let mut most = 0;
