@@ -33,7 +33,7 @@ struct Pair {
 
 impl Pair {
     fn new(geometry: Geometry) -> Self {
-        let table = table(geometry, 500);
+        let table = table(geometry, if cfg!(miri) { 20 } else { 500 });
         let seed = u64::from(geometry.fingerprint_bits);
         Self { table, oracle: HashMap::new(), members: Vec::new(), random: Random(seed) }
     }
