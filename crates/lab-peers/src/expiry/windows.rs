@@ -1,0 +1,109 @@
+//! What the work is done on, and ours.
+
+use std::hint::black_box;
+
+use anyhow::Result;
+use malkoha::{ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter};
+
+/// The window, in the unit of `advance`.
+pub(crate) const TTL: u64 = 86_400;
+/// False positives that each is built for.
+const FPR: f64 = 0.001;
+
+/// One that keeps keys for a window, used in the way that suits it. Each method takes many keys, so
+/// that the loop over them is compiled with the type.
+pub(crate) trait Window {
+    /// Brings the time up to `now`, which never goes back.
+    fn advance(&mut self, now: u64);
+    fn insert(&mut self, keys: &[u64]);
+    /// How many of them are in.
+    fn count(&self, keys: &[u64]) -> usize;
+    /// Inserts those that are not in.
+    fn insert_new(&mut self, keys: &[u64]);
+    fn bytes(&self) -> u64;
+}
+
+/// One that threads share.
+pub(crate) trait Shared: Sync {
+    fn insert_new(&self, keys: &[u64]);
+}
+
+/// Ours, one key after the other or in batches.
+pub(crate) struct Ours<F> {
+    filter: F,
+    batch: usize,
+}
+
+impl Ours<ExpiringCuckooFilter> {
+    pub(crate) fn new(keys: usize, batch: usize) -> Result<Self> {
+        Ok(Self { filter: ExpiringCuckooFilter::with_capacity(keys as u64, FPR, TTL)?, batch })
+    }
+}
+
+impl Ours<ConcurrentExpiringCuckooFilter> {
+    pub(crate) fn shared(keys: usize, batch: usize) -> Result<Self> {
+        let filter = ConcurrentExpiringCuckooFilter::with_capacity(keys as u64, FPR, TTL)?;
+        Ok(Self { filter, batch })
+    }
+}
+
+const BUILT_FOR_AS_MANY: &str = "a filter takes the keys that it was built for";
+
+impl Window for Ours<ExpiringCuckooFilter> {
+    fn advance(&mut self, now: u64) {
+        self.filter.advance(now);
+    }
+
+    fn insert(&mut self, keys: &[u64]) {
+        let Self { filter, batch } = self;
+        if *batch == 1 {
+            keys.iter().for_each(|&key| filter.insert(key).expect(BUILT_FOR_AS_MANY));
+        } else {
+            let batches = keys.chunks(*batch);
+            batches.for_each(|keys| filter.insert_many(keys).expect(BUILT_FOR_AS_MANY));
+        }
+    }
+
+    fn count(&self, keys: &[u64]) -> usize {
+        let mut found = 0;
+        let one = |key| usize::from(self.filter.contains(key));
+        let many = |keys: &[u64]| self.filter.contains_many(keys).into_iter().filter(|is| *is);
+        if self.batch == 1 {
+            keys.iter().for_each(|&key| found += one(key));
+        } else {
+            keys.chunks(self.batch).for_each(|keys| found += many(keys).count());
+        }
+        found
+    }
+
+    fn insert_new(&mut self, keys: &[u64]) {
+        let Self { filter, batch } = self;
+        if *batch == 1 {
+            keys.iter().for_each(|&key| {
+                black_box(filter.insert_unique(key).expect(BUILT_FOR_AS_MANY));
+            });
+        } else {
+            keys.chunks(*batch).for_each(|keys| {
+                black_box(filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
+            });
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.filter.size_in_bytes()
+    }
+}
+
+impl Shared for Ours<ConcurrentExpiringCuckooFilter> {
+    fn insert_new(&self, keys: &[u64]) {
+        if self.batch == 1 {
+            keys.iter().for_each(|&key| {
+                black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY));
+            });
+        } else {
+            keys.chunks(self.batch).for_each(|keys| {
+                black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
+            });
+        }
+    }
+}
