@@ -29,9 +29,8 @@
 //!
 //! # What it is not
 //!
-//! * It is not ordered: there are no range scans.
-//! * It is not for more keys than fit in memory at 7 bytes each, nor for more than 8 TiB:
-//!   4 TiB with files of 64 MiB, as Linux lets a process have 65,530 mappings.
+//! * It is not ordered: a prefix or a range of keys is found by reading the whole log.
+//! * It is not for more keys than fit in memory at 7 bytes each, nor for logs of more than 8 TiB.
 //! * It has no transactions beyond atomic batches.
 //! * It is for Linux. A child made by `fork` must leave its parent's stores alone.
 //!
@@ -57,4 +56,4 @@ pub use library::{Chunking, Collected, Digest, FileInfo, FileKind, Import, Libra
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Durability, Options};
 pub use recovery::{Cut, Recovery};
-pub use store::{Batch, Entry, Repair, Snapshot, Stats, Store, Verification};
+pub use store::{Batch, Entry, Metrics, Repair, Snapshot, Stats, Store, Swap, Verification};

@@ -30,6 +30,7 @@ pub struct Options {
     pub(crate) background: bool,
     pub(crate) compact_share: f64,
     pub(crate) compact_rate: u64,
+    pub(crate) log_ratio: f64,
     pub(crate) checkpoint_bytes: u64,
     pub(crate) create: bool,
     pub(crate) seed: Option<u64>,
@@ -43,6 +44,7 @@ impl Default for Options {
             background: true,
             compact_share: 0.4,
             compact_rate: 64 << 20,
+            log_ratio: 1.5,
             checkpoint_bytes: 1 << 30,
             create: true,
             seed: None,
@@ -83,9 +85,19 @@ impl Options {
         self
     }
 
-    /// Bytes a second that the background thread reads and writes in compaction, at most.
+    /// Bytes a second that the background thread reads in compaction, at most, unless writes wait for
+    /// it: see [`log_ratio`](Self::log_ratio).
     pub fn compact_rate(mut self, bytes_per_second: u64) -> Self {
         self.compact_rate = bytes_per_second;
+        self
+    }
+
+    /// How many bytes the log may take for each byte of its live records, and 4 MiB more: writes are
+    /// slowed down, and wait in the end, until compaction has given back enough. 1.5 unless given, at
+    /// least 1.2. Checkpoints come on top, of 6 to 7 bytes a key each; while one is written there are
+    /// two. Only where the store has threads in the background.
+    pub fn log_ratio(mut self, ratio: f64) -> Self {
+        self.log_ratio = ratio;
         self
     }
 
@@ -118,6 +130,11 @@ impl Options {
         if self.durability == Durability::Every(Duration::ZERO) {
             return Err(Error::Option(
                 "between two syncs is some time: without any, it is 'Always'",
+            ));
+        }
+        if self.log_ratio.is_nan() || self.log_ratio < 1.2 {
+            return Err(Error::Option(
+                "the log needs at least 1.2 bytes for each byte of its live records",
             ));
         }
         if self.compact_rate == 0 {

@@ -1,7 +1,8 @@
 //! Group commit: threads that wait for a sync share one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -33,6 +34,8 @@ pub(crate) struct Commit {
     /// Whether the state has a failure: looked at before every write.
     failed: AtomicBool,
     changed: Condvar,
+    syncs: AtomicU64,
+    nanoseconds: AtomicU64,
 }
 
 impl Commit {
@@ -42,6 +45,18 @@ impl Commit {
             return Ok(());
         }
         Err(Error::Stopped(self.state.lock().failure.clone().unwrap_or_default()))
+    }
+
+    /// How often all was synced, and how long that took.
+    pub(crate) fn syncs(&self) -> (u64, Duration) {
+        let time = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed));
+        (self.syncs.load(Ordering::Relaxed), time)
+    }
+
+    fn count(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
     /// Lets no more writes through.
@@ -78,7 +93,9 @@ impl Commit {
             state.syncing = true;
             drop(state);
             let work = unsynced();
+            let start = Instant::now();
             let done = sync(storage, &work);
+            self.count(start.elapsed());
             state = self.state.lock();
             state.syncing = false;
             match done {

@@ -29,10 +29,13 @@ impl Reserve {
         self.held < self.wanted
     }
 
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
     /// Sees to it that there is room for a copy of a file of so many bytes.
-    pub(crate) fn hold(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
-        let wanted = self.wanted.max(bytes);
-        if self.held < wanted {
+    pub(crate) fn hold(&mut self, storage: &dyn Storage, wanted: u64) -> Result<()> {
+        if self.held != wanted {
             let failed = || Error::io("reserve room in", NAME);
             match storage.open(NAME, true) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

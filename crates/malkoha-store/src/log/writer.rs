@@ -10,7 +10,7 @@ use super::reserve::Reserve;
 use super::table::FileTable;
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
-use crate::storage::{Room, Storage};
+use crate::storage::{Mapping, Room, Storage};
 
 /// Values from this size on are not copied before they are written.
 const LARGE: usize = 1 << 12;
@@ -19,12 +19,30 @@ const LARGE: usize = 1 << 12;
 const GATHERED: usize = 1 << 15;
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
+/// The part of the log that one file is, as long as the log is small: what is reserved for the last
+/// file and for the copy of one is little beside the log then.
+const PART_OF_LOG: u64 = 32;
+/// The part of the log that one file is at least, whatever size was asked for. Each file takes a
+/// mapping, of which Linux lets a process have 65,530: so a store takes 31,000 at most.
+const LEAST_PART_OF_LOG: u64 = 2048;
 /// The part of a device that one file may take: room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
 /// Room that is left to tombstones, so that a full store can be emptied.
 const SPARE: u64 = 1 << 18;
 /// The size of a file for which there is room when there is hardly any.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
+
+/// The size of a new file behind so many bytes of log.
+fn file_size(log: u64, asked: u64) -> u64 {
+    let most = longest_file(log, asked);
+    (log / PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES).clamp(FIRST_FILE.min(most), most)
+}
+
+/// The size of any file of more than one batch in a log of so many bytes.
+fn longest_file(log: u64, asked: u64) -> u64 {
+    let least = (log / LEAST_PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES);
+    asked.max(least).min(MAX_FILE_BYTES)
+}
 
 /// Writes records at the end of the log. One thread at a time has it.
 pub(crate) struct Writer {
@@ -99,9 +117,19 @@ impl Writer {
         self.compacting = compacting;
     }
 
+    /// Whether a compaction writes.
+    pub(crate) fn is_compacting(&self) -> bool {
+        self.compacting.is_some()
+    }
+
     /// Whether the room for a compaction is used up.
     pub(crate) fn is_short(&self) -> bool {
         self.reserve.is_short()
+    }
+
+    /// Bytes that are kept for a compaction.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserve.held()
     }
 
     /// Gives back what only writing needs.
@@ -222,7 +250,7 @@ impl Writer {
             return Err(Error::BatchTooLong(bytes));
         }
         let log: u64 = table.files().iter().map(|file| file.end()).sum();
-        let wanted = log.clamp(FIRST_FILE.min(self.file_bytes), self.file_bytes).max(least);
+        let wanted = file_size(log, self.file_bytes).max(least);
         // A device that is nearly full may still have room for less.
         let new = match self.create(table, wanted) {
             Err(Error::NoSpace { .. })
@@ -239,8 +267,9 @@ impl Writer {
         };
         if self.compacting.is_none() {
             // What is longer has one batch, and is not copied as long as that lives.
-            let copy = new.length().min(self.file_bytes);
-            self.reserve.hold(&*self.storage, copy).inspect_err(|_| {
+            let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
+            let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
+            self.reserve.hold(&*self.storage, longest).inspect_err(|_| {
                 let _ = self.storage.remove(&new.name());
             })?;
         }
@@ -279,8 +308,34 @@ impl Writer {
             // From here on nothing may follow in it, whatever becomes of its room.
             self.tail = None;
             let _ = tail.trim();
+            if Mapping::SYNCS_FILES {
+                tail.close();
+            }
             self.sealed.push(tail);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a size that was asked for in bytes: how many there are when the log is as long as it may be.
+    fn files(asked: u64) -> u64 {
+        let (mut log, mut files) = (0, 0);
+        while log < 8 << 40 {
+            log += file_size(log, asked);
+            files += 1;
+        }
+        files
+    }
+
+    /// At 4 KiB a file there were 2^31 of them, and a store ended at 65,530.
+    #[test]
+    fn the_longest_log_has_few_files() {
+        for asked in [MIN_FILE_BYTES, 1 << 20, 64 << 20, MAX_FILE_BYTES] {
+            assert!(files(asked) < 33_000, "{} of {asked} bytes", files(asked));
+        }
     }
 }

@@ -181,7 +181,11 @@ impl Opening<'_> {
         self.table.insert(Arc::clone(&file));
         Ok(match self.take(index, taken, &file, read, later)? {
             Ended::Log => Break(Some(file)),
-            _ => Continue(()),
+            _ => {
+                // What of it is to be written anew is, by another descriptor.
+                file.close();
+                Continue(())
+            }
         })
     }
 }

@@ -7,9 +7,15 @@ use std::path::Path;
 /// Makes a directory, and those above it that are not there. A directory is durable only when the
 /// one above it is synced: all that got something new are.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
-    let new: Vec<&Path> = path.ancestors().take_while(|it| is_missing(it)).collect();
+    let changed = changed_by_making(path);
     fs::create_dir_all(path)?;
-    new.into_iter().rev().filter_map(Path::parent).try_for_each(sync_directory)
+    changed.into_iter().try_for_each(sync_directory)
+}
+
+/// Directories that get something new when one is made, the outermost first.
+fn changed_by_making(path: &Path) -> Vec<&Path> {
+    let new: Vec<&Path> = path.ancestors().take_while(|it| is_missing(it)).collect();
+    new.into_iter().rev().filter_map(Path::parent).collect()
 }
 
 fn is_missing(path: &Path) -> bool {
@@ -21,4 +27,24 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     // A name without a slash lies in the working directory.
     let path = if path == Path::new("") { Path::new(".") } else { path };
     File::open(path)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store that was made in a new directory, and what `Always` had told of it, went away whole in a
+    /// power cut: nothing had synced the directory above.
+    #[test]
+    fn what_gets_a_directory_is_synced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("a/b"));
+        let c = b.join("c");
+        assert_eq!(changed_by_making(&c), [dir.path(), &a, &b]);
+        make_directories(&b).unwrap();
+        assert_eq!(changed_by_making(&c), [&b]);
+        make_directories(&c).unwrap();
+        assert!(changed_by_making(&c).is_empty());
+        assert_eq!(changed_by_making(Path::new("not there")), [Path::new("")]);
+    }
 }

@@ -128,6 +128,21 @@ impl Mapping {
         Ok(())
     }
 
+    /// Makes what was written durable, without the descriptor of the file: the mapping has the file
+    /// itself, and with it what the system knows of failed writes since it was opened. Only where
+    /// [`SYNCS_FILES`](Self::SYNCS_FILES) says so.
+    ///
+    /// # Errors
+    ///
+    /// As those of `fsync`.
+    pub fn sync(&self) -> io::Result<()> {
+        self.map.map.flush()
+    }
+
+    /// Whether syncing a mapping is as good as syncing its file. On Linux `msync` calls the file
+    /// system's `fdatasync`, for the whole file's metadata; elsewhere it may only write pages.
+    pub const SYNCS_FILES: bool = cfg!(target_os = "linux");
+
     /// Lets the system find memory for these bytes, which are to be written and for which there is
     /// room on the device: the first write waits for that otherwise. A hint, no more.
     pub fn populate(&self, bytes: Range<u64>) {

@@ -110,7 +110,7 @@ pub trait StorageFile: Send + Sync {
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives its descriptor back, of which a process may not have many. What is mapped stays; all
-    /// else is an error from here on.
+    /// Gives its descriptor back, of which a process may not have many. What is mapped stays, and
+    /// can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from here on.
     fn close(&self);
 }

@@ -244,7 +244,11 @@ impl StorageFile for OsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file()?.sync_data()
+        match (&*self.file.read(), self.map.get()) {
+            (Some(file), _) => file.sync_data(),
+            (None, Some(map)) if Mapping::SYNCS_FILES => map.sync(),
+            (None, _) => Err(io::Error::other("the file is closed")),
+        }
     }
 
     fn close(&self) {

@@ -19,29 +19,35 @@ const MAINTENANCE: Duration = Duration::from_millis(500);
 
 /// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
-    stop: Arc<Stop>,
+    signals: [Arc<Signal>; 2],
     ahead: Arc<Ahead>,
     threads: Vec<JoinHandle<()>>,
 }
 
+/// What wakes a thread, and ends it.
 #[derive(Default)]
-struct Stop {
-    asked: Mutex<bool>,
+pub(super) struct Signal {
+    ended: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Stop {
-    /// Waits; answers whether to go on.
+impl Signal {
+    /// Waits, for this time at most; answers whether to go on.
     fn wait(&self, time: Duration) -> bool {
-        let mut asked = self.asked.lock();
-        if !*asked {
-            self.changed.wait_for(&mut asked, time);
+        let mut ended = self.ended.lock();
+        if !*ended {
+            self.changed.wait_for(&mut ended, time);
         }
-        !*asked
+        !*ended
     }
 
-    fn is_asked(&self) -> bool {
-        *self.asked.lock()
+    fn has_ended(&self) -> bool {
+        *self.ended.lock()
+    }
+
+    fn end(&self) {
+        *self.ended.lock() = true;
+        self.changed.notify_all();
     }
 }
 
@@ -49,18 +55,21 @@ impl Background {
     pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut background = Self::of(inner);
         if let Durability::Every(time) = inner.options.durability {
-            background.repeat("malkoha-sync", inner, time, |inner, _| inner.sync())?;
+            let signal = Arc::clone(&background.signals[0]);
+            background.repeat("malkoha-sync", inner, time, signal, Inner::sync)?;
         }
         if inner.writes_into_memory() {
             let ahead = Arc::clone(&background.ahead);
             background.run("malkoha-ahead", move || ahead.run())?;
         }
-        background.repeat("malkoha-compact", inner, MAINTENANCE, Inner::maintain)?;
+        let signal = Arc::clone(&inner.upkeep);
+        background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
         Ok(background)
     }
 
     fn of(inner: &Inner) -> Self {
-        Self { stop: Arc::default(), ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
+        let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
+        Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
     }
 
     fn repeat(
@@ -68,12 +77,13 @@ impl Background {
         name: &str,
         inner: &Arc<Inner>,
         time: Duration,
-        work: impl Fn(&Inner, &Stop) -> Result<()> + Send + 'static,
+        signal: Arc<Signal>,
+        work: impl Fn(&Inner) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        let (inner, stop) = (Arc::clone(inner), Arc::clone(&self.stop));
+        let inner = Arc::clone(inner);
         self.run(name, move || {
-            while stop.wait(time) {
-                if let Err(error) = work(&inner, &stop) {
+            while signal.wait(time) {
+                if let Err(error) = work(&inner) {
                     *inner.background_error.lock() = Some(error);
                 }
             }
@@ -91,8 +101,7 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.ahead.end();
-        *self.stop.asked.lock() = true;
-        self.stop.changed.notify_all();
+        self.signals.iter().for_each(|signal| signal.end());
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do either.
             let _ = thread.join();
@@ -106,17 +115,24 @@ impl Inner {
         self.options.durability != Durability::Always
     }
 
-    fn maintain(&self, stop: &Stop) -> Result<()> {
+    fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
         let position = self.writer()?.position();
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
         // Where there was no room for one, this may make some.
-        let makes_way = || stop.is_asked() || self.waiting.load(Ordering::Relaxed) > 0;
+        let makes_way = || self.upkeep.has_ended() || self.waiting.load(Ordering::Relaxed) > 0;
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
-        self.compact(&mut maintained, self.options.compact_share, &pace)?;
-        checkpoint
+        self.set_making_space(true, false);
+        let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
+        self.set_making_space(false, !makes_way());
+        compacted.and(checkpoint)
+    }
+
+    /// Wakes the thread that compacts.
+    pub(super) fn look_after_space(&self) {
+        self.upkeep.changed.notify_all();
     }
 }
 
@@ -142,7 +158,8 @@ mod tests {
         let store = Store::open(directory.path(), &options).unwrap();
         let mut background = Background::of(&store.inner);
         let hour = Duration::from_secs(3600);
-        background.repeat("malkoha-sync", &store.inner, hour, |inner, _| inner.sync()).unwrap();
+        let signal = Arc::clone(&background.signals[0]);
+        background.repeat("malkoha-sync", &store.inner, hour, signal, Inner::sync).unwrap();
         assert_eq!(Arc::strong_count(&store.inner), 2);
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);

@@ -26,10 +26,15 @@ use crate::storage::remove_if_there;
 const STRETCH: u64 = 1 << 16;
 /// Bytes of files that are removed together, at least.
 const TOGETHER: u64 = 256 << 20;
+/// The same where the log is short.
+const TOGETHER_LEAST: u64 = 1 << 20;
 /// Dead bytes from which rewriting a file makes room on a full device.
 const LEAST: u64 = 16 << 10;
 /// The share of dead bytes from which `compact` rewrites a file.
 const WORTHWHILE: f64 = 0.02;
+
+/// The same for the thread in the background while writes wait for room.
+const PRESSING: f64 = 0.1;
 
 /// How fast, and when to stop.
 pub(super) struct Pace<'a> {
@@ -64,34 +69,34 @@ impl Store {
         // The index too, before it is written into a checkpoint.
         self.inner.index.shrink();
         let pace = Pace { rate: None, stop: &|| false };
-        self.inner.compact(&mut maintained, WORTHWHILE, &pace)?;
+        let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
+        self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace)?;
         // What is reserved for later writes too: they find room in a file of their own.
-        self.inner.writer()?.tail().map_or(Ok(()), |tail| tail.trim())
+        let writer = self.inner.writer()?;
+        let trimmed = writer.tail().map_or(Ok(()), |tail| tail.trim());
+        self.inner.space.note(&self.inner.files.load(), &writer);
+        trimmed
     }
 }
 
 impl Inner {
-    /// Rewrites the files of which at least this share is dead.
+    /// Rewrites files, each of which `next` names when it knows those that are done but not removed.
     pub(super) fn compact(
         &self,
         maintained: &mut Maintained,
-        share: f64,
+        mut next: impl FnMut(&[Arc<LogFile>]) -> Result<Option<Arc<LogFile>>>,
         pace: &Pace<'_>,
     ) -> Result<()> {
-        let (mut done, mut bytes, mut failed) = (Vec::new(), 0, None);
-        for file in &self.victims(share)? {
-            match self.rewrite(file, &done, pace, OnDamage::Refuse) {
-                Ok(true) => {
-                    done.push(file.id());
-                    bytes += file.end();
-                }
+        let (mut done, mut failed) = (Vec::new(), None);
+        while let Some(file) = next(&done)? {
+            match self.rewrite(&file, &done, pace, OnDamage::Refuse) {
+                Ok(true) => done.push(file),
                 Ok(false) => break,
                 // What was copied has room to give.
                 Err(Error::NoSpace { .. }) if !done.is_empty() => {
                     self.remove_files(maintained, &mem::take(&mut done))?;
-                    bytes = 0;
-                    match self.rewrite(file, &done, pace, OnDamage::Refuse) {
-                        Ok(true) => done.push(file.id()),
+                    match self.rewrite(&file, &done, pace, OnDamage::Refuse) {
+                        Ok(true) => done.push(file),
                         Ok(false) => break,
                         Err(error) => {
                             failed.get_or_insert(error);
@@ -109,15 +114,56 @@ impl Inner {
                     break;
                 }
             }
-            // Not all at the end, where much must be copied; each time costs a checkpoint.
-            let together = TOGETHER.max(8 * self.index.size_in_bytes());
-            if bytes >= together || self.writer()?.is_short() {
+            if self.given(&done) >= self.together() || self.writer()?.is_short() {
                 self.remove_files(maintained, &mem::take(&mut done))?;
-                bytes = 0;
             }
         }
         self.remove_files(maintained, &done)?;
         failed.map_or(Ok(()), Err)
+    }
+
+    /// Bytes of files that are removed together. Not all at the end, where much must be copied; but
+    /// each time costs a checkpoint.
+    fn together(&self) -> u64 {
+        let index = self.index.size_in_bytes();
+        let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
+        TOGETHER.max(8 * index).min(part)
+    }
+
+    /// Bytes that come back when these files are removed.
+    fn given(&self, done: &[Arc<LogFile>]) -> u64 {
+        done.iter().map(|file| file.least()).sum()
+    }
+
+    /// The file that compaction in the background rewrites next, if one is worth it.
+    pub(super) fn next_victim(&self, done: &[Arc<LogFile>]) -> Result<Option<Arc<LogFile>>> {
+        let tail = self.writer()?.tail().map(|tail| tail.id());
+        let table = self.files.load();
+        let is_done = |file: &Arc<LogFile>| done.iter().any(|it| it.id() == file.id());
+        let mut files = table
+            .files()
+            .iter()
+            .filter(|file| Some(file.id()) != tail && !is_done(file) && !file.is_unreadable())
+            .peekable();
+        let Some(&oldest) = files.peek() else { return Ok(None) };
+        let tombstones: u64 = table.files().iter().map(|file| file.tombstones()).sum();
+        // Tombstones are of use while there are older files.
+        let reclaimable = |file: &Arc<LogFile>| {
+            file.dead() + if file.id() == oldest.id() { file.tombstones() } else { 0 }
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+        let share = |file: &Arc<LogFile>| reclaimable(file) as f64 / file.end() as f64;
+        let best = files.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(oldest);
+        let is_pressing = self.pressure(self.given(done)) > 0.0;
+        let victim = if share(best) >= self.options.compact_share {
+            Some(best)
+        } else if is_pressing && tombstones > self.space.live() / 8 {
+            // Only when all that is older than them is gone, or newer, can they go.
+            Some(oldest)
+        } else {
+            Some(best).filter(|best| is_pressing && share(best) >= PRESSING)
+        };
+        Ok(victim.map(Arc::clone))
     }
 
     /// Files to rewrite, the oldest first.
@@ -142,7 +188,7 @@ impl Inner {
     pub(super) fn rewrite(
         &self,
         file: &Arc<LogFile>,
-        before: &[u64],
+        before: &[Arc<LogFile>],
         pace: &Pace<'_>,
         on_damage: OnDamage,
     ) -> Result<bool> {
@@ -167,7 +213,8 @@ impl Inner {
                 return Ok(true);
             }
             if let Some(rate) = pace.rate {
-                wait_for(start, scan.offset(), rate, pace.stop);
+                let stop = || (pace.stop)() || self.pressure(0) > 0.0;
+                wait_for(start, scan.offset(), rate, &stop);
             }
         }
     }
@@ -219,16 +266,16 @@ impl Inner {
         drop(turn);
         let pace = Pace { rate: None, stop: &|| false };
         if self.rewrite(victim, &[], &pace, OnDamage::Refuse)? {
-            self.remove_files(&mut maintained, &[victim.id()])?;
+            self.remove_files(&mut maintained, &[Arc::clone(victim)])?;
         }
         Ok(true)
     }
 
     /// The first sequence number of the oldest file that is neither this one nor one of `before`.
-    fn oldest_other(&self, file: &LogFile, before: &[u64]) -> Option<u64> {
+    fn oldest_other(&self, file: &LogFile, before: &[Arc<LogFile>]) -> Option<u64> {
         let table = self.files.load();
-        let others =
-            table.files().iter().filter(|it| it.id() != file.id() && !before.contains(&it.id()));
+        let is_before = |id: u64| before.iter().any(|file| file.id() == id);
+        let others = table.files().iter().filter(|it| it.id() != file.id() && !is_before(it.id()));
         others.map(|it| it.header.first_sequence).min()
     }
 
@@ -259,6 +306,7 @@ impl Inner {
             Kind::Put => {
                 self.index.shard_mut_of(hash).remove(hash, old.location);
                 old.file.add_dead(old.record.bytes());
+                self.space.replace(old.record.bytes(), 0);
                 return Ok(());
             }
             Kind::Delete => {
@@ -280,13 +328,14 @@ impl Inner {
     }
 
     /// Removes files in which nothing is needed any more, in their order.
-    fn remove_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+    fn remove_files(&self, maintained: &mut Maintained, files: &[Arc<LogFile>]) -> Result<()> {
+        let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
         // One that could not be removed may have keys that only these files say were deleted.
         self.remove_forgotten(maintained)?;
         if ids.is_empty() {
             return Ok(());
         }
-        self.forget_files(maintained, ids)?;
+        self.forget_files(maintained, &ids)?;
         maintained.forgotten.extend(ids);
         self.remove_forgotten(maintained)
     }
@@ -320,7 +369,10 @@ impl Inner {
         writer.forget(ids);
         let mut table = self.files.load().as_ref().clone();
         ids.iter().for_each(|&id| table.remove(id));
-        self.files.store(Arc::new(table));
+        self.space.note(&table, &writer);
+        let before = self.files.swap(Arc::new(table));
+        let gone = before.files().iter().filter(|file| ids.contains(&file.id()));
+        self.counters.removed.add(ids.len(), gone.map(|file| file.least()).sum());
         Ok(())
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use arc_swap::Guard;
-
 use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
@@ -21,6 +19,9 @@ impl Store {
     /// Looks up many keys: calls `each(position of the key, its value)` once for every key, in
     /// order. Several times as fast as one by one, because the memory of the index is asked for
     /// ahead for many keys, and then that of their records.
+    ///
+    /// Of each batch it sees all or nothing. Batches that are to be shown wait while the index is
+    /// asked, some 50 ns for each key; 16 bytes of memory are taken for each key meanwhile.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -42,18 +43,14 @@ impl Store {
         keys: &[K],
         mut each: impl FnMut(usize, Option<&[u8]>),
     ) -> Result<()> {
-        let mut hashes = Vec::with_capacity(CHUNK.min(keys.len()));
-        let mut found = Found::default();
-        for (number, keys) in keys.chunks(CHUNK).enumerate() {
-            hashes.clear();
-            hashes.extend(keys.iter().map(|key| self.inner.hasher.hash_bytes(key.as_ref())));
-            let table = self.inner.find_many(&hashes, &mut found);
+        let found = self.inner.find_chunks(keys);
+        for (number, (keys, (table, found))) in keys.chunks(CHUNK).zip(&found).enumerate() {
             found.first.iter().take(AHEAD).for_each(|&location| table.prefetch(location));
             for (i, key) in keys.iter().enumerate() {
                 if let Some(&location) = found.first.get(i + AHEAD) {
                     table.prefetch(location);
                 }
-                let record = found.locate(i, &table, key.as_ref())?;
+                let record = found.locate(i, table, key.as_ref())?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 each(number * CHUNK + i, alive.map(|found| found.record.value));
                 if let Some(found) = alive {
@@ -110,15 +107,29 @@ impl Found {
 }
 
 impl Inner {
+    /// The locations of all keys, as they are between two batches, chunk by chunk. What they lead to
+    /// stays as it is, so it is read later.
+    fn find_chunks<K: AsRef<[u8]>>(&self, keys: &[K]) -> Vec<(Arc<FileTable>, Found)> {
+        let mut hashes = Vec::with_capacity(CHUNK.min(keys.len()));
+        let _no_part_of_a_batch = self.showing.read();
+        let find = |keys: &[K]| {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| self.hasher.hash_bytes(key.as_ref())));
+            self.find_many(&hashes)
+        };
+        keys.chunks(CHUNK).map(find).collect()
+    }
+
     /// The locations of many hashes, and the table that they belong to.
-    fn find_many(&self, hashes: &[u64], found: &mut Found) -> Guard<Arc<FileTable>> {
+    fn find_many(&self, hashes: &[u64]) -> (Arc<FileTable>, Found) {
+        let mut found = Found::default();
         loop {
-            let table = self.files.load();
+            let table = self.files.load_full();
             found.reset(hashes.len());
             self.index.find_many(hashes, |i, location| found.push(i, location));
             // If it is the table still, it was so all the time: it has all these locations.
             if Arc::ptr_eq(&table, &self.files.load()) {
-                return table;
+                return (table, found);
             }
         }
     }

@@ -6,11 +6,14 @@ pub(crate) mod backup;
 mod batch;
 mod compact;
 mod many;
+mod metrics;
 mod open;
 mod read;
 mod repair;
 mod snapshot;
+mod space;
 mod stats;
+mod swap;
 mod unshown;
 mod verify;
 mod write;
@@ -22,7 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
@@ -32,11 +35,15 @@ use crate::recovery::Recovery;
 use crate::storage::{Lock, Storage};
 
 use ahead::Ahead;
-use background::Background;
+use background::{Background, Signal};
 pub use batch::Batch;
+use metrics::Counters;
+pub use metrics::Metrics;
 pub use repair::Repair;
 pub use snapshot::{Entry, Snapshot};
+use space::Space;
 pub use stats::Stats;
+pub use swap::Swap;
 use unshown::{Quiet, Unshown};
 pub use verify::Verification;
 
@@ -60,7 +67,13 @@ struct Inner {
     writer: Option<Mutex<Writer>>,
     commit: Commit,
     unshown: Unshown,
+    /// Taken while a batch of several writes is shown, and for reading by who must not see a part.
+    showing: RwLock<()>,
     ahead: Arc<Ahead>,
+    space: Space,
+    counters: Counters,
+    /// Wakes the thread that compacts.
+    upkeep: Arc<Signal>,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
     /// Who waits for that lock, but for a thread of the store; a number.
@@ -153,6 +166,7 @@ impl Inner {
         self.wait_durable(position)?;
         index::write(&*self.storage, &checkpoint, &index)?;
         maintained.checkpoint = Some(position);
+        self.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(checkpoint.files)
     }
 

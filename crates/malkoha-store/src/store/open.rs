@@ -7,12 +7,12 @@ use std::sync::atomic::AtomicUsize;
 
 use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
-use super::{Background, Inner, Maintained, Store, Unshown};
+use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{Commit, FileTable, Writer, parse_name, random_seed};
+use crate::log::{Commit, FileTable, LogFile, Writer, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -81,7 +81,11 @@ impl Store {
             writer: None,
             commit: Commit::default(),
             unshown: Unshown::default(),
+            showing: RwLock::default(),
             ahead: Arc::default(),
+            space: Space::default(),
+            counters: Counters::default(),
+            upkeep: Arc::default(),
             maintenance: Mutex::default(),
             waiting: AtomicUsize::default(),
             background_error: Mutex::default(),
@@ -236,6 +240,10 @@ pub(super) fn writable(
         tail,
         unsynced,
     );
+    let space = Space::default();
+    let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
+    space.set_live(table.files().iter().map(live).sum());
+    space.note(&table, &writer);
     // The checkpoint that is there needs no other.
     let checkpoint = checkpointed.then(|| writer.position());
     let maintained = Maintained { checkpoint, ..Maintained::default() };
@@ -248,7 +256,11 @@ pub(super) fn writable(
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
         unshown: Unshown::default(),
+        showing: RwLock::default(),
         ahead: Arc::default(),
+        space,
+        counters: Counters::default(),
+        upkeep: Arc::default(),
         maintenance: Mutex::new(maintained),
         waiting: AtomicUsize::default(),
         background_error: Mutex::default(),

@@ -73,9 +73,10 @@ impl Inner {
         for file in table.files().iter().filter(|file| names.contains(&file.name())) {
             let pace = Pace { rate: None, stop: &|| false };
             self.rewrite(file, &done, &pace, OnDamage::Skip)?;
-            done.push(file.id());
+            done.push(Arc::clone(file));
         }
-        self.forget_files(&mut self.maintenance(), &done)?;
+        let ids: Vec<u64> = done.iter().map(|file| file.id()).collect();
+        self.forget_files(&mut self.maintenance(), &ids)?;
         for name in names.iter().filter(is_open) {
             self.set_aside(name, repair)?;
         }

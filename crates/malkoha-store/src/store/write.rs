@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::batch::{Batch, expiry};
 use super::read::is_alive;
+use super::swap::{Expected, Written};
 use super::{Inner, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
@@ -19,7 +20,7 @@ impl Store {
     /// If key or value are too long, the device is full, a sync failed earlier, or the store is
     /// read-only. Nothing has changed then, unless it was the sync of this very call that failed.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.write_one(Content::put(key, value, None)).map(|_| ())
+        self.write_one(Content::put(key, value, None), Expected::Anything).map(drop)
     }
 
     /// Gives a key a value for a time, to the millisecond. Its space is given back by compaction.
@@ -28,7 +29,8 @@ impl Store {
     ///
     /// As [`put`](Self::put).
     pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
-        self.write_one(Content::put(key, value, Some(expiry(time)))).map(|_| ())
+        let content = Content::put(key, value, Some(expiry(time)));
+        self.write_one(content, Expected::Anything).map(drop)
     }
 
     /// Removes a key; answers whether it was there. Nothing is written if not.
@@ -37,11 +39,13 @@ impl Store {
     ///
     /// As [`put`](Self::put).
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
-        self.write_one(Content::delete(key, None))
+        let written = self.write_one(Content::delete(key, None), Expected::Anything)?;
+        Ok(matches!(written, Written::Done(true)))
     }
 
-    /// Applies a batch. After a crash all of it is there or nothing; other threads may see a part
-    /// of it while it is applied, unless they look at a [snapshot](Self::snapshot).
+    /// Applies a batch. After a crash all of it is there or nothing. Other threads see all or nothing
+    /// of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot); with several
+    /// calls of [`get`](Self::get) they may see one write before it and the next behind it.
     ///
     /// # Errors
     ///
@@ -52,12 +56,13 @@ impl Store {
         }
         let contents = batch.contents();
         let deletes = contents.iter().all(|content| content.kind == Kind::Delete);
-        self.inner.with_room(deletes, || self.apply_now(&contents))
+        let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
+        self.inner.with_room(bytes, deletes, || self.apply_now(&contents))
     }
 
     fn apply_now(&self, contents: &[Content<'_>]) -> Result<()> {
         if self.inner.options.durability == Durability::Always {
-            return self.inner.write_durably(contents).map(|_| ());
+            return self.inner.write_durably(contents, Expected::Anything).map(drop);
         }
         let mut writer = self.inner.writer()?;
         self.inner.write(&mut writer, contents)
@@ -72,18 +77,25 @@ impl Store {
         self.inner.sync()
     }
 
-    /// Answers whether the key had a value.
-    fn write_one(&self, content: Content<'_>) -> Result<bool> {
+    /// Writes one record, if its key has what is expected.
+    pub(super) fn write_one(
+        &self,
+        content: Content<'_>,
+        expected: Expected<'_>,
+    ) -> Result<Written> {
         check(content.key, content.value)?;
-        self.inner.with_room(content.kind == Kind::Delete, || self.write_one_now(content))
+        let bytes = content.shape().bytes();
+        self.inner.with_room(bytes, content.kind == Kind::Delete, || {
+            self.write_one_now(content, expected)
+        })
     }
 
-    fn write_one_now(&self, content: Content<'_>) -> Result<bool> {
+    fn write_one_now(&self, content: Content<'_>, expected: Expected<'_>) -> Result<Written> {
         if self.inner.options.durability == Durability::Always {
-            return self.inner.write_durably(std::slice::from_ref(&content));
+            return self.inner.write_durably(std::slice::from_ref(&content), expected);
         }
         let mut writer = self.inner.writer()?;
-        self.inner.write_single(&mut writer, &content)
+        self.inner.write_single(&mut writer, &content, expected)
     }
 }
 
@@ -99,11 +111,12 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
-    /// Tries a write again as long as compaction makes room for it on a full device. Deletes are
-    /// worth any effort: a full store must not stay full.
-    fn with_room<T>(&self, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
+    /// Waits until so many bytes may be written, and tries again as long as compaction makes room on
+    /// a full device. Deletes are worth any effort: a full store must not stay full.
+    fn with_room<T>(&self, bytes: u64, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
         /// The share of a file that must be dead to be worth it.
         const SHARE: f64 = 0.1;
+        self.wait_for_space(bytes);
         loop {
             match write() {
                 Err(error @ Error::NoSpace { .. }) => {
@@ -116,23 +129,28 @@ impl Inner {
         }
     }
 
-    /// Writes records together and syncs them before anybody finds them. Whether the key of the
-    /// first had a value; nothing is written if it is one delete of a key that had none.
-    fn write_durably(&self, contents: &[Content<'_>]) -> Result<bool> {
+    /// Writes records together and syncs them before anybody finds them, if the key of the first has
+    /// what is expected. Whether that had a value; nothing is written if it is one delete of a key
+    /// that had none.
+    fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
         let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
         let _claim = self.unshown.claim(&hashes);
-        let (existed, appended, position) = {
+        let (existed, refused, appended, position) = {
             let mut writer = self.writer()?;
             // What cannot be read is found out before anything is written.
             let table = self.files.load();
-            let mut existed = false;
+            let (mut existed, mut refused) = (false, None);
             for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
                 let old = locate(&self.index, &table, hash, content.key)?;
-                existed |= i == 0 && old.is_some_and(|old| is_alive(&old.record));
+                if i == 0 {
+                    refused = expected.refuses(old.as_ref())?;
+                    existed = old.is_some_and(|old| is_alive(&old.record));
+                }
             }
-            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed;
+            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed
+                || refused.is_some();
             let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
-            (existed, appended, writer.position())
+            (existed, refused, appended, writer.position())
         };
         // A key may be absent because of a delete that is not durable yet: that is waited for too.
         self.wait_durable(position)?;
@@ -140,7 +158,7 @@ impl Inner {
             let _writer = self.writer()?;
             self.show(contents, &hashes, &file, offset)?;
         }
-        Ok(existed)
+        Ok(refused.map_or(Written::Done(existed), Written::Refused))
     }
 
     /// Lets records of the log be found, which begin at an offset.
@@ -152,6 +170,7 @@ impl Inner {
         mut offset: u64,
     ) -> Result<()> {
         let table = self.files.load();
+        let _whole = (contents.len() > 1).then(|| self.showing.write());
         for (content, &hash) in contents.iter().zip(hashes) {
             let old = locate(&self.index, &table, hash, content.key);
             let old = old.inspect_err(|error| self.commit.fail(error))?;
@@ -161,17 +180,25 @@ impl Inner {
         Ok(())
     }
 
-    fn write_single(&self, writer: &mut Writer, content: &Content<'_>) -> Result<bool> {
+    fn write_single(
+        &self,
+        writer: &mut Writer,
+        content: &Content<'_>,
+        expected: Expected<'_>,
+    ) -> Result<Written> {
         let hash = self.hasher.hash_bytes(content.key);
         let table = self.files.load();
         let old = locate(&self.index, &table, hash, content.key)?;
+        if let Some(found) = expected.refuses(old.as_ref())? {
+            return Ok(Written::Refused(found));
+        }
         let existed = old.as_ref().is_some_and(|old| is_alive(&old.record));
         if content.kind == Kind::Delete && !existed {
-            return Ok(false);
+            return Ok(Written::Done(false));
         }
         let (file, offset) = self.append(writer, std::slice::from_ref(content))?;
         self.publish(content, hash, &file, offset, old)?;
-        Ok(existed)
+        Ok(Written::Done(existed))
     }
 
     /// Writes several records together. Not empty.
@@ -200,8 +227,12 @@ impl Inner {
         if appended.created {
             let mut table = self.files.load().as_ref().clone();
             table.insert(Arc::clone(&appended.file));
+            self.space.note(&table, writer);
             self.files.store(Arc::new(table));
         }
+        let counter =
+            if writer.is_compacting() { &self.counters.copied } else { &self.counters.written };
+        counter.add(contents.len(), contents.iter().map(|content| content.shape().bytes()).sum());
         if self.writes_into_memory() {
             self.ahead.ask(&appended.file);
         }
@@ -231,8 +262,11 @@ impl Inner {
         };
         // The log has what the index has not: only opening anew brings them together.
         done.inspect_err(|error| self.commit.fail(error))?;
+        let gone = old.as_ref().map_or(0, |old| old.record.bytes());
+        let new = if content.kind == Kind::Put { content.shape().bytes() } else { 0 };
+        self.space.replace(gone, new);
         if let Some(old) = old {
-            old.file.add_dead(old.record.bytes());
+            old.file.add_dead(gone);
         }
         if content.kind == Kind::Delete {
             file.add_tombstones(content.shape().bytes());

@@ -1,8 +1,10 @@
 //! Devices that refuse: full ones, those that may not be written to, and those whose sync fails.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use malkoha_store::storage::Storage;
 use malkoha_store::{Durability, Error, Options, Store};
@@ -54,20 +56,22 @@ fn mount(arguments: &[&str], directory: &Path) -> bool {
 }
 
 /// A file system of its own on a loop device, as long as this lives.
-struct Ext4(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
+struct Loop(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
 
-impl Ext4 {
-    /// `None`, with a message, where one must not mount, or cannot make one.
-    fn new(mebibytes: u64) -> Option<Self> {
+impl Loop {
+    /// `None`, with a message, where one must not mount, or cannot make one with this command.
+    fn new(mkfs: &[&str], mebibytes: u64) -> Option<Self> {
         let (image, directory) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let path = image.path().join("image");
         std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
-        let made = Command::new("mkfs.ext4").arg("-q").arg(&path).stderr(Stdio::null()).status();
+        let mut make = Command::new(mkfs[0]);
+        let made = make.args(&mkfs[1..]).arg("-q").arg(&path).stderr(Stdio::null()).status();
         let is_made = made.is_ok_and(|status| status.success());
         if is_made && mount(&["-o", "loop", &path.to_string_lossy()], directory.path()) {
             return Some(Self(Device(directory), image));
         }
-        eprintln!("skipped: it needs mkfs.ext4, loop devices and the rights of the administrator");
+        let what = mkfs[0];
+        eprintln!("skipped: it needs {what}, loop devices and the rights of the administrator");
         None
     }
 
@@ -270,7 +274,7 @@ fn a_real_device_of_64_mib_is_filled_and_emptied_ten_times() {
 }
 
 fn fill_and_empty(mebibytes: u64, rounds: u32) {
-    let Some(device) = Ext4::new(mebibytes) else { return };
+    let Some(device) = Loop::new(&["mkfs.ext4"], mebibytes) else { return };
     let options = Options::new().background(false);
     let path = device.path().join("store");
     let mut filled = Vec::new();
@@ -296,6 +300,42 @@ fn fill_and_empty(mebibytes: u64, rounds: u32) {
     }
     let (least, most) = (filled.iter().min().unwrap(), filled.iter().max().unwrap());
     assert!(u64::from(*least) > mebibytes * 600 && *least > most * 9 / 10, "{filled:?}");
+}
+
+/// On a full file system that copies on write, the next write to a page of the log that was synced
+/// needs a block, and ended the process where it went through a mapping.
+#[test]
+fn a_full_file_system_that_copies_on_write_ends_nothing() {
+    let Some(device) = Loop::new(&["mkfs.btrfs", "--mixed"], 24) else { return };
+    let options = Options::new().durability(Durability::Every(Duration::from_millis(1)));
+    let store = Store::open(device.path().join("store"), &options).unwrap();
+    store.put(b"first", &[1; 1000]).unwrap();
+    store.sync().unwrap();
+    let mut ballast = std::fs::File::create(device.path().join("ballast")).unwrap();
+    while ballast.write_all(&[1; 1 << 16]).is_ok() {}
+    let _ = ballast.sync_all();
+    let mut expected = Contents::from([(b"first".to_vec(), vec![1; 1000])]);
+    let mut refused = 0;
+    for n in 0..50_000 {
+        if refused == 20 {
+            break;
+        }
+        match store.put(&key(n), &[7; 100]) {
+            Ok(()) => drop(expected.insert(key(n), vec![7; 100])),
+            Err(Error::NoSpace { .. } | Error::Stopped(_)) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(refused > 0, "it is not full");
+    for (key, value) in &expected {
+        assert_eq!(store.get(key).unwrap().as_ref(), Some(value));
+    }
+    drop((store, ballast));
+    std::fs::remove_file(device.path().join("ballast")).unwrap();
+    let store = Store::open(device.path().join("store"), &options).unwrap();
+    assert!(store.get(b"first").unwrap().is_some());
+    store.put(b"later", b"1").unwrap();
+    store.close().unwrap();
 }
 
 /// To give room back can take room, on some file systems: then it stays where it is.

@@ -10,6 +10,8 @@ mod lost;
 mod operations;
 mod places;
 mod simulated;
+mod space;
 mod support;
+mod swap;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -1,9 +1,11 @@
 //! What a store takes of the system, and its threads meanwhile.
 
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use malkoha_store::{Options, Store};
+use malkoha_store::{Batch, Durability, Options, Store};
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
@@ -28,16 +30,16 @@ fn resident(name: &str) -> u64 {
 fn memory_is_ready_before_it_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), &Options::new()).unwrap();
-    // The files are of 1, 1, 2, 4, 8 and 16 MiB; the last has three MiB of them.
-    (0..200_u32).for_each(|key| store.put(&key.to_le_bytes(), &[1; 100_000]).unwrap());
+    // The last file has room for 3 MiB, of which not all is written.
+    (0..1000_u32).for_each(|key| store.put(&key.to_le_bytes(), &[1; 100_000]).unwrap());
+    let name = format!("{:012}.log", store.stats().files);
+    let room = std::fs::metadata(directory.path().join(&name)).unwrap().len();
     let deadline = Instant::now() + Duration::from_secs(60);
-    while resident("000000000006.log") < 4 << 20 {
-        assert!(Instant::now() < deadline, "{} bytes", resident("000000000006.log"));
+    while resident(&name) < room {
+        assert!(Instant::now() < deadline, "{} bytes of {room}", resident(&name));
         std::thread::yield_now();
     }
-    let written: Vec<bool> =
-        (0..200_u32).map(|key| store.get(&key.to_le_bytes()).unwrap().is_some()).collect();
-    assert_eq!(written, [true; 200]);
+    assert!((0..1000_u32).all(|key| store.contains(&key.to_le_bytes()).unwrap()));
     store.close().unwrap();
 }
 
@@ -87,6 +89,49 @@ fn a_store_of_many_files_has_few_of_them_open() {
     assert_holds(&dir.open(), &expected);
     let options = options().file_bytes(1 << 12);
     assert_holds(&Store::open(dir.path(), &options).unwrap(), &expected);
+}
+
+/// Full files stayed open until they were synced, and all files while a store was opened from its log.
+#[test]
+fn a_process_that_may_open_few_files_has_stores_of_many() {
+    let test = std::env::current_exe().unwrap();
+    let run = "ulimit -n 32; exec \"$0\" --exact threads::many_files --ignored --nocapture";
+    let done = Command::new("sh").args(["-c", run]).arg(test).output().unwrap();
+    let told = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    assert!(done.status.success(), "{}{}", told(&done.stdout), told(&done.stderr));
+    assert!(told(&done.stdout).contains("1 passed"), "{}", told(&done.stdout));
+}
+
+#[test]
+#[ignore = "run by the test before, with few descriptors"]
+fn many_files() {
+    let dir = Dir::new();
+    let options = options().file_bytes(1 << 12);
+    let store = Store::open(dir.path(), &options).unwrap();
+    let mut expected = Contents::new();
+    for n in 0..5000 {
+        store.put(&key(n), &[1; 100]).unwrap();
+        expected.insert(key(n), vec![1; 100]);
+    }
+    assert!(dir.logs().len() > 150, "{} files", dir.logs().len());
+    assert_holds(&store, &expected);
+    store.close().unwrap();
+    dir.remove("CHECKPOINT");
+    assert_holds(&Store::open_read_only(dir.path()).unwrap(), &expected);
+    let store = Store::open(dir.path(), &options).unwrap();
+    assert!(store.verify().unwrap().damage.is_empty());
+    for n in (0..5000).step_by(2) {
+        assert!(store.delete(&key(n)).unwrap());
+        expected.remove(&key(n));
+    }
+    store.compact().unwrap();
+    let copy = Dir::new();
+    store.backup(copy.path()).unwrap();
+    store.close().unwrap();
+    assert_holds(&Store::open(copy.path(), &options).unwrap(), &expected);
+    assert_holds(&Store::open(dir.path(), &options).unwrap(), &expected);
+    dir.remove("CHECKPOINT");
+    assert_eq!(Store::repair(dir.path()).unwrap().keys, 2500);
 }
 
 /// It may take hours, at its rate.
@@ -144,4 +189,43 @@ fn a_get_beyond_memory_reads_little_more_than_its_record() {
         eprintln!("skipped: the temporary directory is in memory");
     }
     assert!(each <= 64 << 10, "{each} bytes for a get");
+}
+
+/// A third of the looks at ten keys saw some of a batch and some of the one before.
+#[test]
+fn many_gets_at_once_see_whole_batches() {
+    const ROUNDS: u32 = 80;
+    // More than are looked up under one lock.
+    let keys: Vec<_> = (0..5000).map(key).collect();
+    for durability in [Durability::System, Durability::Always] {
+        let dir = Dir::new();
+        let options = options().durability(durability);
+        let store = Store::open(dir.path(), &options.file_bytes(1 << 20)).unwrap();
+        let rounds = if durability == Durability::Always { ROUNDS / 10 } else { ROUNDS };
+        let write = |round: u32| {
+            let mut batch = Batch::new();
+            for key in &keys {
+                batch.put(key, &round.to_le_bytes()).unwrap();
+            }
+            store.apply(&batch).unwrap();
+        };
+        write(0);
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                (1..rounds).for_each(write);
+                done.store(true, Ordering::Release);
+            });
+            let mut looks = 0;
+            while !done.load(Ordering::Acquire) || looks < 10 {
+                for some in [&keys[..], &keys[..10]] {
+                    let mut seen = Vec::new();
+                    store.get_many(some, |_, value| seen.push(value.map(<[u8]>::to_vec))).unwrap();
+                    let whole = seen.iter().all(|value| *value == seen[0]);
+                    assert!(whole, "{:?} and others", seen[0]);
+                    looks += 1;
+                }
+            }
+        });
+    }
 }

@@ -1,0 +1,150 @@
+//! Figures for those who watch a store.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::{Stats, Store};
+
+/// What a store has, and what it has done since it was opened. Reads are not counted: a counter
+/// that threads share would cost them more than a part of a lookup does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Sizes now.
+    pub stats: Stats,
+    /// Puts and deletes that were written; a number.
+    pub written_records: u64,
+    /// Bytes of them, in the log.
+    pub written_bytes: u64,
+    /// Records that compaction wrote again; a number.
+    pub copied_records: u64,
+    /// Bytes of them.
+    pub copied_bytes: u64,
+    /// Log files that compaction removed; a number.
+    pub removed_files: u64,
+    /// Bytes of them.
+    pub removed_bytes: u64,
+    /// Times that the log was synced, each for all that was written until then.
+    pub syncs: u64,
+    /// Time that syncs took.
+    pub sync_time: Duration,
+    /// Checkpoints that were written; a number.
+    pub checkpoints: u64,
+    /// Time that writes were held back until compaction had made room.
+    pub held_back: Duration,
+}
+
+/// What is counted.
+#[derive(Default)]
+pub(super) struct Counters {
+    pub(super) written: Counter,
+    pub(super) copied: Counter,
+    pub(super) removed: Counter,
+    pub(super) checkpoints: AtomicU64,
+}
+
+/// Things and their bytes.
+#[derive(Default)]
+pub(super) struct Counter {
+    count: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counter {
+    pub(super) fn add(&self, count: usize, bytes: u64) {
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> (u64, u64) {
+        (self.count.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+impl Store {
+    /// Sizes, and what was done since opening.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let Counters { written, copied, removed, checkpoints } = &self.inner.counters;
+        let ((written_records, written_bytes), (copied_records, copied_bytes)) =
+            (written.get(), copied.get());
+        let (removed_files, removed_bytes) = removed.get();
+        let (syncs, sync_time) = self.inner.commit.syncs();
+        Metrics {
+            stats: self.stats(),
+            written_records,
+            written_bytes,
+            copied_records,
+            copied_bytes,
+            removed_files,
+            removed_bytes,
+            syncs,
+            sync_time,
+            checkpoints: checkpoints.load(Ordering::Relaxed),
+            held_back: self.inner.space.held_back(),
+        }
+    }
+}
+
+impl Stats {
+    /// The sizes in the text format of Prometheus, each with the label `store`.
+    #[must_use]
+    pub fn prometheus(&self, store: &str) -> String {
+        let mut text = String::new();
+        for (name, help, value) in [
+            ("keys", "Keys that have a value.", self.keys),
+            ("files", "Log files.", self.files),
+            ("log_bytes", "Bytes written in log files.", self.log_bytes),
+            ("dead_bytes", "Bytes of records that were overwritten or deleted.", self.dead_bytes),
+            ("tombstone_bytes", "Bytes of tombstones.", self.tombstone_bytes),
+            ("reserved_bytes", "Bytes that log files take on the device.", self.reserved_bytes),
+            ("index_bytes", "Bytes of the index in memory.", self.index_bytes),
+        ] {
+            sample(&mut text, (name, help, "gauge"), store, value);
+        }
+        text
+    }
+}
+
+impl Metrics {
+    /// All of it in the text format of Prometheus, each with the label `store`.
+    #[must_use]
+    pub fn prometheus(&self, store: &str) -> String {
+        let mut text = self.stats.prometheus(store);
+        for (name, help, value) in [
+            ("written_records_total", "Puts and deletes that were written.", self.written_records),
+            ("written_bytes_total", "Bytes of puts and deletes.", self.written_bytes),
+            ("copied_records_total", "Records that compaction wrote again.", self.copied_records),
+            ("copied_bytes_total", "Bytes of records that compaction wrote.", self.copied_bytes),
+            ("removed_files_total", "Log files that compaction removed.", self.removed_files),
+            ("removed_bytes_total", "Bytes of log files that were removed.", self.removed_bytes),
+            ("syncs_total", "Times that the log was synced.", self.syncs),
+            ("checkpoints_total", "Checkpoints that were written.", self.checkpoints),
+        ] {
+            sample(&mut text, (name, help, "counter"), store, value);
+        }
+        for (name, help, time) in [
+            ("sync_seconds_total", "Time that syncs took.", self.sync_time),
+            ("held_back_seconds_total", "Time that writes waited for compaction.", self.held_back),
+        ] {
+            sample(&mut text, (name, help, "counter"), store, time.as_secs_f64());
+        }
+        text
+    }
+}
+
+/// One metric with one sample.
+fn sample(
+    text: &mut String,
+    (name, help, kind): (&str, &str, &str),
+    store: &str,
+    value: impl std::fmt::Display,
+) {
+    let label = store.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
+    let name = format!("malkoha_store_{name}");
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "# HELP {name} {help}");
+    let _ = writeln!(text, "# TYPE {name} {kind}");
+    let _ = writeln!(text, "{name}{{store=\"{label}\"}} {value}");
+}

@@ -1,0 +1,152 @@
+//! How much room the log takes, and writes that wait until compaction has given enough of it back.
+//!
+//! The log may take a number of times the bytes of its live records, and a little more. From three
+//! fifths of what it may have beyond them, writes are slowed down: the nearer to the limit, the more.
+//! At the limit they wait. So there is an equilibrium at any rate of writes, as compaction is the
+//! cheaper the more there is that is dead.
+//!
+//! Nobody waits for what does not come: where compaction has nothing to give, or fails, or somebody
+//! else, a backup perhaps, has the right to remove files, writes go on, and the log gets longer.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::Inner;
+use crate::log::{FileTable, Writer};
+
+/// What a log may have beyond its share: some files of the least size.
+const SLACK: f64 = 4.0 * 1024.0 * 1024.0;
+/// The part of what may be beyond the live records from which writes are slowed down.
+const SOFT: f64 = 0.6;
+/// Bytes a second that are written half way between there and the limit.
+const HALF_WAY: f64 = 256.0 * 1024.0 * 1024.0;
+/// What is not worth sleeping for, and what a write sleeps at most.
+const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(4));
+/// How long a write waits until it looks again whether it must.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Bytes of a log, and who waits for them.
+#[derive(Default)]
+pub(super) struct Space {
+    /// Of live records.
+    live: AtomicU64,
+    /// Of log files and of what is kept for the copy of one, as the device has them.
+    taken: AtomicU64,
+    /// Whether a thread of the store is making room.
+    making: AtomicBool,
+    /// Whether it could not make any more.
+    vain: AtomicBool,
+    /// Nanoseconds that writes have to sleep.
+    debt: AtomicU64,
+    /// Nanoseconds that writes have slept or waited.
+    held_back: AtomicU64,
+    asleep: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Space {
+    /// Of live records, these bytes.
+    pub(super) fn set_live(&self, bytes: u64) {
+        self.live.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Records of so many bytes took the place of others. One thread at a time.
+    pub(super) fn replace(&self, old: u64, new: u64) {
+        // The sum of what each file says is not exact after a repair.
+        let live = self.live.load(Ordering::Relaxed) + new;
+        self.live.store(live.saturating_sub(old), Ordering::Relaxed);
+    }
+
+    pub(super) fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn held_back(&self) -> Duration {
+        Duration::from_nanos(self.held_back.load(Ordering::Relaxed))
+    }
+
+    /// Files came, went or got room: who waits looks again.
+    pub(super) fn note(&self, table: &FileTable, writer: &Writer) {
+        let tail = writer.tail().map(|tail| tail.id());
+        let taken = table
+            .files()
+            .iter()
+            .map(|file| if Some(file.id()) == tail { file.capacity() } else { file.least() });
+        self.taken.store(taken.sum::<u64>() + writer.reserved(), Ordering::Relaxed);
+        self.vain.store(false, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// How near the log is to its limit without `given` bytes that are about to go: 0 where writes
+    /// need not wait, 1 at the limit and beyond.
+    #[expect(clippy::cast_precision_loss, reason = "shares need no more than 53 bits")]
+    fn pressure(&self, ratio: f64, given: u64) -> f64 {
+        let live = self.live() as f64;
+        let beyond = self.taken.load(Ordering::Relaxed).saturating_sub(given) as f64 - live;
+        let most = live * (ratio - 1.0) + SLACK;
+        ((beyond - most * SOFT) / (most * (1.0 - SOFT))).clamp(0.0, 1.0)
+    }
+}
+
+impl Inner {
+    /// How near the log is to its limit, from 0 to 1, without `given` bytes that are about to go.
+    pub(super) fn pressure(&self, given: u64) -> f64 {
+        self.space.pressure(self.options.log_ratio, given)
+    }
+
+    /// Waits until so many bytes may be written.
+    #[inline]
+    pub(super) fn wait_for_space(&self, bytes: u64) {
+        if self.options.background && self.pressure(0) > 0.0 {
+            self.slow_down(bytes);
+        }
+    }
+
+    #[cold]
+    fn slow_down(&self, bytes: u64) {
+        let space = &self.space;
+        let slept = |time: Duration| {
+            let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            space.held_back.fetch_add(nanos, Ordering::Relaxed);
+        };
+        loop {
+            let pressure = self.pressure(0);
+            // Whoever else has the right to remove files may have it for hours.
+            let can_be_made = space.making.load(Ordering::Relaxed) || !self.maintenance.is_locked();
+            if space.vain.load(Ordering::Relaxed) || !can_be_made {
+                return;
+            }
+            self.look_after_space();
+            if pressure < 1.0 {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a positive number of nanoseconds, about"
+                )]
+                let owed = (bytes as f64 * 1e9 / HALF_WAY * pressure / (1.0 - pressure)) as u64;
+                let debt = space.debt.fetch_add(owed, Ordering::Relaxed).saturating_add(owed);
+                if debt >= u64::try_from(NAPS.0.as_nanos()).unwrap_or(0) {
+                    space.debt.store(0, Ordering::Relaxed);
+                    let nap = Duration::from_nanos(debt).min(NAPS.1);
+                    thread::sleep(nap);
+                    slept(nap);
+                }
+                return;
+            }
+            let mut asleep = space.asleep.lock();
+            space.changed.wait_for(&mut asleep, LOOK);
+            slept(LOOK);
+        }
+    }
+
+    /// Says whether this thread is making room, and if not any more, whether there is none to make.
+    pub(super) fn set_making_space(&self, making: bool, vain: bool) {
+        self.space.vain.store(vain, Ordering::Relaxed);
+        self.space.making.store(making, Ordering::Relaxed);
+        self.space.changed.notify_all();
+    }
+}

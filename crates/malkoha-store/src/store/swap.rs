@@ -1,0 +1,98 @@
+//! Writes that are done only if a key has what is expected.
+
+use super::Store;
+use super::read::is_alive;
+use crate::error::Result;
+use crate::locate::Located;
+use crate::log::Content;
+
+/// What became of a [`compare_and_swap`](Store::compare_and_swap).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// The key had the expected value, and has the new one.
+    Done,
+    /// The key had this value, or none, and still has.
+    Found(Option<Vec<u8>>),
+}
+
+/// What a key must have for a write to be done.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Expected<'a> {
+    Anything,
+    Exactly(Option<&'a [u8]>),
+}
+
+/// What became of a write.
+pub(super) enum Written {
+    /// Whether the key had a value before.
+    Done(bool),
+    /// What it has in place of what was expected.
+    Refused(Option<Vec<u8>>),
+}
+
+impl Expected<'_> {
+    /// What a key has, if it is not what was expected.
+    pub(super) fn refuses(self, found: Option<&Located<'_>>) -> Result<Option<Option<Vec<u8>>>> {
+        let Self::Exactly(expected) = self else { return Ok(None) };
+        let found = found.filter(|found| is_alive(&found.record));
+        let value = found.map(|found| found.record.value);
+        let refused = (value != expected).then(|| value.map(<[u8]>::to_vec));
+        if let Some(found) = found {
+            found.file.check_read(found.location)?;
+        }
+        Ok(refused)
+    }
+}
+
+impl Store {
+    /// Gives a key a value if it has none; returns whether it had none. No other write of the key
+    /// comes between looking and writing.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// assert!(store.put_if_absent(b"nest", b"reed warbler")?);
+    /// assert!(!store.put_if_absent(b"nest", b"cuckoo")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
+    }
+
+    /// Gives a key the value `new` in place of `old`, if that is what it has; `None` is no value: the
+    /// key must be absent, or is removed. Both values are compared byte by byte. As durable as
+    /// [`put`](Self::put); no other write of the key comes between looking and writing.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store, Swap};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// store.put(b"eggs", b"4")?;
+    /// assert_eq!(store.compare_and_swap(b"eggs", Some(b"4"), Some(b"5"))?, Swap::Done);
+    /// let found = Swap::Found(Some(b"5".to_vec()));
+    /// assert_eq!(store.compare_and_swap(b"eggs", Some(b"4"), None)?, found);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub fn compare_and_swap(
+        &self,
+        key: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<Swap> {
+        let content =
+            new.map_or_else(|| Content::delete(key, None), |value| Content::put(key, value, None));
+        Ok(match self.write_one(content, Expected::Exactly(old))? {
+            Written::Done(_) => Swap::Done,
+            Written::Refused(found) => Swap::Found(found),
+        })
+    }
+}

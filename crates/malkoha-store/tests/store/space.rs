@@ -1,0 +1,136 @@
+//! Room on the device under loads that never end: the log is a fixed number of times its live records.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use malkoha_store::{Batch, Durability, Options, Store};
+
+use crate::support::{Dir, key};
+
+/// Bytes of a record of these tests: head, key of at most 16, value of 400, to a multiple of 8.
+const RECORD: u64 = 432;
+const KEYS: u32 = 40_000;
+
+/// Bytes that a directory takes on the device.
+fn on_device(dir: &Dir) -> u64 {
+    let files = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap());
+    // One that is removed meanwhile takes none.
+    files.filter_map(|file| file.metadata().ok()).map(|file| file.blocks() * 512).sum()
+}
+
+/// A small generator: the same load every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((self.0 >> 33) % u64::from(n)).unwrap()
+    }
+}
+
+/// What is done to one key.
+enum Step {
+    Put(u32),
+    Delete(u32),
+}
+
+/// Fills a store, then does steps for `rounds` times as many bytes as live: at each look, the directory
+/// is less than 1.6 times the live records, and 4 MiB for files that are just made or removed.
+fn stays_small(rounds: u32, mut next: impl FnMut(u32, &mut Random) -> Step) {
+    let dir = Dir::new();
+    let options = Options::new().durability(Durability::System).seed(1);
+    let store = Store::open(dir.path(), &options).unwrap();
+    for n in 0..KEYS {
+        store.put(&key(n), &[1; 400]).unwrap();
+    }
+    let mut random = Random(7);
+    let mut most: f64 = 0.0;
+    for step in 0..KEYS * rounds {
+        match next(step, &mut random) {
+            Step::Put(n) => store.put(&key(n), &[2; 400]).unwrap(),
+            Step::Delete(n) => drop(store.delete(&key(n)).unwrap()),
+        }
+        if step % 1000 == 0 {
+            let live = store.len() * RECORD;
+            let taken = on_device(&dir).saturating_sub(4 << 20);
+            #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+            let ratio = taken as f64 / live as f64;
+            most = most.max(ratio);
+            let metrics = store.metrics();
+            assert!(ratio < 1.6, "{ratio} in step {step}: {metrics:?}");
+        }
+    }
+    eprintln!("at most {most}; {:?}", store.metrics());
+    assert!(store.background_error().is_none());
+    assert!(store.verify().unwrap().damage.is_empty());
+}
+
+/// Without an end to the growth of the log it was at 2.26 and rising.
+#[test]
+fn under_uniform_overwrites() {
+    stays_small(3, |_, random| Step::Put(random.below(KEYS)));
+}
+
+/// A few keys get nearly all writes: files are dead soon, or never.
+#[test]
+fn under_skewed_overwrites() {
+    stays_small(3, |step, random| {
+        Step::Put(if step % 10 == 0 { random.below(KEYS) } else { random.below(KEYS / 50) })
+    });
+}
+
+/// Overwrites in the order of the log.
+#[test]
+fn under_overwrites_in_turn() {
+    stays_small(3, |step, _| Step::Put(step % KEYS));
+}
+
+/// Keys that come and go beside many that stay: tombstones must go although older files live.
+#[test]
+fn under_keys_that_come_and_go() {
+    stays_small(3, |step, _| {
+        let n = KEYS + step / 2;
+        if step % 2 == 0 { Step::Put(n) } else { Step::Delete(n) }
+    });
+}
+
+/// Nine keys of ten go, and then all that is left is written again and again.
+#[test]
+fn under_deletes() {
+    stays_small(3, |step, random| {
+        if step < KEYS * 9 / 10 {
+            Step::Delete(step / 9 * 10 + step % 9)
+        } else {
+            Step::Put(random.below(KEYS / 10) * 10 + 9)
+        }
+    });
+}
+
+/// Somebody else has the right to remove files: writes do not wait for that.
+#[test]
+fn writes_go_on_where_compaction_cannot() {
+    let dir = Dir::new();
+    let store = Store::open(dir.path(), &Options::new().seed(1)).unwrap();
+    let mut batch = Batch::new();
+    for n in 0..5000 {
+        batch.put(&key(n), &[1; 400]).unwrap();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                assert!(store.verify().unwrap().damage.is_empty());
+            }
+        });
+        for _ in 0..20 {
+            store.apply(&batch).unwrap();
+        }
+        done.store(true, Ordering::Release);
+    });
+    let held_back = store.metrics().held_back;
+    assert!(held_back < Duration::from_secs(20), "{held_back:?}");
+    assert_eq!(store.len(), 5000);
+}
