@@ -43,6 +43,7 @@ fn one_is_told<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn one_thread_is_told_that_a_key_is_new() {
     one_is_told(&ConcurrentExpiringCuckooFilter::with_capacity(KEYS, 0.001, 1_000).unwrap());
     one_is_told(&GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_000).unwrap());
@@ -94,6 +95,7 @@ fn none_is_missed<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn none_that_lives_is_missed() {
     none_is_missed(&ConcurrentExpiringCuckooFilter::with_capacity(20_000, 0.001, 1_000).unwrap());
     none_is_missed(
