@@ -26,3 +26,20 @@ pub mod subject;
 pub mod threads;
 pub mod workload;
 mod zipf;
+
+/// The pages of `docs/guide`, whose programs are compiled and run as tests.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/which.md")]
+    mod which {}
+    #[doc = include_str!("../../../docs/guide/sizing.md")]
+    mod sizing {}
+    #[doc = include_str!("../../../docs/guide/deleting.md")]
+    mod deleting {}
+    #[doc = include_str!("../../../docs/guide/growing.md")]
+    mod growing {}
+    #[doc = include_str!("../../../docs/guide/hostile-keys.md")]
+    mod hostile_keys {}
+    #[doc = include_str!("../../../docs/guide/operations.md")]
+    mod operations {}
+}

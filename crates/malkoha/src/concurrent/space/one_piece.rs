@@ -31,7 +31,7 @@ impl OnePiece {
     }
 
     /// All buckets, segment by segment.
-    #[cfg(test)]
+    #[cfg(all(test, not(target_family = "wasm")))]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         &self.words
     }
