@@ -93,6 +93,15 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
         self.refresh(key).map(|_| ())
     }
 
+    /// [`insert`](Self::insert) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
+        self.refresh_hash(hash).map(|_| ())
+    }
+
     /// Inserts all `keys`, as [`insert`](Self::insert).
     ///
     /// # Errors
@@ -100,6 +109,15 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// If some were refused: the error names them, and all others are in.
     pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), BatchError> {
         self.refresh_many(keys).map(|_| ())
+    }
+
+    /// [`insert_many`](Self::insert_many) for hashes.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many).
+    pub fn insert_hashes(&self, hashes: &[u64]) -> Result<(), BatchError> {
+        self.refresh_hashes(hashes, &mut vec![false; hashes.len()])
     }
 
     /// Inserts a key, or lets it be seen now if it is in; returns whether it was new. Atomic.
@@ -127,6 +145,19 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// As [`insert_many`](Self::insert_many).
     pub fn refresh_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         self.see_many(keys, true)
+    }
+
+    /// [`refresh_many`](Self::refresh_many) for hashes, into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many); `new` tells about all others.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn refresh_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
+        self.see_hashes(hashes, true, new)
     }
 
     /// Inserts a key unless it is in, and leaves one that is in as old as it is; returns whether it
@@ -158,6 +189,19 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
         self.see_many(keys, false)
     }
 
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_many`](Self::insert_many); `new` tells about all others.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn insert_unique_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
+        self.see_hashes(hashes, false, new)
+    }
+
     fn see_many<K: Key>(&self, keys: &[K], refresh: bool) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
@@ -165,6 +209,18 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
             self.table.see_batch(hashes, refresh, |i, seen| told.note(start + i, seen));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)
+    }
+
+    fn see_hashes(
+        &self,
+        hashes: &[u64],
+        refresh: bool,
+        new: &mut [bool],
+    ) -> Result<(), BatchError> {
+        assert_eq!(hashes.len(), new.len(), "one answer for each hash");
+        let mut told = Told::new(new);
+        self.table.see_batch(hashes, refresh, |i, seen| told.note(i, seen));
+        all_but(told.refused, || self.table.refusal())
     }
 
     /// Removes a key, and those that share its fingerprint; returns whether it was in.
@@ -175,6 +231,25 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// [`remove`](Self::remove) for a hash.
     pub fn remove_hash(&self, hash: u64) -> bool {
         self.table.remove(hash, 0)
+    }
+
+    /// Removes all `keys`, as [`remove`](Self::remove); returns which were in.
+    pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        hash_chunks(self.hasher, keys, |start, hashes| {
+            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
+        });
+        removed
+    }
+
+    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn remove_hashes(&self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
+        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
     }
 
     /// Removes all keys, one shard after another.

@@ -5,7 +5,7 @@ use std::thread;
 
 use malkoha::tables::{Ages, Expiring, Sharded};
 use malkoha::{
-    AnyFilter, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter,
+    AnyFilter, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Key,
 };
 
 const THREADS: u64 = 4;
@@ -114,4 +114,40 @@ fn files_of_the_shared() {
     assert!((0..5_000_u64).all(|key| read.contains(key)) && read.len() == seen.len());
     read.advance(1_064);
     assert!(read.is_empty());
+}
+
+/// By hashes and by keys, one by one and many at once: the same keys come and go.
+fn by_hashes<T: Ages>(seen: &Filter<Sharded<Expiring<T>>>) {
+    let keys: Vec<u64> = (0..3_000).collect();
+    let hashes: Vec<u64> = keys.iter().map(|key| key.hash_with(seen.hasher())).collect();
+    let (first, second) = hashes.split_at(1_000);
+    seen.insert_hashes(first).unwrap();
+    assert!(seen.contains_many(&keys[..1_000]).iter().all(|&found| found));
+    seen.advance(500);
+    seen.insert_hash(hashes[0]).unwrap();
+    assert_eq!((seen.age(0_u64), seen.age(1_u64)), (Some(0), Some(500)));
+    let mut new = vec![true; 1_000];
+    seen.insert_unique_hashes(first, &mut new).unwrap();
+    assert!(new.iter().all(|&new| !new));
+    assert_eq!(seen.age(1_u64), Some(500), "it stays as old as it is");
+    seen.refresh_hashes(first, &mut new).unwrap();
+    assert!(new.iter().all(|&new| !new));
+    assert_eq!(seen.age(1_u64), Some(0));
+    let mut new = vec![false; 2_000];
+    seen.insert_unique_hashes(second, &mut new).unwrap();
+    let told = new.iter().filter(|&&new| new).count();
+    assert!(told > 1_980, "{told} of 2000 at 0.001");
+    assert_eq!(seen.len(), 1_000 + told as u64);
+    let mut removed = vec![false; 2_000];
+    seen.remove_hashes(second, &mut removed);
+    // A key that shares a fingerprint with one of the first goes with it.
+    assert!(removed.iter().filter(|&&removed| removed).count().abs_diff(told) < 20);
+    assert!(seen.remove_many(&keys[..1_000]).iter().filter(|&&removed| removed).count() > 990);
+    assert_eq!(seen.len(), 0);
+}
+
+#[test]
+fn hashes_do_what_keys_do() {
+    by_hashes(&ConcurrentExpiringCuckooFilter::with_capacity(3_000, 0.001, 1_500).unwrap());
+    by_hashes(&GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_500).unwrap());
 }
