@@ -2,6 +2,7 @@
 
 use super::restore::{Misfit, Restorer};
 use super::shared::Shared;
+use super::snapshot::Piece;
 use super::space::{Buckets, Extent, OnePiece, Space};
 use super::table::Table;
 use crate::error::BuildError;
@@ -21,13 +22,15 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     fn restored(&self) -> Result<Restorer<P, S>, Misfit> {
         let space = self.space.without_parts(&self.geometry).ok_or(Misfit::Memory)?;
         let mut restorer = Restorer::new(self.geometry, space);
+        let mut spent = Vec::new();
         for piece in self.pieces() {
+            spent.extend(Piece::spent([&piece]));
             restorer.add(piece.extent, &piece.words)?;
             for (key, copies) in piece.spilled {
                 restorer.add_spilled(key, copies)?;
             }
         }
-        for (name, child) in self.children() {
+        for (name, child) in self.children_of(&spent) {
             restorer.add_below(name, child.restored()?.table()?)?;
         }
         Ok(restorer)

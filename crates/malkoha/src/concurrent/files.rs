@@ -79,8 +79,8 @@ fn save<P: Locking, D: Depth>(
 ) -> io::Result<u64> {
     let pieces: Vec<Piece> = table.pieces().collect();
     let mut len = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.copies));
-    let mut below = Vec::new();
-    for (name, child) in table.children() {
+    let (spent, mut below) = (Piece::spent(&pieces), Vec::new());
+    for (name, child) in table.children_of(&spent) {
         let mut file = Vec::new();
         len = len.saturating_add(save(child, (hasher, capacity), &mut file)?);
         below.push((name, file));

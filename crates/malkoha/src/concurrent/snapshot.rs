@@ -12,6 +12,7 @@ use crate::entries::Entry;
 use crate::locks::Locking;
 use crate::spill::SpillKey;
 
+use super::beyond::Child;
 use super::bucket::Lanes;
 use super::space::{Buckets, Extent};
 use super::sync::Ordering;
@@ -32,6 +33,12 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// The names of those of some pieces that cannot be split: a table may lie below these.
+    pub(super) fn spent<'a>(pieces: impl IntoIterator<Item = &'a Self>) -> Vec<usize> {
+        let extents = pieces.into_iter().map(|piece| piece.extent);
+        extents.filter(|extent| extent.span == 0).map(|extent| extent.name).collect()
+    }
+
     /// All that is in the piece, slot by slot and then the spilled copies.
     pub(crate) fn entries(self, lanes: Lanes) -> impl Iterator<Item = Entry> {
         let Self { segment, words, spilled, .. } = self;
@@ -53,6 +60,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     /// * each copy of a key once, wherever it is moved.
     ///
     /// Tables below have pieces of their own, of which the same is true: no key moves between them.
+    /// Of one that was opened when its part had been copied already, all keys came later.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> {
         let mut name = 0;
         std::iter::from_fn(move || {
@@ -62,6 +70,11 @@ impl<P: Locking, S: Buckets> Table<P, S> {
                 piece
             })
         })
+    }
+
+    /// The tables below the parts that were copied as [`spent`](Piece::spent), by ascending names.
+    pub(super) fn children_of(&self, spent: &[usize]) -> impl Iterator<Item = (usize, &Child<P>)> {
+        self.children().filter(|(name, _)| spent.binary_search(name).is_ok())
     }
 
     /// All that is in, as [`pieces`](Self::pieces) has it.

@@ -8,7 +8,7 @@ impl<T: Ages> Sharded<Expiring<T>> {
     /// Lets it be this time in one shard after another.
     pub(crate) fn advance(&self, now: u64) {
         if now > self.time() {
-            self.each_mut(|shard| shard.advance(now));
+            self.at_one_time(|| self.each_mut(|shard| shard.advance(now)));
         }
     }
 

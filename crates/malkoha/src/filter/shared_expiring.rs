@@ -48,7 +48,7 @@ impl GrowableConcurrentExpiringCuckooFilter {
 impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// Lets it be the time `now` for all threads, in the unit in which [`ttl`](Self::ttl) is. A
     /// time before the present one changes nothing. Takes the lock of each shard in turn, if it is
-    /// later.
+    /// later, and waits while another thread copies the filter, to save it for one.
     pub fn advance(&self, now: u64) {
         self.table.advance(now);
     }

@@ -88,7 +88,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
     fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
         // In memory first, so that threads wait for a copy and not for the device.
         let mut shards = Vec::new();
-        for shard in self.copies() {
+        for shard in self.snapshot() {
             let mut bytes = Vec::new();
             shard.write(T::kind(true), hasher, &mut bytes)?;
             shards.push(bytes);

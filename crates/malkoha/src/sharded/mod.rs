@@ -9,7 +9,7 @@ mod found;
 mod lookup;
 
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{BuildError, InsertError, UnionError};
 use crate::growable::Growing;
@@ -32,6 +32,10 @@ struct Shard<T>(RwLock<T>);
 #[derive(Debug)]
 pub struct Sharded<T> {
     shards: Box<[Shard<T>]>,
+    /// Held by whoever lets it be another time in all shards, or copies all at one time: a key that
+    /// is refreshed meanwhile would otherwise be old in one copy, and expired by the time of the
+    /// next.
+    clock: Mutex<()>,
     /// Keys that it was built for.
     capacity: u64,
     value_bits: u32,
@@ -45,7 +49,7 @@ impl<T: Lookup> Sharded<T> {
         debug_assert!(shards.len().is_power_of_two() && shards.len() <= MAX_SHARDS);
         let value_bits = shards[0].value_bits();
         let shards = shards.into_iter().map(|table| Shard(RwLock::new(table)));
-        Self { shards: shards.collect(), capacity, value_bits }
+        Self { shards: shards.collect(), clock: Mutex::default(), capacity, value_bits }
     }
 
     /// The number of the shard of a hash.
@@ -76,6 +80,20 @@ impl<T: Lookup> Sharded<T> {
         T: Clone,
     {
         self.numbers().map(|number| self.shard(number).clone())
+    }
+
+    /// Copies of all shards at one time.
+    fn snapshot(&self) -> Vec<T>
+    where
+        T: Clone,
+    {
+        self.at_one_time(|| self.copies().collect())
+    }
+
+    /// Runs an operation on all shards, between which time does not go on.
+    pub(crate) fn at_one_time<R>(&self, operation: impl FnOnce() -> R) -> R {
+        let _clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        operation()
     }
 
     fn sum(&self, of: impl Fn(&T) -> u64) -> u64 {
@@ -221,7 +239,7 @@ impl Sharded<Growing> {
 
 impl<T: Clone + Lookup> Clone for Sharded<T> {
     fn clone(&self) -> Self {
-        Self::of(self.copies().collect(), self.capacity)
+        Self::of(self.snapshot(), self.capacity)
     }
 }
 

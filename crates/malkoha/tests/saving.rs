@@ -1,0 +1,165 @@
+//! Files that are saved while others write: to the same path, to the same filter, to the last byte
+//! of a disk.
+#![cfg(not(target_family = "wasm"))]
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use malkoha::{
+    Builder, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CuckooFilter,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentExpiringCuckooFilter, Key,
+};
+
+/// Two threads that save to one path once wrote into one temporary file: what was renamed over the
+/// path was half of each.
+#[test]
+fn two_threads_save_to_one_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.mlk");
+    let seen = ConcurrentCuckooFilter::with_capacity(20_000, 0.001).unwrap();
+    seen.insert_many(&(0..10_000_u64).collect::<Vec<_>>()).unwrap();
+    seen.save(&path).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let savers = [0, 1].map(|_| scope.spawn(|| (0..50).try_for_each(|_| seen.save(&path))));
+        let reader = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                assert_eq!(
+                    CuckooFilter::open(&path).map_err(|error| error.to_string())?.len(),
+                    10_000
+                );
+            }
+            Ok::<(), String>(())
+        });
+        let saved = savers.map(|saver| saver.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(reader.join().unwrap(), Ok(()));
+        saved.into_iter().for_each(|saved| saved.unwrap());
+    });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// The name of the temporary file was longer than the path's, and some systems allow 255 bytes.
+#[test]
+fn a_name_may_be_as_long_as_the_system_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n".repeat(255));
+    if fs::write(&path, "").is_err() {
+        return;
+    }
+    let filter = CuckooFilter::try_from_iter(["cuckoo"], 0.01).unwrap();
+    filter.save(&path).unwrap();
+    assert!(CuckooFilter::open(&path).unwrap() == filter);
+}
+
+/// What somebody else left, or put there for us to write through, stays as it is.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_beside_the_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("seen.mlk"), folder.path().join("other"));
+    fs::write(&other, "precious").unwrap();
+    for number in 0..200 {
+        let name = format!(".malkoha.{}.{number}", std::process::id());
+        std::os::unix::fs::symlink(&other, folder.path().join(name)).unwrap();
+    }
+    let name = format!(".seen.mlk.{}", std::process::id());
+    std::os::unix::fs::symlink(&other, folder.path().join(name)).unwrap();
+    let filter = CuckooFilter::try_from_iter(["cuckoo"], 0.01).unwrap();
+    filter.save(&path).unwrap();
+    assert!(CuckooFilter::open(&path).unwrap() == filter);
+    assert_eq!(fs::read(&other).unwrap(), b"precious");
+}
+
+/// Shards once were copied each at its own time, and a file of shards with different times is
+/// refused.
+#[test]
+fn what_is_saved_while_time_runs_is_read() {
+    let fixed = ConcurrentExpiringCuckooFilter::with_capacity(100_000, 0.01, 1_000).unwrap();
+    let growing = GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.01, 1_000).unwrap();
+    thread::scope(|scope| {
+        let clock = scope.spawn(|| {
+            for now in 0..20_000 {
+                fixed.advance(now);
+                growing.advance(now);
+                fixed.insert(now % 100).unwrap();
+                growing.insert(now % 100).unwrap();
+            }
+        });
+        while !clock.is_finished() {
+            let (before, earlier) = (fixed.now(), growing.now());
+            let read = ConcurrentExpiringCuckooFilter::from_bytes(&fixed.to_bytes()).unwrap();
+            assert!(read.now() >= before);
+            let read = GrowableConcurrentExpiringCuckooFilter::from_bytes(&growing.to_bytes());
+            assert!(read.unwrap().now() >= earlier);
+            // A copy is of one time, too.
+            let copy = fixed.clone();
+            copy.advance(copy.now());
+            assert!(ConcurrentExpiringCuckooFilter::from_bytes(&copy.to_bytes()).unwrap() == copy);
+        }
+    });
+}
+
+/// A table below a part, opened after the part was copied and before tables below were, once came
+/// into the file, which was refused: in it the part could still be split.
+#[test]
+fn what_is_saved_while_a_crowd_opens_tables_below_is_read() {
+    let builder: Builder<GrowableConcurrentCuckooFilter> = Builder::new();
+    let builder = builder.capacity(4_000_000).fpr(0.01).growth(2.0);
+    let segments = u64::from(builder.build().unwrap().geometry().segments);
+    let hasher = builder.hasher();
+    // All of the first segment, as somebody finds them who knows the hash.
+    let crowd: Vec<u64> = (0..u64::MAX)
+        .map(|key| key.hash_with(hasher))
+        .filter(|hash| ((hash >> 32) * segments) >> 32 == 0)
+        .take(200_000)
+        .collect();
+    let seen = builder.build().unwrap();
+    thread::scope(|scope| {
+        let inserts = scope.spawn(|| {
+            for hashes in crowd.chunks(100) {
+                seen.insert_hashes(hashes).unwrap();
+            }
+        });
+        while !inserts.is_finished() {
+            let read = GrowableConcurrentCuckooFilter::from_bytes(&seen.to_bytes()).unwrap();
+            assert_eq!(read.len(), read.entries().map(|entry| entry.copies).sum::<u64>());
+            // What is not full takes more, wherever tables below were opened.
+            let copy = seen.clone();
+            copy.insert_hashes(&crowd[..1_000]).unwrap();
+            assert!(crowd[..1_000].iter().all(|&hash| copy.contains_hash(hash)));
+        }
+    });
+    assert!(crowd.iter().all(|&hash| seen.contains_hash(hash)));
+}
+
+/// A disk that is full: the old file stays, and nothing else.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    const PATH: &str = "MALKOHA_SAVES_TO";
+    let large = || CuckooFilter::with_capacity(1_000_000, 0.01).unwrap();
+    if let Some(path) = std::env::var_os(PATH) {
+        let error = large().save(path).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge, "{error}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.mlk");
+    let small = CuckooFilter::try_from_iter(["cuckoo"], 0.01).unwrap();
+    small.save(&path).unwrap();
+    // Files of 64 KiB at most; the signal that comes with more is ignored.
+    let limited = std::process::Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact a_full_disk_leaves_the_old_file",
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .env(PATH, &path)
+        .output()
+        .unwrap();
+    assert!(limited.status.success(), "{}", String::from_utf8_lossy(&limited.stdout));
+    assert!(CuckooFilter::open(&path).unwrap() == small);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
