@@ -27,6 +27,27 @@ fn keys_come_and_go() {
 }
 
 #[test]
+fn puts_depend_on_what_a_key_has() {
+    let dir = Dir::new();
+    dir.run("store put s koel Cuculus --if-value Eudynamys").finds_nothing();
+    dir.run("store put s koel Eudynamys --if-absent").prints("");
+    dir.run("store put s koel Cuculus --if-absent").finds_nothing();
+    dir.run("store get s koel").prints("Eudynamys");
+    dir.run("store put s koel Cuculus --if-value Eudynamys").prints("");
+    let run = dir.run("store put s koel again --if-value Eudynamys --json");
+    assert_eq!((run.code, &run.json()["put"]), (Some(1), &false.into()));
+    for name in ["koel", "kiwi", "kea", "robin"] {
+        dir.run(&format!("store put s {name} 1")).prints("");
+    }
+    dir.run("store scan s --prefix k").prints("kea\nkiwi\nkoel\n");
+    dir.run("store scan s --hex --prefix 6b6f --values").prints("6b6f656c\t31\n");
+    dir.run("store scan s --prefix x").finds_nothing();
+    let told = dir.run("store stats --prometheus s").succeeds().stdout;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("\nmalkoha_store_keys{store=\"s\"} 4\n"), "{told}");
+}
+
+#[test]
 fn files_are_restored_byte_for_byte() {
     let text: Vec<u8> = (0..200_000_u32).flat_map(|n| (n * 7919).to_le_bytes()).collect();
     let dir = Dir::with("a", &text).and("b", "");

@@ -18,7 +18,7 @@ fn run_with(dir: &Dir, arguments: &str, last: &[u8]) -> Run {
 fn every_command_prints_a_record() {
     let dir = Dir::with("file", "x");
     for (command, code, record) in [
-        ("put --json s koel Eudynamys", 0, json!({ "key": "koel", "value_bytes": 9 })),
+        ("put --json s koel Eudynamys", 0, json!({ "key": "koel", "value_bytes": 9, "put": true })),
         (
             "get --json s koel",
             0,

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use malkoha_store::{Error, MAX_KEY, MAX_VALUE};
+use malkoha_store::{Entry, Error, MAX_KEY, MAX_VALUE, Store, Swap};
 use serde_json::json;
 
 use super::Place;
@@ -15,7 +15,7 @@ use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
 
-/// Give a key a value
+/// Give a key a value; exit code 1 if the key has not what was asked for
 #[derive(Args, Debug)]
 pub(super) struct Put {
     #[command(flatten)]
@@ -26,6 +26,14 @@ pub(super) struct Put {
 
     /// Value, of any bytes; none is standard input, to its end
     value: Option<OsString>,
+
+    /// Only if the key has no value
+    #[arg(long, conflicts_with = "if_value")]
+    if_absent: bool,
+
+    /// Only if the key has this value
+    #[arg(long, value_name = "OLD")]
+    if_value: Option<OsString>,
 
     #[command(flatten)]
     keys: KeyArgs,
@@ -80,6 +88,10 @@ pub(super) struct Scan {
     #[command(flatten)]
     keys: KeyArgs,
 
+    /// Only keys that begin with this, sorted by key; takes memory for each, and reads the whole log
+    #[arg(long)]
+    prefix: Option<OsString>,
+
     /// Print values too: a key, a tab and a value in each line, both as hex digits with --hex
     #[arg(long)]
     values: bool,
@@ -119,13 +131,23 @@ impl Put {
             }
         };
         let store = self.place.writing(true)?;
-        self.place.named(store.put(&key, &value))?;
+        let put = self.place.named(self.put(&store, &key, &value))?;
         self.place.named(store.close())?;
         if self.json {
-            let record = json!({ "value_bytes": value.len() });
+            let record = json!({ "value_bytes": value.len(), "put": put });
             print_record(&with_fields(record, [self.keys.field(&key)]))?;
         }
-        Ok(Outcome::Found)
+        Ok(Outcome::found_if(put))
+    }
+
+    /// Whether the key had what was asked for.
+    fn put(&self, store: &Store, key: &[u8], value: &[u8]) -> malkoha_store::Result<bool> {
+        if self.if_absent {
+            return store.put_if_absent(key, value);
+        }
+        let Some(old) = &self.if_value else { return store.put(key, value).map(|()| true) };
+        let swap = store.compare_and_swap(key, Some(old.as_bytes()), Some(value))?;
+        Ok(swap == Swap::Done)
     }
 }
 
@@ -175,6 +197,14 @@ impl Scan {
         let snapshot = store.snapshot();
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         let mut bad = 0_u64;
+        if let Some(prefix) = &self.prefix {
+            let found = self.place.named(snapshot.prefix(&self.keys.key(prefix)?))?;
+            for Entry { key, value, .. } in &found {
+                lines.write(&self.line(key, value)).context(CANNOT_WRITE)?;
+            }
+            lines.finish().context(CANNOT_WRITE)?;
+            return Ok(Outcome::found_if(!found.is_empty()));
+        }
         for entry in snapshot.iter() {
             let entry = match entry {
                 Ok(entry) => entry,

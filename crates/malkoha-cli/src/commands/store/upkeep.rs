@@ -23,6 +23,10 @@ pub(super) struct Stats {
     /// Print a JSON record
     #[arg(long)]
     json: bool,
+
+    /// Print the text format of Prometheus, for its collector of text files
+    #[arg(long, conflicts_with = "json")]
+    prometheus: bool,
 }
 
 /// Give back the space of what was overwritten or removed
@@ -87,6 +91,10 @@ backup itself, without pause: 'Store::backup' in the library.";
 impl Stats {
     pub(super) fn run(&self) -> Result<Outcome> {
         let stats = self.place.reading()?.stats();
+        if self.prometheus {
+            return print_line(stats.prometheus(&self.place.store.to_string_lossy()).trim_end())
+                .map(|()| Outcome::Found);
+        }
         if self.json {
             print_record(&json!({
                 "keys": stats.keys,
