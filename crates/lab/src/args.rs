@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use crate::grow::SOAK_KINDS;
 use crate::machine::Machine;
 use crate::ours::{DEFAULT_LAYOUTS, Ours};
 use crate::peer;
@@ -226,7 +227,7 @@ pub struct SoakArgs {
     #[arg(long, value_parser = parse_count, default_value = "100M")]
     pub operations: u64,
     /// Run these kinds alone, named as in the table and parted by semicolons
-    #[arg(long, value_delimiter = ';')]
+    #[arg(long, value_delimiter = ';', value_parser = SOAK_KINDS)]
     pub only: Vec<String>,
     /// Seed of the keys
     #[arg(long, default_value_t = 1)]

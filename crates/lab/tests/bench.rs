@@ -134,3 +134,16 @@ fn copies_are_counted_and_given_back() {
         assert!(text.contains(layout), "{text}");
     }
 }
+
+/// It once ran nothing, and said nothing.
+#[test]
+fn a_kind_that_soak_does_not_have_is_an_error_that_lists_those_it_has() {
+    let (good, text) = lab(&["soak", "--operations", "1000", "--only", "fixed, set;nonsense"]);
+    assert!(!good && text.contains("nonsense") && !text.contains("operations"), "{text}");
+    for kind in lab::grow::SOAK_KINDS {
+        assert!(text.contains(kind), "{kind}: {text}");
+    }
+    let (good, text) = lab(&["soak", "--operations", "1000", "--only", "fixed, set;shared, map"]);
+    assert!(good && text.contains("fixed, set") && text.contains("shared, map"), "{text}");
+    assert!(!text.contains("one owner"), "{text}");
+}

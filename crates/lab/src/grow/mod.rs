@@ -13,7 +13,7 @@ use malkoha::tables::Lookup;
 use malkoha::{Builder, Filter};
 
 pub use endless::report as report_endless;
-pub use soak::report as report_soak;
+pub use soak::{KINDS as SOAK_KINDS, report as report_soak};
 
 use crate::args::GrowArgs;
 use crate::keys::{Keys, Present};

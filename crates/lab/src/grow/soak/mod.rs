@@ -42,6 +42,17 @@ const HEAD: [&str; 9] = [
 const WORK: [&str; 7] =
     ["kind", "keys", "", "operations", "places, at most", "promised", "us, at most"];
 
+/// The kinds that are run, as the table names them.
+pub const KINDS: [&str; 7] = [
+    "one owner, set",
+    "one owner, map",
+    "shared, set",
+    "shared, map",
+    "fixed, set",
+    "fixed, map",
+    "fixed, shared set",
+];
+
 const UNIONS: u64 = 8;
 /// Keys that kinds that grow are built for.
 const CAPACITY: u64 = 1_000;
@@ -181,6 +192,7 @@ impl Soak<'_> {
 
     /// Whether a kind is to be run.
     fn is_asked(&self, name: &str) -> bool {
+        assert!(KINDS.contains(&name), "{name} cannot be asked for");
         self.args.only.is_empty() || self.args.only.iter().any(|only| only == name)
     }
 
