@@ -4,29 +4,28 @@ use std::io;
 use std::path::Path;
 
 use malkoha::tables::{Fixed, Growing};
-use malkoha::{AnyFilter, FileKind, Filter, Keys, MappedFile, ReadError, Values};
+use malkoha::{AnyFilter, Content, FileKind, Filter, Keys, MappedFile, ReadError, Values};
 use parking_lot::RwLock;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use crate::errors::Raise;
-use crate::store::{Kinds, Store};
+use crate::store::{Ages, Kinds, Store};
 
 /// Sets or maps, as files have them.
 pub(crate) trait Files: Kinds {
     /// What is asked for, in words.
     const NAME: &'static str;
-    /// The kind that is mapped read-only, and the one that is mapped so that changes stay in
-    /// memory.
-    const MAPPED: [FileKind; 2];
 
     /// The store of a file's content, if it is of this sort.
     fn store(any: AnyFilter) -> Option<Store<Self>>;
+
+    /// Opens a file of that kind, mapped if that can be.
+    fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError>;
 }
 
 impl Files for Keys {
     const NAME: &'static str = "set";
-    const MAPPED: [FileKind; 2] = [FileKind::Set, FileKind::GrowableSet];
 
     fn store(any: AnyFilter) -> Option<Store<Self>> {
         match any {
@@ -36,11 +35,14 @@ impl Files for Keys {
             _ => None,
         }
     }
+
+    fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError> {
+        map(path, kind, [FileKind::Set, FileKind::GrowableSet])
+    }
 }
 
 impl Files for Values {
     const NAME: &'static str = "map";
-    const MAPPED: [FileKind; 2] = [FileKind::Map, FileKind::GrowableMap];
 
     fn store(any: AnyFilter) -> Option<Store<Self>> {
         match any {
@@ -49,6 +51,28 @@ impl Files for Values {
             AnyFilter::SharedGrowableMap(map) => Some(Store::Shared(map)),
             _ => None,
         }
+    }
+
+    fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError> {
+        map(path, kind, [FileKind::Map, FileKind::GrowableMap])
+    }
+}
+
+impl Files for Ages {
+    const NAME: &'static str = "set whose keys expire";
+
+    fn store(any: AnyFilter) -> Option<Store<Self>> {
+        match any {
+            AnyFilter::ExpiringSet(filter) => Some(Store::Fixed(RwLock::new(filter))),
+            AnyFilter::GrowableExpiringSet(filter) => Some(Store::Growable(RwLock::new(filter))),
+            AnyFilter::SharedGrowableExpiringSet(filter) => Some(Store::Shared(filter)),
+            _ => None,
+        }
+    }
+
+    /// Read as a whole: there is no way to look keys up in it as it lies.
+    fn open(path: &Path, _: FileKind) -> Result<Store<Self>, ReadError> {
+        AnyFilter::open(path).and_then(sort)
     }
 }
 
@@ -71,14 +95,21 @@ fn another_kind<C: Files>(found: FileKind) -> ReadError {
     ReadError::Kind { expected: C::NAME, found: found.name() }
 }
 
-/// Maps a file.
+/// Opens a file, mapped if that can be.
 pub(crate) fn open<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> {
-    py.detach(|| map(path)).map_err(|error| raise(error, path))
+    py.detach(|| FileKind::of_file(path).and_then(|kind| C::open(path, kind)))
+        .map_err(|error| raise(error, path))
 }
 
-fn map<C: Files>(path: &Path) -> Result<Store<C>, ReadError> {
-    let kind = FileKind::of_file(path)?;
-    let [fixed, growable] = C::MAPPED;
+/// Maps a file: the first kind read-only, the second so that changes stay in memory.
+fn map<C>(
+    path: &Path,
+    kind: FileKind,
+    [fixed, growable]: [FileKind; 2],
+) -> Result<Store<C>, ReadError>
+where
+    C: Content + Files<Mapped = Filter<Fixed<MappedFile>, C>, Growable = Filter<Growing, C>>,
+{
     if kind == fixed {
         // SAFETY: the documentation of the Python function asks its callers not to write to the
         // file while it is open, as for numpy.memmap. Malkoha itself replaces files.

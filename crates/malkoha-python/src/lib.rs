@@ -7,6 +7,7 @@
 mod batch;
 mod columns;
 mod errors;
+mod expiring;
 mod face;
 mod files;
 mod filter;
@@ -22,5 +23,6 @@ use pyo3::prelude::*;
 fn _malkoha(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<filter::PyFilter>()?;
     module.add_class::<map::PyMap>()?;
+    module.add_class::<expiring::PyExpiring>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

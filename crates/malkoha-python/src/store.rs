@@ -3,40 +3,80 @@
 //! Locks are taken while the interpreter is attached or not, and never wait for it: whoever waits
 //! for a lock has let go of the interpreter, so that the holder can go on.
 
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 use std::ptr;
 
-use malkoha::tables::{Fixed, Growing, Lookup};
-use malkoha::{Content, Filter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap};
-use malkoha::{KeyHasher, Keys, MappedFile, Values};
+use malkoha::tables::Lookup;
+use malkoha::{BuildError, Content, Filter, KeyHasher, Keys, Values};
+use malkoha::{CuckooFilter, CuckooMap, ExpiringCuckooFilter, MappedFilter, MappedMap};
+use malkoha::{GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap};
+use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter};
+use malkoha::{GrowableCuckooFilter, GrowableCuckooMap};
 use parking_lot::RwLock;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
+use crate::errors::Raise;
+
 /// A set or a map.
 pub(crate) enum Store<C: Kinds> {
     /// Of fixed size, with one lock.
-    Fixed(RwLock<Filter<Fixed, C>>),
+    Fixed(RwLock<C::Fixed>),
     /// One that grows, with one lock.
-    Growable(RwLock<Filter<Growing, C>>),
+    Growable(RwLock<C::Growable>),
     /// One that grows and has locks of its own.
     Shared(C::Shared),
     /// In a file, of fixed size.
-    Mapped(Filter<Fixed<MappedFile>, C>),
+    Mapped(C::Mapped),
 }
 
-/// [`Keys`] or [`Values`], with the kind that threads share.
-pub(crate) trait Kinds: Content + Sized + Send + Sync + 'static {
+/// The tables of sets, of maps, or of sets whose keys expire.
+pub(crate) trait Kinds: Sized + Send + Sync + 'static {
+    type Fixed: Readable + Clone + PartialEq;
+    type Growable: Readable + Clone + PartialEq;
     type Shared: Readable + Clone + PartialEq;
+    type Mapped: Readable + PartialEq;
+
+    /// A copy in memory.
+    fn owned(mapped: &Self::Mapped) -> Result<Self::Fixed, BuildError>;
 }
 
 impl Kinds for Keys {
+    type Fixed = CuckooFilter;
+    type Growable = GrowableCuckooFilter;
     type Shared = GrowableConcurrentCuckooFilter;
+    type Mapped = MappedFilter;
+
+    fn owned(mapped: &MappedFilter) -> Result<CuckooFilter, BuildError> {
+        mapped.to_owned()
+    }
 }
 
 impl Kinds for Values {
+    type Fixed = CuckooMap;
+    type Growable = GrowableCuckooMap;
     type Shared = GrowableConcurrentCuckooMap;
+    type Mapped = MappedMap;
+
+    fn owned(mapped: &MappedMap) -> Result<CuckooMap, BuildError> {
+        mapped.to_owned()
+    }
+}
+
+/// Sets whose keys expire. They are never mapped.
+pub(crate) struct Ages;
+
+impl Kinds for Ages {
+    type Fixed = ExpiringCuckooFilter;
+    type Growable = GrowableExpiringCuckooFilter;
+    type Shared = GrowableConcurrentExpiringCuckooFilter;
+    type Mapped = Infallible;
+
+    fn owned(mapped: &Infallible) -> Result<ExpiringCuckooFilter, BuildError> {
+        match *mapped {}
+    }
 }
 
 /// What every kind can do. Apart from files, all of it is by hash.
@@ -58,6 +98,12 @@ macro_rules! forward {
         impl<T: Lookup + Send + Sync, C: Content + Send + Sync> Readable for Filter<T, C> {$(
             fn $name(&self, $($argument: $type),*) $(-> $result)? {
                 Filter::$name(self, $($argument),*)
+            }
+        )*}
+
+        impl Readable for Infallible {$(
+            fn $name(&self, $(_: $type),*) $(-> $result)? {
+                match *self {}
             }
         )*}
     };
@@ -97,24 +143,17 @@ impl<C: Kinds> Store<C> {
     }
 
     /// A copy that can change.
-    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self>
-    where
-        Filter<Fixed, C>: Clone,
-        Filter<Growing, C>: Clone,
-    {
-        use crate::errors::Raise;
+    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(match self {
             Self::Fixed(lock) => Self::Fixed(RwLock::new(lock.read_py_attached(py).clone())),
             Self::Growable(lock) => Self::Growable(RwLock::new(lock.read_py_attached(py).clone())),
             Self::Shared(filter) => Self::Shared(filter.clone()),
             Self::Mapped(filter) => {
-                Self::Fixed(RwLock::new(filter.to_owned().map_err(Raise::raise)?))
+                Self::Fixed(RwLock::new(C::owned(filter).map_err(Raise::raise)?))
             }
         })
     }
-}
 
-impl<C: Kinds> Store<C> {
     /// Whether both are of one kind, and their tables equal.
     pub(crate) fn equals(&self, other: &Self, py: Python<'_>) -> bool {
         match (self, other) {

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 import malkoha
-from malkoha import CuckooFilter, CuckooMap
+from malkoha import CuckooFilter, CuckooMap, ExpiringCuckooFilter
 
 STUBS = ast.parse((pathlib.Path(malkoha.__file__).parent / "_malkoha.pyi").read_text())
 CLASSES = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef)}
@@ -20,12 +20,12 @@ def stubbed(name):
     return {node.name: node for node in bodies if isinstance(node, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap])
+@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap, ExpiringCuckooFilter])
 def test_names_are_those_that_are(real):
     assert set(stubbed(real.__name__)) - INHERITED == set(vars(real)) - INHERITED
 
 
-@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap])
+@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap, ExpiringCuckooFilter])
 def test_arguments_are_those_that_are(real):
     checked = 0
     for name, node in stubbed(real.__name__).items():
@@ -41,7 +41,7 @@ def test_arguments_are_those_that_are(real):
     assert checked > 15
 
 
-@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap])
+@pytest.mark.parametrize("real", [CuckooFilter, CuckooMap, ExpiringCuckooFilter])
 def test_everything_is_documented(real):
     for name, member in {**vars(real), "class": real}.items():
         if not name.startswith("_"):

@@ -13,12 +13,13 @@ repository is the guide.
 """
 
 from ._errors import BuildError, InsertError, MalkohaError, ReadError, ReadOnlyError, UnionError
-from ._malkoha import CuckooFilter, CuckooMap, __version__
+from ._malkoha import CuckooFilter, CuckooMap, ExpiringCuckooFilter, __version__
 
 __all__ = [
     "BuildError",
     "CuckooFilter",
     "CuckooMap",
+    "ExpiringCuckooFilter",
     "InsertError",
     "MalkohaError",
     "ReadError",

@@ -1,11 +1,12 @@
 //! The class `CuckooFilter`.
 
-mod batches;
+pub(crate) mod batches;
 mod operators;
 
 use malkoha::tables::Change;
 use malkoha::{BatchError, CuckooFilter, Filter, GrowableConcurrentCuckooFilter};
-use malkoha::{GrowableCuckooFilter, InsertError, KeyHasher, Keys};
+use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter};
+use malkoha::{InsertError, KeyHasher, Keys};
 use parking_lot::RwLock;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -29,6 +30,7 @@ pub(crate) struct PyFilter {
 }
 
 common_methods!(PyFilter, "CuckooFilter");
+batches::batch_methods!(PyFilter);
 
 #[pymethods]
 impl PyFilter {
@@ -128,7 +130,7 @@ impl PyFilter {
 }
 
 /// What every set can do that can change.
-trait Set: Send {
+pub(crate) trait Set: Send {
     fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError>;
     fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
     fn remove_hash(&mut self, hash: u64) -> bool;
@@ -176,7 +178,11 @@ macro_rules! set {
     };
 }
 set!(Filter<T> where T: Change => Filter<T>, Filter::<T>::insert_hashes_with_threads);
-// Threads that share it bring batches of their own.
+// Threads that share them bring batches of their own.
 set!(&GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter, |set: &mut &_, hashes, _| {
     GrowableConcurrentCuckooFilter::insert_hashes(set, hashes)
 });
+set!(
+    &GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter,
+    |set: &mut &_, hashes, _| GrowableConcurrentExpiringCuckooFilter::insert_hashes(set, hashes)
+);

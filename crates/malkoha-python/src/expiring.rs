@@ -1,0 +1,273 @@
+//! The class `ExpiringCuckooFilter`.
+
+use std::ptr;
+
+use malkoha::tables::{Ages, Expiring};
+use malkoha::{BatchError, Builder, ExpiringCuckooFilter, Filter};
+use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter};
+use malkoha::{InsertError, KeyHasher};
+use parking_lot::RwLock;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::RwLockExt;
+
+use crate::batch::{self, Mask};
+use crate::columns::Columns;
+use crate::errors::{Raise, UnionError};
+use crate::face::common_methods;
+use crate::filter::Set;
+use crate::filter::batches::batch_methods;
+use crate::key;
+use crate::options::{self, Kind, Options};
+use crate::store::{self, Store, change_by};
+
+/// ExpiringCuckooFilter(ttl, capacity=None, fpr=0.001, *, resolution=None, growable=True,
+/// shared=False, seed=None, key=None)
+///
+/// A set that forgets a key when `ttl` has passed since it was added. Time is a number that
+/// advance() is given, in any unit: int(time.time()), say. A key is found for `ttl` always, and for at
+/// most one step of `resolution` longer, which is a fifteenth of `ttl` unless told.
+#[pyclass(name = "ExpiringCuckooFilter", module = "malkoha", frozen, weakref)]
+pub(crate) struct PyExpiring {
+    store: Store<store::Ages>,
+    hasher: KeyHasher,
+}
+
+common_methods!(PyExpiring, "ExpiringCuckooFilter");
+batch_methods!(PyExpiring);
+
+#[pymethods]
+impl PyExpiring {
+    #[new]
+    #[pyo3(signature = (ttl, capacity=None, fpr=0.001, *, resolution=None, growable=true,
+        shared=false, seed=None, key=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python's are named")]
+    fn new(
+        py: Python<'_>,
+        ttl: u64,
+        capacity: Option<u64>,
+        fpr: f64,
+        resolution: Option<u64>,
+        growable: bool,
+        shared: bool,
+        seed: Option<u64>,
+        key: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        if shared && !growable {
+            let message = "a shared set whose keys expire grows: leave growable out";
+            return Err(PyTypeError::new_err(message));
+        }
+        let hasher = options::hasher(seed, key)?;
+        let options = Options { capacity, fpr, growable, shared, growth: None, hasher };
+        let store = match options.kind()? {
+            Kind::Fixed => {
+                let builder = with_ages::<ExpiringCuckooFilter>(&options, ttl, resolution)?;
+                py.detach(|| builder.build()).map(|filter| Store::Fixed(RwLock::new(filter)))
+            }
+            Kind::Growable => {
+                let builder = with_ages::<GrowableExpiringCuckooFilter>(&options, ttl, resolution)?;
+                py.detach(|| builder.build()).map(|filter| Store::Growable(RwLock::new(filter)))
+            }
+            Kind::Shared => {
+                let builder: Builder<GrowableConcurrentExpiringCuckooFilter> =
+                    with_ages(&options, ttl, resolution)?;
+                py.detach(|| builder.build()).map(Store::Shared)
+            }
+        };
+        store.map(Self::from_store).map_err(Raise::raise)
+    }
+
+    /// Lets it be the time `now`, in the unit of ttl. An earlier time than the present one changes
+    /// nothing.
+    fn advance(&self, py: Python<'_>, now: u64) -> PyResult<()> {
+        self.change(py, |set| set.advance(now))
+    }
+
+    /// The latest time that advance() was given; 0 before any.
+    #[getter]
+    fn now(&self, py: Python<'_>) -> u64 {
+        self.read(py, |set| set.times().0)
+    }
+
+    /// The time for which a key is found at least.
+    #[getter]
+    fn ttl(&self, py: Python<'_>) -> u64 {
+        self.read(py, |set| set.times().1)
+    }
+
+    /// How much longer it may be found, rounded up.
+    #[getter]
+    fn resolution(&self, py: Python<'_>) -> u64 {
+        self.read(py, |set| set.times().2)
+    }
+
+    /// The time that has passed since a key was added or refreshed, at most, and less than a step of
+    /// resolution too long; None if it is not in.
+    fn age(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let hash = key::hash(key, self.hasher)?;
+        Ok(self.read(py, |set| set.age_hash(hash)))
+    }
+
+    /// Adds a key; one that is in is as young as a new one then.
+    fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
+    }
+
+    /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it was
+    /// new within the window. Of threads that add one key at the same time, one is told so.
+    fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
+    }
+
+    /// Adds a key as add() does; returns whether it was new.
+    fn refresh(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.refresh_hash(hash))?.map_err(Raise::raise)
+    }
+
+    /// Adds many keys, as refresh() does each, in their order; returns a numpy array of booleans
+    /// that says which were new. Nulls are not. Takes what contains_many() takes.
+    fn refresh_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = keys.py();
+        let keys = Columns::new(keys, self.hasher)?;
+        let mut mask = Mask::new(py, keys.len())?;
+        let answers = mask.as_mut_slice();
+        let refreshed = self.change(py, |set| {
+            py.detach(|| {
+                batch::change_in_order(&keys, answers, |hashes, new| {
+                    set.refresh_hashes(hashes, new)
+                })
+            })
+        })?;
+        refreshed.map_err(Raise::raise)?;
+        mask.into_array()
+    }
+
+    /// Forgets a key, and those that share its fingerprint; KeyError if it is not in.
+    fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.discard(py, key)? { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
+    }
+
+    /// Forgets a key, if it is in; returns whether it was.
+    fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let hash = key::hash(key, self.hasher)?;
+        self.change(py, |set| set.remove_hash(hash))
+    }
+
+    /// Forgets all keys.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.change(py, |set| set.clear())
+    }
+
+    /// The keys of both, each as young as in the one in which it is younger.
+    fn __or__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        let union = self.copy(py)?;
+        union.unite(other)?;
+        Ok(union)
+    }
+
+    fn __ior__(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.unite(other)
+    }
+}
+
+/// A builder of one whose keys expire.
+fn with_ages<F>(options: &Options, ttl: u64, step: Option<u64>) -> PyResult<Builder<F>> {
+    let builder = options.builder()?.expire_after(ttl);
+    Ok(match step {
+        Some(step) => builder.resolution(step),
+        None => builder,
+    })
+}
+
+impl PyExpiring {
+    fn from_store(store: Store<store::Ages>) -> Self {
+        let hasher = store.hasher();
+        Self { store, hasher }
+    }
+
+    #[inline]
+    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Aging) -> R) -> PyResult<R> {
+        match &self.store {
+            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
+            Store::Shared(filter) => Ok(change(&mut &*filter)),
+            Store::Mapped(never) => match *never {},
+        }
+    }
+
+    fn read<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aging) -> R) -> R {
+        match &self.store {
+            Store::Fixed(lock) => read(&*lock.read_py_attached(py)),
+            Store::Growable(lock) => read(&*lock.read_py_attached(py)),
+            Store::Shared(filter) => read(&filter),
+            Store::Mapped(never) => match *never {},
+        }
+    }
+
+    fn unite(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        let (py, other) = (other.py(), other.get());
+        if ptr::eq(self, other) {
+            return Ok(());
+        }
+        let united = match (&self.store, &other.store) {
+            (Store::Fixed(ours), Store::Fixed(theirs)) => {
+                change_by(py, ours, theirs, |ours, theirs| ours.union_with(theirs))
+            }
+            (Store::Growable(ours), Store::Growable(theirs)) => {
+                change_by(py, ours, theirs, |ours, theirs| ours.union_with(theirs))
+            }
+            (ours, theirs) => {
+                return Err(UnionError::new_err(format!(
+                    "a {} set whose keys expire and a {} one have no union: build both growable, \
+                     or both fixed",
+                    ours.kind(),
+                    theirs.kind()
+                )));
+            }
+        };
+        united.map_err(Raise::raise)
+    }
+}
+
+/// What every set can do whose keys expire.
+trait Aging: Set {
+    fn advance(&mut self, now: u64);
+    /// The present time, the time that keys live, and the resolution.
+    fn times(&self) -> (u64, u64, u64);
+    fn age_hash(&self, hash: u64) -> Option<u64>;
+    fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
+    fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+}
+
+macro_rules! aging {
+    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty) => {
+        impl$(<$table: $bound + Send>)? Aging for $set
+        $(where Filter<Expiring<$table>>: Set)?
+        {
+            fn advance(&mut self, now: u64) {
+                <$filter>::advance(self, now);
+            }
+
+            fn times(&self) -> (u64, u64, u64) {
+                (<$filter>::now(self), <$filter>::ttl(self), <$filter>::resolution(self))
+            }
+
+            fn age_hash(&self, hash: u64) -> Option<u64> {
+                <$filter>::age_hash(self, hash)
+            }
+
+            fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+                <$filter>::refresh_hash(self, hash)
+            }
+
+            fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
+                <$filter>::refresh_hashes(self, hashes, new)
+            }
+        }
+    };
+}
+aging!(Filter<Expiring<T>> where T: Ages => Filter<Expiring<T>>);
+aging!(&GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter);
