@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Content, Filter, hash_chunks};
 use crate::entries::Entry;
-use crate::key::{Key, KeyHasher, hash_one};
+use crate::key::{Key, hash_one};
 use crate::params::{float, math};
 use crate::table::traits::Lookup;
 
@@ -16,8 +16,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     pub fn contains<K: Key>(&self, key: K) -> bool {
         // As `hash_one`, but the two ways do not meet again: a lookup by XXH3 is then inlined as a
         // whole, with a tenth fewer instructions.
-        match self.hasher.seed() {
-            Some(seed) => self.contains_hash(key.hash_with(KeyHasher::new(seed))),
+        match self.hasher.xxh3() {
+            Some(hasher) => self.contains_hash(key.hash_with(hasher)),
             None => self.contains_keyed(&key),
         }
     }

@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
+use super::xxh3::Seed;
 use super::{Key, sip};
 use crate::arch::vectorized;
 
@@ -48,7 +47,7 @@ pub struct KeyHasher(Keyed);
 /// The halves of a SipHash key are in the order of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keyed {
-    Xxh3(u64),
+    Xxh3(Seed),
     Sip13([u64; 2]),
 }
 
@@ -78,7 +77,7 @@ impl KeyHasher {
     /// XXH3-64 with this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self(Keyed::Xxh3(seed))
+        Self(Keyed::Xxh3(Seed::new(seed)))
     }
 
     /// SipHash-1-3 with this key, whose first byte is the lowest. It protects as long as it cannot
@@ -103,6 +102,15 @@ impl KeyHasher {
         Self::sip13(u128::from_le_bytes(key))
     }
 
+    /// The hasher, if its function is XXH3, such that the compiler knows that.
+    #[inline(always)]
+    pub(crate) const fn xxh3(self) -> Option<Self> {
+        match self.0 {
+            Keyed::Xxh3(seed) => Some(Self(Keyed::Xxh3(seed))),
+            Keyed::Sip13(_) => None,
+        }
+    }
+
     /// Which function it is.
     #[must_use]
     pub const fn function(self) -> HashFunction {
@@ -116,7 +124,7 @@ impl KeyHasher {
     #[must_use]
     pub const fn seed(self) -> Option<u64> {
         match self.0 {
-            Keyed::Xxh3(seed) => Some(seed),
+            Keyed::Xxh3(seed) => Some(seed.seed),
             Keyed::Sip13(_) => None,
         }
     }
@@ -125,7 +133,7 @@ impl KeyHasher {
     #[must_use]
     pub const fn key(self) -> u128 {
         match self.0 {
-            Keyed::Xxh3(seed) => seed as u128,
+            Keyed::Xxh3(seed) => seed.seed as u128,
             Keyed::Sip13([low, high]) => (high as u128) << 64 | low as u128,
         }
     }
@@ -149,7 +157,7 @@ impl KeyHasher {
     #[must_use]
     pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
         match self.0 {
-            Keyed::Xxh3(seed) => xxh3_64_with_seed(bytes, seed),
+            Keyed::Xxh3(seed) => seed.hash_bytes(bytes),
             Keyed::Sip13(key) => sip::hash_bytes(key, bytes),
         }
     }
@@ -169,7 +177,7 @@ impl KeyHasher {
     #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
         match self.0 {
-            Keyed::Xxh3(seed) => xxh3_64_with_seed(&bytes, seed),
+            Keyed::Xxh3(seed) => seed.hash_array(bytes),
             Keyed::Sip13(key) => sip::hash_array(key, bytes),
         }
     }
@@ -179,7 +187,7 @@ impl fmt::Debug for KeyHasher {
     /// A key is secret, and debug output ends up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Keyed::Xxh3(seed) => f.debug_tuple("Xxh3").field(&seed).finish(),
+            Keyed::Xxh3(seed) => f.debug_tuple("Xxh3").field(&seed.seed).finish(),
             Keyed::Sip13(_) => f.debug_struct("Sip13").finish_non_exhaustive(),
         }
     }
@@ -190,7 +198,7 @@ impl fmt::Debug for KeyHasher {
 #[inline(always)]
 pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
     match hasher.0 {
-        Keyed::Xxh3(seed) => key.hash_with(KeyHasher::new(seed)),
+        Keyed::Xxh3(seed) => key.hash_with(KeyHasher(Keyed::Xxh3(seed))),
         Keyed::Sip13(sip) => sip_one(sip, &key),
     }
 }
@@ -206,7 +214,7 @@ pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]
     match hasher.0 {
         Keyed::Xxh3(seed) => {
             for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = key.hash_with(KeyHasher::new(seed));
+                *hash = key.hash_with(KeyHasher(Keyed::Xxh3(seed)));
             }
         }
         // SAFETY: the function asks nothing of its callers.

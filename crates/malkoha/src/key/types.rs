@@ -104,7 +104,7 @@ key_as_slice! {
 macro_rules! key_pointers {
     ($($type:ty),*) => {$(
         impl<K: Key + ?Sized> Key for $type {
-            #[inline]
+            #[inline(always)]
             fn hash_with(&self, hasher: KeyHasher) -> u64 {
                 (**self).hash_with(hasher)
             }
