@@ -4,7 +4,6 @@ use super::insert::Unique;
 use super::space::Buckets;
 use super::table::Table;
 use super::target::Target;
-use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::locks::Locking;
 
@@ -30,23 +29,22 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     /// asked for.
     #[inline(always)]
     pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Target)) {
-        let mut ring = [Probe::default(); RING];
-        let ask = |ring: &mut [Probe; RING], i: usize| {
-            let probe = self.addressing.probe(hashes[i]);
-            for bucket in self.buckets(&probe) {
+        let mut ring = [Target::default(); RING];
+        let ask = |target: &mut Target, hash: u64| {
+            *target = self.target(hash);
+            for bucket in self.buckets(target) {
                 prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
             }
-            ring[i % RING] = probe;
         };
-        for i in 0..hashes.len().min(RING) {
-            ask(&mut ring, i);
+        for (target, &hash) in ring.iter_mut().zip(hashes) {
+            ask(target, hash);
         }
         for i in 0..hashes.len() {
-            let probe = ring[i % RING];
-            if i + RING < hashes.len() {
-                ask(&mut ring, i + RING);
+            let target = &mut ring[i % RING];
+            step(i, target);
+            if let Some(&later) = hashes.get(i + RING) {
+                ask(target, later);
             }
-            step(i, &Target { probe, hash: hashes[i] });
         }
     }
 }

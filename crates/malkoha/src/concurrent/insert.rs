@@ -107,7 +107,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     fn with_splits<R>(
         &self,
         probe: &Probe,
-        attempt: impl Fn(&[AtomicU64]) -> Option<R>,
+        attempt: impl Fn(&S::Part<'_>) -> Option<R>,
     ) -> Option<R> {
         loop {
             let mut full = Extent::default();
@@ -167,7 +167,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     #[inline(never)]
     fn insert_refused(
         &self,
-        part: &[AtomicU64],
+        part: &S::Part<'_>,
         probe: &Target,
         refusal: Offer,
         max_kicks: u32,
@@ -211,7 +211,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     #[inline(never)]
     fn insert_unique_with_moves(
         &self,
-        part: &[AtomicU64],
+        part: &S::Part<'_>,
         probe: &Target,
         max_kicks: u32,
     ) -> Option<Option<Unique>> {

@@ -166,20 +166,15 @@ impl Growing {
     }
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
-        if !self.is_plain {
+        if !(self.is_plain && self.spill.is_empty()) {
             return self.remove_from_any(hash, value);
         }
         let target = self.target_as::<true>(hash);
-        for found in self.slots_of(&target).longest_first() {
-            if self.spill.take(&target.spill_key(found.fingerprint, value)) {
-                return true;
-            }
-            if found.value == value {
-                self.remove_at(&target, found);
-                return true;
-            }
+        let found = self.longest_slot_of(&target, value);
+        if let Some(found) = &found {
+            self.remove_at(&target, found);
         }
-        false
+        found.is_some()
     }
 
     /// [`try_remove`](Self::try_remove) where not all keys have a slot, or there are several trees.

@@ -42,8 +42,26 @@ impl Growing {
         })
     }
 
-    /// The slots that match.
+    /// The slot that matches and has this value, of those the one that knows most of its key.
     #[inline]
+    pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
+        let bytes = self.segments.from(target.entry.address());
+        let mut longest: Option<Match> = None;
+        with_codec!(&self.kernel, codec => {
+            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
+                let zeros = found.fingerprint.trailing_zeros();
+                let is_longer = longest.is_none_or(|best| zeros < best.fingerprint.trailing_zeros());
+                if is_longer && segment.value(bytes, at) == value {
+                    longest = Some(found);
+                }
+            });
+        });
+        longest
+    }
+
+    /// The slots that match.
     pub(super) fn slots_of(&self, target: &Target) -> Slots {
         let number = target.number();
         let bytes = self.bytes(number);

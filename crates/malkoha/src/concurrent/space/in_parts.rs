@@ -243,8 +243,13 @@ impl<D: Depth> Buckets for InParts<D> {
         ([probe.first, probe.second].map(bucket), word & !SPAN)
     }
 
+    type Part<'a>
+        = &'a [AtomicU64]
+    where
+        D: 'a;
+
     #[inline]
-    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R {
+    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&Self::Part<'_>) -> R) -> R {
         let name = self.name(probe.segment, probe.fingerprint);
         loop {
             let owner = self.owner(name);
@@ -252,7 +257,7 @@ impl<D: Depth> Buckets for InParts<D> {
             let _shared = part.lock.read().unwrap_or_else(PoisonError::into_inner);
             // Another thread may have split it while we waited.
             if self.owner(name).name == owner.name {
-                return change(&part.words);
+                return change(&&*part.words);
             }
         }
     }

@@ -12,6 +12,7 @@ pub use one_piece::OnePiece;
 pub(crate) use plan::{MAX_DOUBLINGS, MOST_PLACES, plan};
 
 use std::fmt::Debug;
+use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 
 use super::bucket::Lanes;
@@ -86,8 +87,13 @@ pub(crate) trait Buckets: Debug + Send + Sync {
     /// whenever the version of the fingerprint's stripe has changed.
     fn look(&self, probe: &Probe) -> ([&AtomicU64; 2], u64);
 
+    /// A part, to be looked up where all of it is needed.
+    type Part<'a>: Deref<Target = [AtomicU64]>
+    where
+        Self: 'a;
+
     /// Runs a change on the part that the probe belongs to, which is not split meanwhile.
-    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R;
+    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&Self::Part<'_>) -> R) -> R;
 
     /// Runs an operation on the part that begins with this name, which is not split meanwhile.
     /// Where there are locks, no change runs in it either.

@@ -1,5 +1,6 @@
 //! Buckets in one piece.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::{Buckets, Depth, Extent, Room, Root, Space};
@@ -39,6 +40,21 @@ impl OnePiece {
 
 impl Space for OnePiece {}
 
+/// A segment, which most changes do not look at as a whole.
+pub(crate) struct SegmentOf<'a> {
+    piece: &'a OnePiece,
+    segment: usize,
+}
+
+impl Deref for SegmentOf<'_> {
+    type Target = [AtomicU64];
+
+    fn deref(&self) -> &[AtomicU64] {
+        let places = self.piece.places;
+        &self.piece.words[self.segment * places..][..places]
+    }
+}
+
 // What is in memory has an index that fits usize.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 impl Buckets for OnePiece {
@@ -67,9 +83,11 @@ impl Buckets for OnePiece {
         ([probe.first, probe.second].map(|place| &self.words[start + place as usize]), 0)
     }
 
+    type Part<'a> = SegmentOf<'a>;
+
     #[inline(always)]
-    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&[AtomicU64]) -> R) -> R {
-        change(&self.words[probe.segment as usize * self.places..][..self.places])
+    fn in_part<R>(&self, probe: &Probe, change: impl FnOnce(&SegmentOf<'_>) -> R) -> R {
+        change(&SegmentOf { piece: self, segment: probe.segment as usize })
     }
 
     fn alone(&self, name: usize, operation: impl FnOnce(Extent, &[AtomicU64])) {
