@@ -215,6 +215,6 @@ pub mod tables {
     pub use crate::layout::work::{most_places_growing_shared, places_looked_at};
     #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
-    pub use crate::table::Fixed;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};
+    pub use crate::table::{Fixed, Rounds};
 }

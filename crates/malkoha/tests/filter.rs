@@ -291,6 +291,36 @@ fn building_from_a_slice_keeps_every_key() {
     }
 }
 
+/// What is read once makes the same filter as a slice, whether its length is known or a capacity is.
+#[test]
+fn building_from_an_iterator_is_building_from_a_slice() {
+    let keys: Vec<u64> = (0..1_000_000).collect();
+    let builder = CuckooFilter::builder().fpr(0.002);
+    let built = builder.build_from(&keys).unwrap();
+    assert!(builder.build_from_iter(&keys).unwrap() == built);
+    let unknown = || keys.iter().filter(|_| true);
+    assert!(builder.build_from_iter(unknown()).unwrap() == built);
+    let sized = builder.clone().capacity(1_000_000);
+    assert!(sized.build_from_iter(unknown()).unwrap() == built);
+    let refused = builder.clone().capacity(500_000).build_from_iter(unknown()).unwrap_err();
+    assert!(matches!(refused, malkoha::BuildError::Insert(InsertError::Full { .. })), "{refused}");
+}
+
+/// Hashes that somebody chose to lie in one segment take no more memory than others, and are
+/// refused by name.
+#[test]
+fn a_batch_for_one_segment_is_refused_by_name() {
+    let mut filter =
+        CuckooFilter::builder().capacity(700_000).fingerprint_bits(12).build().unwrap();
+    let hashes: Vec<u64> = (0..260_000_u64).map(|i| i.wrapping_mul(0x9e37_79b9) >> 8).collect();
+    let refused = filter.insert_hashes_with_threads(&hashes, 2).unwrap_err().refused;
+    assert_eq!(filter.len(), 260_000 - refused.len() as u64);
+    assert!(refused.len() > 1_000 && refused.is_sorted());
+    let mut refused = refused.into_iter().peekable();
+    let kept = (0..).zip(&hashes).filter(|(i, _)| refused.next_if_eq(i).is_none());
+    assert!(kept.map(|(_, &hash)| hash).all(|hash| filter.contains_hash(hash)));
+}
+
 /// The positions of refused keys are right also when the batch was sorted: all others are in.
 #[test]
 fn a_sorted_batch_names_what_it_refused() {

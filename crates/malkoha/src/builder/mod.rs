@@ -12,17 +12,15 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::error::BuildError;
+use crate::filter::rounds::{self, KeysOf};
 use crate::filter::{CuckooFilter, Filter};
 use crate::geometry::Layout;
-use crate::key::{Key, KeyHasher, hash_all};
+use crate::key::{Key, KeyHasher};
 use crate::table::traits::Change;
-use crate::threads::side_by_side;
 
 /// The hash of a filter that was given none. It is one that everybody knows, so that equal inputs
 /// give equal bytes, and filters that were built apart can be united.
 const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
-/// Fewer keys are hashed before a thread has started.
-const MIN_KEYS_PER_THREAD: usize = 1 << 16;
 
 /// Builds the filters and maps of this library: a capacity, a false-positive rate, and options.
 /// `F` is what it builds.
@@ -290,8 +288,8 @@ where
     /// Builds a filter of these keys, for as many keys as there are unless a capacity was given.
     /// The fastest way to fill a filter of fixed size: segment by segment, each in cache.
     ///
-    /// Takes 16 bytes meanwhile for each of at most 16,384 keys a segment, whatever the number of
-    /// keys: two thirds of the size of a filter with slots of 12 bits.
+    /// Takes some 9 bytes meanwhile for each of at most 24,576 keys a segment, whatever the number of
+    /// keys: less than two thirds of the size of a filter with slots of 12 bits.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -306,18 +304,45 @@ where
     ///
     /// If no such filter can be built, or a capacity was given that is too small.
     pub fn build_from<K: Key + Sync>(&self, keys: &[K]) -> Result<Filter<T>, BuildError> {
-        let (hasher, threads) = (self.hasher(), self.options.threads);
         let mut filter = self.sized_for(keys.len())?;
-        let round = filter.table.round(keys.len()).max(1);
-        let mut hashes = Vec::new();
-        for keys in keys.chunks(round) {
-            hashes.resize(keys.len(), 0);
-            let per_thread = keys.len().div_ceil(threads).max(MIN_KEYS_PER_THREAD);
-            let parts = keys.chunks(per_thread).zip(hashes.chunks_mut(per_thread)).collect();
-            side_by_side(parts, |(keys, hashes)| hash_all(hasher, keys, hashes));
-            filter.insert_hashes_with_threads(&hashes, threads)?;
-        }
+        filter.insert_on_threads(&KeysOf(keys, self.hasher()), self.options.threads)?;
         Ok(filter)
+    }
+
+    /// [`build_from`](Self::build_from) for keys that are read once, on one thread. No more is kept of
+    /// them meanwhile than by that, if a capacity was given or the iterator knows its length; else a
+    /// hash of 8 bytes for each key.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let lines = "koel\nmagpie\ncuckoo".lines();
+    /// let filter = CuckooFilter::builder().capacity(10).fpr(0.001).build_from_iter(lines)?;
+    /// assert!(filter.contains("koel"));
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`build_from`](Self::build_from).
+    pub fn build_from_iter<K: Key>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Filter<T>, BuildError> {
+        let (keys, hasher) = (keys.into_iter(), self.hasher());
+        let (least, most) = keys.size_hint();
+        let length = (most == Some(least)).then_some(least as u64);
+        let hashes = keys.map(|key| key.hash_with(hasher));
+        let Some(expected) = self.options.capacity.or(length) else {
+            return self.build_from_hashes(&hashes.collect::<Vec<_>>());
+        };
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX);
+        let mut filter = self.sized_for(expected)?;
+        if rounds::insert_stream(&mut filter.table, hashes, expected) {
+            Ok(filter)
+        } else {
+            Err(filter.table.refusal().into())
+        }
     }
 
     /// [`build_from`](Self::build_from) for hashes.

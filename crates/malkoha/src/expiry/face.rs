@@ -101,10 +101,6 @@ impl<T: Ages> Shardable for Expiring<T> {
 }
 
 impl<T: Ages> Change for Expiring<T> {
-    fn round(&self, hashes: usize) -> usize {
-        hashes.min(ring::GROUP * 64)
-    }
-
     #[inline]
     fn insert(&mut self, hash: u64, _value: u64) -> Result<(), InsertError> {
         self.see(hash, true).map(|_| ())
@@ -114,7 +110,6 @@ impl<T: Ages> Change for Expiring<T> {
         &mut self,
         hashes: &[u64],
         _value: impl Fn(usize) -> u64,
-        _threads: usize,
         mut refused: impl FnMut(usize),
     ) {
         self.see_batch(hashes, true, |i, seen| {

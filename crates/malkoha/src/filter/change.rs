@@ -3,9 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::rounds::{self, Hashes, KeysOf, Source};
 use super::{Filter, Keys, Told, all_but, hash_chunks};
 use crate::error::{BatchError, InsertError};
-use crate::key::{Key, hash_all, hash_one};
+use crate::key::{Key, hash_one};
 use crate::table::traits::Change;
 
 impl<T: Change> Filter<T, Keys> {
@@ -100,21 +101,14 @@ impl<T: Change> Filter<T, Keys> {
         all_but(told.refused, || self.table.refusal())
     }
 
-    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment first,
-    /// at 16 bytes per key for a bounded number of keys at a time.
+    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment, at 9
+    /// bytes per key for at most 24,576 keys a segment at a time.
     ///
     /// # Errors
     ///
     /// If some were refused: the error names them, and all the others are in.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchError> {
-        let mut refused = Vec::new();
-        let round = self.table.round(keys.len()).max(1);
-        let mut hashes = Vec::with_capacity(round);
-        for (number, keys) in keys.chunks(round).enumerate() {
-            hashes.resize(keys.len(), 0);
-            hash_all(self.hasher, keys, &mut hashes);
-            self.table.insert_batch(&hashes, |_| 0, 1, |i| refused.push(number * round + i));
-        }
+        let refused = rounds::insert(&mut self.table, &KeysOf(keys, self.hasher));
         all_but(refused, || self.table.refusal())
     }
 
@@ -124,7 +118,8 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// As [`insert_many`](Self::insert_many).
     pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchError> {
-        self.insert_hashes_with_threads(hashes, 1)
+        let refused = rounds::insert(&mut self.table, &Hashes(hashes));
+        all_but(refused, || self.table.refusal())
     }
 
     /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
@@ -139,8 +134,16 @@ impl<T: Change> Filter<T, Keys> {
         hashes: &[u64],
         threads: usize,
     ) -> Result<(), BatchError> {
-        let mut refused = Vec::new();
-        self.table.insert_batch(hashes, |_| 0, threads, |i| refused.push(i));
+        self.insert_on_threads(&Hashes(hashes), threads)
+    }
+
+    /// Inserts a batch on up to so many threads.
+    pub(crate) fn insert_on_threads(
+        &mut self,
+        source: &(impl Source + Sync),
+        threads: usize,
+    ) -> Result<(), BatchError> {
+        let refused = rounds::insert_on_threads(&mut self.table, source, threads);
         all_but(refused, || self.table.refusal())
     }
 

@@ -1,7 +1,5 @@
 //! What only sets and maps of fixed size have.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::{Content, CuckooFilter, CuckooMap, Filter, all_but, same_hash};
@@ -31,7 +29,7 @@ impl CuckooFilter {
 
     /// A filter of exactly these keys, sized for them, with at most this false-positive rate.
     ///
-    /// Keeps a hash of 8 bytes for each key while it builds.
+    /// Keeps a hash of 8 bytes for each key while it builds, if the iterator does not know its length.
     ///
     /// # Errors
     ///
@@ -40,10 +38,7 @@ impl CuckooFilter {
         keys: impl IntoIterator<Item = K>,
         fpr: f64,
     ) -> Result<Self, BuildError> {
-        let builder = Self::builder().fpr(fpr);
-        let hasher = builder.hasher();
-        let hashes: Vec<u64> = keys.into_iter().map(|key| key.hash_with(hasher)).collect();
-        builder.build_from_hashes(&hashes)
+        Self::builder().fpr(fpr).build_from_iter(keys)
     }
 }
 

@@ -14,6 +14,7 @@ mod lookups;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
+pub(crate) mod rounds;
 #[cfg(feature = "serde")]
 mod serde;
 #[cfg(feature = "std")]

@@ -113,7 +113,7 @@ impl<T: Change> Filter<T, Values> {
         pair_chunks(pairs, |start, hashes, pairs| {
             if pairs.iter().all(|&(_, value)| self.fits(value)) {
                 let refused = |i| refused.push(start + i);
-                return self.table.insert_batch(hashes, |i| pairs[i].1, 1, refused);
+                return self.table.insert_batch(hashes, |i| pairs[i].1, refused);
             }
             for (i, &(hash, value)) in pairs.iter().enumerate() {
                 if let Err(error) = self.insert_hash(hash, value) {

@@ -8,7 +8,7 @@ use super::shape::LANES;
 use super::table::{Growing, narrow};
 use crate::entries::Entry;
 use crate::error::InsertError;
-use crate::filter::{CHUNK, whole};
+use crate::filter::whole;
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
@@ -116,10 +116,6 @@ impl Shardable for Growing {
 }
 
 impl Change for Growing {
-    fn round(&self, hashes: usize) -> usize {
-        hashes.min(CHUNK)
-    }
-
     #[inline]
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
         Growing::insert(self, hash, value);
@@ -130,7 +126,6 @@ impl Change for Growing {
         &mut self,
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
-        _threads: usize,
         _refused: impl FnMut(usize),
     ) {
         self.ahead(hashes, |table, i, hash| Growing::insert(table, hash, value(i)));

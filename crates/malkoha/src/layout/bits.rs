@@ -3,7 +3,7 @@
 /// A machine integer that holds a whole bucket.
 pub(crate) trait Word:
     Copy
-    + PartialEq
+    + Ord
     + core::ops::BitAnd<Output = Self>
     + core::ops::BitOr<Output = Self>
     + core::ops::BitXor<Output = Self>

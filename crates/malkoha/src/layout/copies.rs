@@ -6,7 +6,8 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
-use crate::layout::{self, Search, TableLayout, search, work};
+use crate::layout::work::{self, Refusals};
+use crate::layout::{self, Search, TableLayout, search};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Places that a copy may look at for room before it is spilled, and a new key before it looks for
@@ -133,19 +134,23 @@ pub(crate) fn retain<L: TableLayout>(
     }
 }
 
-/// Takes a copy of a pair from the spill list, else from the table.
+/// Takes a copy of a pair from the spill list, else from the table. It pays for what its segment
+/// owes.
 #[inline]
 pub(crate) fn remove<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    spill: &mut Spill,
+    (refusals, spill): (&mut Refusals, &mut Spill),
     (probe, value): (&Probe, u64),
 ) -> bool {
-    if spill.is_empty() {
-        layout.remove(bytes, probe, value)
-    } else {
-        remove_spilled(layout, bytes, spill, (probe, value))
+    if spill.is_empty() && !refusals.are_owed() {
+        return layout.remove(bytes, probe, value);
     }
+    let removed = remove_spilled(layout, bytes, spill, (probe, value));
+    if removed {
+        refusals.removed(probe.segment);
+    }
+    removed
 }
 
 #[inline(never)]

@@ -10,7 +10,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::bits::{Word, load_at, load_from, read, write};
+use crate::layout::bits::{Word, fill, load_at, load_from, read, split, write};
 use crate::layout::{Offer, Room, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
@@ -252,6 +252,30 @@ impl<W: Word> TableLayout for GapWindows<W> {
             }
         }
         Offer::Full
+    }
+
+    /// The window with more free slots. What finds none writes nothing to a slot.
+    #[inline(always)]
+    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let (base, fingerprint) = (self.base(probe), probe.fingerprint);
+        let gap_bits = self.gap_bits(fingerprint);
+        let [first, second] = [probe.first, probe.second].map(|place| {
+            let (at, shift) = split(base, self.bit(place));
+            W::load(bytes, at) >> shift
+        });
+        let is_free = |word: W| u64::from(word & self.slot_mask == W::ZERO);
+        let free = |word: W| (is_free(word), is_free(word >> gap_bits));
+        let (first_free, second_free) = (free(first), free(second));
+        let is_second = second_free.0 + second_free.1 > first_free.0 + first_free.1;
+        let place = if is_second { probe.second } else { probe.first };
+        let (start, end) = if is_second { second_free } else { first_free };
+        // The start of the window if it is free, else its end.
+        let at_end = start ^ 1;
+        let is_refused = (start | end == 0) | self.holds(first, second, fingerprint);
+        let stored = if is_refused { 0 } else { fingerprint << 1 | at_end };
+        let bit = self.bit(place) + at_end * u64::from(gap_bits);
+        fill(bytes, base, bit, self.slot_bits, stored);
+        !is_refused
     }
 
     fn for_each_occupant(

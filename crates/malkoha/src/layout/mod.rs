@@ -7,6 +7,7 @@ pub(crate) mod aged;
 pub(crate) mod bits;
 pub(crate) mod copies;
 pub(crate) mod gap;
+mod guide;
 mod lanes;
 mod matches;
 mod search;
@@ -17,6 +18,7 @@ pub(crate) mod work;
 pub use copies::Copies;
 pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
+pub(crate) use guide::Guide;
 pub(crate) use lanes::Lanes;
 pub(crate) use matches::Matches;
 pub(crate) use search::{Neighbours, Search, Step, insert, insert_with_moves, prefetch_neighbours};
@@ -131,6 +133,13 @@ pub(crate) trait TableLayout: Room {
     /// and never beyond a key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
+    /// Takes a free candidate slot of a set, if it sees no equal fingerprint: in cache without a
+    /// branch that is hard to predict, if the layout can. Which one may differ from
+    /// [`offer`](Self::offer)'s. `false`: nothing was done.
+    #[inline(always)]
+    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        self.offer(bytes, probe, 0) == Offer::Taken
+    }
     /// Occupied slots of the segment that begins at byte `base`.
     fn occupied(&self, bytes: &[u8], base: usize) -> u64;
     /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.

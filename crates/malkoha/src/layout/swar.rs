@@ -278,6 +278,27 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         }
     }
 
+    /// The emptier bucket, which is the lesser number, since occupied lanes come first. What finds
+    /// no room writes the bucket as it was.
+    #[inline(always)]
+    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
+        let (base, fingerprint) = (self.base(probe), probe.fingerprint);
+        let first = self.load(bytes, base, probe.first) & self.mask;
+        let second = self.load(bytes, base, probe.second) & self.mask;
+        let is_copy = self.difference(first, fingerprint).either_has_zero_lane(
+            self.difference(second, fingerprint),
+            self.ones,
+            self.highs,
+        );
+        let is_second = second < first;
+        let place = if is_second { probe.second } else { probe.first };
+        let bucket = if is_second { second } else { first };
+        let is_refused = is_copy | (bucket & self.last_lane != W::ZERO);
+        let new = if is_refused { bucket } else { self.pushed(bucket, fingerprint) };
+        self.store(bytes, base, place, new);
+        !is_refused
+    }
+
     fn for_each_occupant(
         &self,
         bytes: &[u8],

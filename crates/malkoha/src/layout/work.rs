@@ -23,7 +23,7 @@ const BEYOND: u64 = 4 + MOST_SLOTS;
 
 /// Places that an insert into a table of fixed size looks at, at most, if it may consider so many
 /// evictions: two near searches, one for copies that could give way between them, with the
-/// occupants of each place, and a far one.
+/// occupants of each place, and a far one. In a large batch up to 128 more.
 #[must_use]
 pub const fn most_places(max_kicks: u32) -> u64 {
     let near = if max_kicks < NEAR { max_kicks } else { NEAR } as u64;
@@ -89,6 +89,7 @@ impl Refusals {
     }
 
     /// Notes a removal.
+    #[inline(never)]
     pub(crate) fn removed(&mut self, segment: u64) {
         let Some(all) = &mut self.owed else { return };
         let Some(owed) = all.get_mut(&segment) else { return };

@@ -174,7 +174,7 @@ impl<T: Change + Clone> Sharded<T> {
     ) {
         self.by_shard(hashes, |number, positions, hashes| {
             let value = |i: usize| value(positions[i]);
-            self.shard_mut(number).insert_batch(hashes, value, 1, |i| refused(positions[i]));
+            self.shard_mut(number).insert_batch(hashes, value, |i| refused(positions[i]));
         });
     }
 

@@ -1,5 +1,7 @@
 //! Lookups and inserts of many keys in a table of fixed size, whose cache misses overlap.
 
+use alloc::vec::Vec;
+
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::{self, Offer, Search, TableLayout, copies};
@@ -55,6 +57,39 @@ vectorized! {
     }
 }
 
+vectorized! {
+    /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
+    /// are in cache. Hashes, in little-endian order, that got no slot at once are added to
+    /// `left`.
+    ///
+    /// # Safety
+    ///
+    /// None is needed: functions of several instruction sets are unsafe as a rule.
+    pub(crate) unsafe fn offer_in_cache<L: TableLayout>(
+        layout: &L,
+        bytes: &mut [u8],
+        first_segment: u64,
+        hashes: &[[u8; 8]],
+        left: &mut Vec<u64>,
+    ) {
+        let mut number = left.len();
+        left.resize(number + hashes.len(), 0);
+        let mut probes = [Probe::default(); GROUP];
+        for hashes in hashes.chunks(GROUP) {
+            for (probe, hash) in probes.iter_mut().zip(hashes) {
+                *probe = layout.probe(u64::from_le_bytes(*hash));
+                probe.segment -= first_segment;
+            }
+            for (probe, hash) in probes.iter().zip(hashes) {
+                // Written in any case, and kept if the count says so: no branch.
+                left[number] = u64::from_le_bytes(*hash);
+                number += usize::from(!layout.offer_in_cache(bytes, probe));
+            }
+        }
+        left.truncate(number);
+    }
+}
+
 /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
 /// asked for. `bytes` begin with segment number `first_segment`, and the probes count from there.
 #[inline(always)]
@@ -78,7 +113,7 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
 /// overlap their misses too.
 const WAITING: usize = 16;
 
-/// Inserts into the segments from number `first_segment` on, which `bytes` begin with. Calls
+/// Inserts all hashes. Calls
 /// `refused(i)` for each hash that found no place; number `i` has the value `value(i)`.
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
@@ -86,7 +121,7 @@ pub(crate) fn insert<L: TableLayout>(
     (search, spill): (&mut Search, &mut Spill),
     hashes: &[u64],
     value: impl Fn(usize) -> u64,
-    (first_segment, max_kicks): (u64, u32),
+    max_kicks: u32,
     mut refused: impl FnMut(usize),
 ) {
     let far = search.is_far();
@@ -103,7 +138,7 @@ pub(crate) fn insert<L: TableLayout>(
             refused(i);
         }
     };
-    pipelined(layout, bytes, hashes, first_segment, |bytes, i, probe| {
+    pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
         let offer = layout.offer(bytes, probe, value(i));
         if offer == Offer::Taken {
             return;

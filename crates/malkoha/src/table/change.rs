@@ -1,5 +1,6 @@
 //! Changing a table of fixed size.
 
+use alloc::vec::Vec;
 use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
@@ -9,13 +10,24 @@ use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
 use crate::table::kernel::with_layout;
 use crate::table::traits::{Change, Lookup};
-use crate::table::{batch, partition};
+use crate::table::{Rounds, batch, partition};
 
 impl Change for Fixed {
-    /// Enough to fill segments in cache.
-    fn round(&self, hashes: usize) -> usize {
-        let segments = self.parts.geometry.segments as usize;
-        segments.saturating_mul(partition::HASHES_PER_SEGMENT).min(hashes)
+    fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
+        // Sorting hashes loses their positions, which values need.
+        if self.value_bits() > 0 {
+            return None;
+        }
+        Rounds::new(&self.parts.geometry, hashes, threads)
+    }
+
+    fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
+        let (max_kicks, hashes) = (self.parts.max_kicks, round.len());
+        let refused = with_layout!(&self.kernel, layout => {
+            partition::insert(layout, (&mut *self.bytes, &mut self.spill), round, max_kicks)
+        });
+        self.parts.len += (hashes - refused.len()) as u64;
+        refused
     }
 
     #[inline(always)]
@@ -32,7 +44,6 @@ impl Change for Fixed {
         &mut self,
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
-        threads: usize,
         mut refused: impl FnMut(usize),
     ) {
         let mut inserted = hashes.len() as u64;
@@ -41,19 +52,10 @@ impl Change for Fixed {
             refused(i);
         };
         let max_kicks = self.parts.max_kicks;
-        // Sorting hashes loses their positions, which values need.
-        let is_set = self.value_bits() == 0;
-        let plan =
-            is_set.then(|| partition::Plan::new(&self.parts.geometry, hashes.len(), threads));
-        let (bytes, search, spill) = (&mut *self.bytes, &mut self.search, &mut self.spill);
-        with_layout!(&self.kernel, layout => match plan.flatten() {
-            Some(plan) => {
-                partition::insert(layout, (bytes, spill), hashes, max_kicks, &plan, refused);
-            }
-            None => {
-                let (room, range) = ((search, spill), (0, max_kicks));
-                batch::insert(layout, bytes, room, hashes, value, range, &mut refused);
-            }
+        let Self { bytes, search, spill, .. } = self;
+        with_layout!(&self.kernel, layout => {
+            let room = (&mut *search, &mut *spill);
+            batch::insert(layout, bytes, room, hashes, value, max_kicks, &mut refused);
         });
         self.parts.len += inserted;
     }
@@ -91,9 +93,6 @@ impl Change for Fixed {
     #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.take(hash, value);
-        if removed && self.search.refusals.are_owed() {
-            self.pay(hash);
-        }
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -106,14 +105,12 @@ impl Change for Fixed {
         value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
-        if self.search.refusals.are_owed() {
-            let removals = hashes.iter().enumerate();
-            return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
-        }
-        let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
+        let Self { bytes, search, spill, parts, .. } = self;
+        let (refusals, len) = (&mut search.refusals, &mut parts.len);
         with_layout!(&self.kernel, layout => {
-            batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-                let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
+            batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
+                let beside = (&mut *refusals, &mut *spill);
+                let removed = copies::remove(layout, bytes, beside, (probe, value(i)));
                 *len = len.saturating_sub(removed.into());
                 done(i, removed);
             });
@@ -158,18 +155,9 @@ impl Fixed {
     #[inline]
     fn take(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
-            let pair = (&layout.probe(hash), value);
-            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
+            let beside = (&mut self.search.refusals, &mut self.spill);
+            copies::remove(layout, &mut self.bytes, beside, (&layout.probe(hash), value))
         })
-    }
-
-    /// Lets a removal pay for what its segment owes.
-    #[cold]
-    #[inline(never)]
-    fn pay(&mut self, hash: u64) {
-        with_layout!(&self.kernel, layout => {
-            self.search.refusals.removed(layout.probe(hash).segment);
-        });
     }
 
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed,

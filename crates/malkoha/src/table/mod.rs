@@ -19,3 +19,5 @@ pub use memory::Memory;
 pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};
+pub use partition::Rounds;
+pub(crate) use partition::Share;

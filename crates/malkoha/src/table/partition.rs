@@ -1,171 +1,222 @@
-//! Large batches: hashes are first sorted by segment, roughly, so that each segment is filled while
-//! it lies in cache. Segments share no memory, so threads fill them side by side.
+//! Large batches: hashes are sorted by segment as they are made, so that each segment is filled
+//! while it lies in cache. Segments share no memory, so threads fill them side by side.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::addressing::scale;
 use crate::geometry::Geometry;
-use crate::layout::{Search, TableLayout};
+use crate::layout::{Guide, Offer, Search, TableLayout, copies};
 use crate::spill::Spill;
 use crate::table::batch;
+use crate::table::memory::{Memory, zeroed};
 use crate::threads::side_by_side;
 
 /// A table of fewer bytes lies in cache anyway.
-const WORTHWHILE_BYTES: u64 = 2 << 20;
+const WORTHWHILE_BYTES: u64 = 1 << 20;
 /// Fewer hashes a segment do not pay for bringing the segment into cache.
 const WORTHWHILE_HASHES: usize = 512;
-/// Hashes a segment sorted at a time: what bounds the memory, at 8 bytes each.
-pub(super) const HASHES_PER_SEGMENT: usize = 16 << 10;
+/// Hashes a segment sorted at a time: what bounds the memory, at some 9 bytes each.
+const HASHES_PER_SEGMENT: usize = 24 << 10;
 /// Partitions at most: each is a stream of writes while sorting.
 const MAX_PARTITIONS: u32 = 4096;
+/// Bytes of a hash.
+const WORD: usize = size_of::<u64>();
 
-/// How a batch is cut up.
-pub(super) struct Plan {
-    segments: u32,
+/// How a batch is cut up: into rounds, which are sorted one after the other into the same memory.
+#[derive(Debug)]
+pub struct Rounds {
+    cut: Cut,
     segment_bytes: usize,
-    /// Successive segments of one partition.
-    segments_per_partition: u32,
-    /// Hashes sorted at a time.
-    round: usize,
-    threads: usize,
+    /// Hashes of a round.
+    hashes: usize,
+    shares: Vec<Share>,
 }
 
-impl Plan {
-    /// `None` if cutting up does not pay.
+/// Which partition a hash belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    segments: u32,
+    /// Successive segments of one partition, as a power of two.
+    shift: u32,
+}
+
+impl Cut {
+    #[inline(always)]
+    fn of(self, hash: u64) -> usize {
+        // As in `Addressing::probe`. Below 2^32.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let partition = (scale(hash >> 32, self.segments.into()) >> self.shift) as usize;
+        partition
+    }
+
+    fn partitions(self) -> usize {
+        self.segments.div_ceil(1 << self.shift) as usize
+    }
+}
+
+impl Rounds {
+    /// `None` if sorting does not pay, or the system does not give the memory.
     pub(super) fn new(geometry: &Geometry, hashes: usize, threads: usize) -> Option<Self> {
         let segments = geometry.segments as usize;
         let worthwhile = geometry.table_bytes()? >= WORTHWHILE_BYTES
             && segments > 1
             && hashes / segments >= WORTHWHILE_HASHES;
-        worthwhile.then_some(Self {
-            segments: geometry.segments,
+        if !worthwhile {
+            return None;
+        }
+        let shift = geometry.segments.div_ceil(MAX_PARTITIONS).next_power_of_two().trailing_zeros();
+        let cut = Cut { segments: geometry.segments, shift };
+        let hashes = segments.checked_mul(HASHES_PER_SEGMENT)?.min(hashes);
+        let threads = threads.clamp(1, segments);
+        let share = || Share::new(cut, hashes.div_ceil(threads));
+        Some(Self {
+            cut,
             segment_bytes: usize::try_from(geometry.segment_bytes()).ok()?,
-            segments_per_partition: geometry.segments.div_ceil(MAX_PARTITIONS),
-            round: segments.checked_mul(HASHES_PER_SEGMENT)?,
-            threads: threads.clamp(1, segments),
+            hashes,
+            shares: (0..threads).map(|_| share()).collect::<Option<_>>()?,
         })
     }
 
-    fn partition_of(&self, hash: u64) -> usize {
-        // As in `Addressing::probe`. Below 2^32.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let segment = scale(hash >> 32, self.segments.into()) as u32;
-        (segment / self.segments_per_partition) as usize
+    /// Hashes of a round.
+    pub(crate) fn hashes(&self) -> usize {
+        self.hashes
     }
 
-    fn partitions(&self) -> usize {
-        self.segments.div_ceil(self.segments_per_partition) as usize
+    /// Hashes that its shares have.
+    pub(super) fn len(&self) -> usize {
+        self.shares.iter().map(Share::len).sum()
     }
-}
 
-/// Inserts all hashes. Calls `refused(i)` for each that found no place; of equal hashes, for the
-/// last ones.
-pub(super) fn insert<L: TableLayout + Sync>(
-    layout: &L,
-    (bytes, spill): (&mut [u8], &mut Spill),
-    hashes: &[u64],
-    max_kicks: u32,
-    plan: &Plan,
-    mut refused: impl FnMut(usize),
-) {
-    let shares = plan.round.min(hashes.len()).div_ceil(plan.threads);
-    let mut sorted: Vec<Sorted> = (0..plan.threads).map(|_| Sorted::default()).collect();
-    for (round, hashes) in hashes.chunks(plan.round).enumerate() {
-        let parts = hashes.chunks(shares).zip(&mut sorted).collect();
-        side_by_side(parts, |(hashes, sorted)| sorted.sort(hashes, plan));
-        let sorted = &sorted[..hashes.len().div_ceil(shares)];
-        let rejects = fill(layout, (&mut *bytes, &mut *spill), sorted, max_kicks, plan);
-        locate(hashes, &rejects, |i| refused(round * plan.round + i));
+    /// Where the hashes of a round go, in equal parts that follow each other.
+    pub(crate) fn shares(&mut self) -> &mut [Share] {
+        &mut self.shares
     }
 }
 
 /// A thread's share of a round, sorted by partition.
-#[derive(Default)]
-struct Sorted {
-    hashes: Vec<u64>,
-    /// Where each partition ends.
-    ends: Vec<usize>,
+#[derive(Debug)]
+pub(crate) struct Share {
+    cut: Cut,
+    /// Room for equally many hashes of each partition, in little-endian order.
+    sorted: Memory,
+    /// So many.
+    room: usize,
+    /// Hashes that each partition has there.
+    counts: Vec<usize>,
+    /// Hashes for which there was no room: few, unless somebody chose them.
+    others: Vec<[u8; WORD]>,
 }
 
-impl Sorted {
-    fn sort(&mut self, hashes: &[u64], plan: &Plan) {
-        self.hashes.resize(hashes.len(), 0);
-        self.ends.clear();
-        self.ends.resize(plan.partitions(), 0);
+impl Share {
+    fn new(cut: Cut, hashes: usize) -> Option<Self> {
+        let partitions = cut.partitions();
+        // Five standard deviations above the mean.
+        let mean = hashes.div_ceil(partitions);
+        let room = mean + 5 * mean.isqrt() + WORD;
+        let sorted = zeroed(room.checked_mul(partitions)?.checked_mul(WORD)? as u64)?;
+        Some(Self { cut, sorted, room, counts: alloc::vec![0; partitions], others: Vec::new() })
+    }
+
+    /// Adds hashes behind those that there are.
+    pub(crate) fn push(&mut self, hashes: &[u64]) {
+        let (words, _) = self.sorted.as_chunks_mut::<WORD>();
         for &hash in hashes {
-            self.ends[plan.partition_of(hash)] += 1;
-        }
-        let mut start = 0;
-        for end in &mut self.ends {
-            (start, *end) = (start + *end, start);
-        }
-        for &hash in hashes {
-            let end = &mut self.ends[plan.partition_of(hash)];
-            self.hashes[*end] = hash;
-            *end += 1;
+            let partition = self.cut.of(hash);
+            let count = &mut self.counts[partition];
+            if *count < self.room {
+                words[partition * self.room + *count] = hash.to_le_bytes();
+                *count += 1;
+            } else {
+                self.others.push(hash.to_le_bytes());
+            }
         }
     }
 
-    fn partition(&self, number: usize) -> &[u64] {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.hashes[start..self.ends[number]]
+    /// The hashes of a partition, in order: what had room, and what had not.
+    fn partition(&self, number: usize) -> [&[[u8; WORD]]; 2] {
+        let (words, _) = self.sorted.as_chunks::<WORD>();
+        let of = |hash: &[u8; WORD]| self.cut.of(u64::from_le_bytes(*hash));
+        let others = &self.others[self.others.partition_point(|hash| of(hash) < number)..];
+        let length = others.partition_point(|hash| of(hash) == number);
+        [&words[number * self.room..][..self.counts[number]], &others[..length]]
+    }
+
+    fn len(&self) -> usize {
+        self.counts.iter().sum::<usize>() + self.others.len()
+    }
+
+    fn clear(&mut self) {
+        self.counts.fill(0);
+        self.others.clear();
     }
 }
 
-/// Fills the table from the shares of a round, in their order. Answers with those that found no
-/// place.
-fn fill<L: TableLayout + Sync>(
+/// Inserts the hashes of a round, and returns those that found no place. The shares are empty then.
+pub(super) fn insert<L: TableLayout + Sync>(
     layout: &L,
     (bytes, spill): (&mut [u8], &mut Spill),
-    shares: &[Sorted],
+    rounds: &mut Rounds,
     max_kicks: u32,
-    plan: &Plan,
 ) -> Vec<u64> {
-    // Each thread takes a run of partitions, and with it a part of the table that is its own.
-    let a_thread = plan.partitions().div_ceil(plan.threads);
-    let part_bytes = a_thread * plan.segments_per_partition as usize * plan.segment_bytes;
-    let mut parts = Vec::new();
-    for (number, bytes) in bytes.chunks_mut(part_bytes).enumerate() {
-        let partitions = number * a_thread..plan.partitions().min((number + 1) * a_thread);
-        parts.push((partitions, bytes));
+    for share in &mut rounds.shares {
+        let cut = share.cut;
+        share.others.sort_by_key(|hash| cut.of(u64::from_le_bytes(*hash)));
     }
-    let fill_part = |(partitions, bytes): (core::ops::Range<usize>, &mut [u8])| {
-        let first_segment = (partitions.start * plan.segments_per_partition as usize) as u64;
-        let (mut rejects, mut search) = (Vec::new(), Search::default());
-        let mut spill = Spill::default();
-        // A key that finds no room is searched for at once, since the segment is in cache: so it
-        // does not matter where a share ends.
-        let hashes =
-            partitions.flat_map(|partition| shares.iter().map(move |s| s.partition(partition)));
-        for hashes in hashes {
-            let range = (first_segment, max_kicks);
-            let room = (&mut search, &mut spill);
-            batch::insert(layout, bytes, room, hashes, |_| 0, range, |i| rejects.push(hashes[i]));
-        }
-        (rejects, spill.shifted(first_segment))
+    // Each thread takes a run of partitions, and with it a part of the table that is its own.
+    let partitions = rounds.cut.partitions();
+    let a_thread = partitions.div_ceil(rounds.shares.len());
+    let part_bytes = (a_thread << rounds.cut.shift) * rounds.segment_bytes;
+    let parts = bytes
+        .chunks_mut(part_bytes)
+        .enumerate()
+        .map(|(number, bytes)| (number * a_thread..partitions.min((number + 1) * a_thread), bytes));
+    let fill = |(partitions, bytes): (Range<usize>, &mut [u8])| {
+        fill(layout, bytes, rounds, partitions, max_kicks)
     };
     let mut all = Vec::new();
-    for (rejects, spilled) in side_by_side(parts, fill_part) {
-        all.extend(rejects);
+    for (refused, spilled) in side_by_side(parts.collect(), fill) {
+        all.extend(refused);
         spill.extend(spilled.iter());
     }
+    rounds.shares.iter_mut().for_each(Share::clear);
     all
 }
 
-/// Calls `each(i)` for as many positions of each reject as it was rejected times.
-fn locate(hashes: &[u64], rejects: &[u64], mut each: impl FnMut(usize)) {
-    if rejects.is_empty() {
-        return;
-    }
-    let mut times: BTreeMap<u64, usize> = BTreeMap::new();
-    for &hash in rejects {
-        *times.entry(hash).or_default() += 1;
-    }
-    for (i, hash) in hashes.iter().enumerate().rev() {
-        if let Some(left) = times.get_mut(hash).filter(|left| **left > 0) {
-            *left -= 1;
-            each(i);
+/// Fills the segments of these partitions, which `bytes` are. Returns the hashes that found no
+/// place, and what was spilled.
+fn fill<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    rounds: &Rounds,
+    partitions: Range<usize>,
+    max_kicks: u32,
+) -> (Vec<u64>, Spill) {
+    let (mut refused, mut search, mut spill) = (Vec::new(), Search::default(), Spill::default());
+    let (mut guide, mut left) = (Guide::default(), Vec::new());
+    let first_segment = (partitions.start << rounds.cut.shift) as u64;
+    for partition in partitions {
+        for hashes in rounds.shares.iter().flat_map(|share| share.partition(partition)) {
+            // SAFETY: the function asks nothing of its callers.
+            unsafe { batch::offer_in_cache(layout, bytes, first_segment, hashes, &mut left) };
+        }
+        let segment = (partition << rounds.cut.shift) as u64 - first_segment;
+        guide.begin(layout, segment, 1 << rounds.cut.shift);
+        for hash in left.drain(..) {
+            let mut probe = layout.probe(hash);
+            probe.segment -= first_segment;
+            let is_in = match layout.offer(bytes, &probe, 0) {
+                Offer::Taken => true,
+                Offer::Full if guide.insert(layout, bytes, &probe) => true,
+                refusal => {
+                    let room = (&mut search, &mut spill);
+                    copies::insert_refused(layout, bytes, room, (&probe, 0), refusal, max_kicks)
+                }
+            };
+            if !is_in {
+                refused.push(hash);
+            }
         }
     }
+    (refused, spill.shifted(first_segment))
 }

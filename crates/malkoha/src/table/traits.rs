@@ -6,11 +6,14 @@
 #[cfg(feature = "std")]
 use std::io::Read;
 
+use alloc::vec::Vec;
+
 use crate::entries::Entry;
 use crate::error::InsertError;
 use crate::format::{FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
+use crate::table::Rounds;
 
 /// Cannot be named outside this crate.
 pub trait Sealed {}
@@ -75,17 +78,23 @@ pub trait Shardable: Stored + Clone {
 
 /// A table that its owner can change.
 pub trait Change: Lookup {
-    /// Hashes that it is best to hand over at a time, out of this many.
-    fn round(&self, hashes: usize) -> usize;
+    /// How so many hashes are best sorted before they are inserted; `None`: not at all.
+    fn rounds(&self, _hashes: usize, _threads: usize) -> Option<Rounds> {
+        None
+    }
+    /// Inserts the hashes of a round, which [`rounds`](Self::rounds) has made; returns those that
+    /// found no place.
+    fn insert_round(&mut self, _round: &mut Rounds) -> Vec<u64> {
+        Vec::new()
+    }
     /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
     /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
-    /// place. Uses up to `threads` threads where there is work for them.
+    /// place.
     fn insert_batch(
         &mut self,
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
-        threads: usize,
         refused: impl FnMut(usize),
     );
     /// Inserts a hash that has no copy yet, with the value 0; whether it did.

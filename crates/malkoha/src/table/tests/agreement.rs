@@ -89,7 +89,7 @@ impl Pair {
             }
             2 | 3 if !full => {
                 let (hashes, mut refused) = (self.hashes(), Vec::new());
-                self.table.insert_batch(&hashes, |_| 0, 1, |i| refused.push(i));
+                self.table.insert_batch(&hashes, |_| 0, |i| refused.push(i));
                 for (i, &hash) in hashes.iter().enumerate() {
                     if !refused.contains(&i) {
                         self.added(hash);

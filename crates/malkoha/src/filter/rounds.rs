@@ -1,0 +1,146 @@
+//! Batches of keys or hashes: where they are inserted in rounds, each is sorted as it is hashed.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{CHUNK, hash_chunks};
+use crate::key::{Key, KeyHasher};
+use crate::table::Share;
+use crate::table::traits::Change;
+use crate::threads::side_by_side;
+
+/// Where the hashes of a batch come from.
+pub(crate) trait Source {
+    fn len(&self) -> usize;
+    /// Calls `each(position of the first, hashes)` for successive parts of a range, whose positions
+    /// begin at 0.
+    fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64]));
+}
+
+/// Hashes as they are.
+pub(crate) struct Hashes<'a>(pub(crate) &'a [u64]);
+
+/// Keys, and what hashes them.
+pub(crate) struct KeysOf<'a, K>(pub(crate) &'a [K], pub(crate) KeyHasher);
+
+impl Source for Hashes<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn hashes(&self, range: Range<usize>, mut each: impl FnMut(usize, &[u64])) {
+        each(0, &self.0[range]);
+    }
+}
+
+impl<K: Key> Source for KeysOf<'_, K> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64])) {
+        hash_chunks(self.1, &self.0[range], each);
+    }
+}
+
+/// Inserts a batch on this thread; returns the positions of those that found no place.
+pub(crate) fn insert(table: &mut impl Change, source: &impl Source) -> Vec<usize> {
+    insert_sorted(table, source, 1, |shares, range| sort(source, range, &mut shares[0]))
+}
+
+/// [`insert`] on up to so many threads; the table does not depend on their number.
+pub(crate) fn insert_on_threads(
+    table: &mut impl Change,
+    source: &(impl Source + Sync),
+    threads: usize,
+) -> Vec<usize> {
+    insert_sorted(table, source, threads, |shares, range| {
+        let each = range.len().div_ceil(shares.len()).max(CHUNK);
+        let parts = range.clone().step_by(each).zip(shares);
+        let parts = parts.map(|(start, share)| (start..range.end.min(start + each), share));
+        side_by_side(parts.collect(), |(range, share)| sort(source, range, share));
+    })
+}
+
+/// Inserts hashes as they come, of which so many are expected; returns whether all are in.
+pub(crate) fn insert_stream(
+    table: &mut impl Change,
+    hashes: impl Iterator<Item = u64>,
+    expected: usize,
+) -> bool {
+    let (mut hashes, mut are_in) = (hashes, true);
+    let mut rounds = table.rounds(expected, 1);
+    let (mut chunk, mut sorted) = (Vec::with_capacity(CHUNK), 0);
+    loop {
+        chunk.clear();
+        chunk.extend(hashes.by_ref().take(CHUNK));
+        let is_end = chunk.is_empty();
+        match &mut rounds {
+            None => table.insert_batch(&chunk, |_| 0, |_| are_in = false),
+            Some(rounds) => {
+                rounds.shares()[0].push(&chunk);
+                sorted += chunk.len();
+                if is_end || sorted >= rounds.hashes() {
+                    are_in &= table.insert_round(rounds).is_empty();
+                    sorted = 0;
+                }
+            }
+        }
+        if is_end {
+            return are_in;
+        }
+    }
+}
+
+fn sort(source: &impl Source, range: Range<usize>, share: &mut Share) {
+    source.hashes(range, |_, hashes| share.push(hashes));
+}
+
+fn insert_sorted<S: Source>(
+    table: &mut impl Change,
+    source: &S,
+    threads: usize,
+    sort: impl Fn(&mut [Share], Range<usize>),
+) -> Vec<usize> {
+    let (len, mut refused) = (source.len(), Vec::new());
+    let Some(mut rounds) = table.rounds(len, threads) else {
+        source.hashes(0..len, |start, hashes| {
+            table.insert_batch(hashes, |_| 0, |i| refused.push(start + i));
+        });
+        return refused;
+    };
+    for start in (0..len).step_by(rounds.hashes()) {
+        let range = start..len.min(start + rounds.hashes());
+        sort(rounds.shares(), range.clone());
+        let hashes = table.insert_round(&mut rounds);
+        locate(source, range, hashes, &mut refused);
+    }
+    refused
+}
+
+/// Adds as many positions of each hash as it was refused times.
+fn locate(
+    source: &impl Source,
+    range: Range<usize>,
+    mut hashes: Vec<u64>,
+    refused: &mut Vec<usize>,
+) {
+    if hashes.is_empty() {
+        return;
+    }
+    hashes.sort_unstable();
+    // How many equal ones before it have been found.
+    let mut found = alloc::vec![0; hashes.len()];
+    let start = range.start;
+    source.hashes(range, |first, chunk| {
+        for (i, hash) in chunk.iter().enumerate() {
+            let at = hashes.partition_point(|refused| refused < hash);
+            if let Some(found) = found.get_mut(at)
+                && hashes.get(at + *found) == Some(hash)
+            {
+                *found += 1;
+                refused.push(start + first + i);
+            }
+        }
+    });
+}
