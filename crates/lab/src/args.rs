@@ -130,6 +130,32 @@ impl BenchArgs {
     }
 }
 
+/// Options of builds.
+#[derive(Args, Clone, Debug)]
+pub struct BuildsArgs {
+    /// Keys that each filter is built from
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "990k,31.95M")]
+    pub keys: Vec<u64>,
+    /// Our layouts, as in `bench`
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
+    pub layouts: Vec<Ours>,
+    /// Numbers of threads
+    #[arg(long, value_delimiter = ',', default_value = "1,2")]
+    pub threads: Vec<usize>,
+    /// Shared objects with other people's filters, as in `bench`, which insert one by one
+    #[arg(long = "peer", value_name = "FILE")]
+    pub peers: Vec<PathBuf>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 5)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
 /// Options of the limit's measurement.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
@@ -282,6 +308,29 @@ pub struct ThreadsArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
     pub output: OutputArgs,
+}
+
+/// Options of maps beside hash tables.
+#[derive(Args, Clone, Debug)]
+pub struct MapsArgs {
+    /// Keys of each map
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "3M,100M")]
+    pub keys: Vec<u64>,
+    /// Candidates of a key that is not in, on average
+    #[arg(long, default_value_t = 0.002)]
+    pub fpr: f64,
+    /// Lookups of each kind
+    #[arg(long, value_parser = parse_count, default_value = "4M")]
+    pub lookups: u64,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 5)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
 }
 
 /// Options of the table of sizes.

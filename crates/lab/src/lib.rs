@@ -5,6 +5,7 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
+pub mod builds;
 pub mod classic;
 pub mod copies;
 pub mod fill;
@@ -14,6 +15,7 @@ pub mod hash;
 pub mod keys;
 pub mod limit;
 pub mod machine;
+pub mod maps;
 pub mod measure;
 pub mod ours;
 pub mod page;

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{
-    BenchArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs, SoakArgs,
-    SpaceArgs, ThreadsArgs,
+    BenchArgs, BuildsArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs,
+    MapsArgs, SoakArgs, SpaceArgs, ThreadsArgs,
 };
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{copies, fill, grow, hash, limit, report, space, threads};
+use lab::{builds, copies, fill, grow, hash, limit, maps, report, space, threads};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -22,6 +22,8 @@ struct Cli {
 enum Command {
     /// Fill, query and empty our filters, beside what the memory allows
     Bench(BenchArgs),
+    /// Build our filters, beside a plain loop of partitioned writes
+    Builds(BuildsArgs),
     /// How many random lines a second the memory can deliver, plain and prefetched
     Limit(LimitArgs),
     /// Fill our filters to the first insert that fails, with many sets of keys
@@ -38,6 +40,8 @@ enum Command {
     Threads(ThreadsArgs),
     /// The hash functions: nanoseconds a key, and what the keyed one costs lookups
     Hash(HashArgs),
+    /// Maps beside hash tables of the standard library
+    Maps(MapsArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
@@ -52,6 +56,7 @@ enum Command {
 fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Bench(args) => bench(&args),
+        Command::Builds(args) => builds::report(&args),
         Command::Limit(args) => limit::report(&args),
         Command::Fill(args) => fill::report(&args),
         Command::Copies(args) => copies::report(&args),
@@ -61,8 +66,10 @@ fn main() -> Result<()> {
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());
+            contenders.extend(threads::growing());
             threads::report(&args, &contenders).map(drop)
         }
+        Command::Maps(args) => maps::report(&args),
         Command::Hash(args) => hash::report(&args),
         Command::Space(args) => {
             space::report(&args);

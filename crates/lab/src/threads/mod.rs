@@ -4,7 +4,7 @@ mod mix;
 mod ours;
 
 pub use mix::{Mix, Way};
-pub use ours::{locks, sharded};
+pub use ours::{growing, locks, sharded};
 
 use anyhow::{Context, Result, bail, ensure};
 

@@ -1,33 +1,43 @@
 //! The library's filters under threads: our locks, and the thesis's.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, RwLock};
 
 use anyhow::Result;
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
-use malkoha::{Builder, ConcurrentCuckooFilterWith, CuckooFilter, Layout};
+use malkoha::{
+    Builder, ConcurrentCuckooFilterWith, CuckooFilter, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooFilterWith, GrowableCuckooFilter, Layout,
+};
 
 use super::{Shared, SharedContender};
 
 /// 0.23 % false positives with five slots a word.
 const FINGERPRINT_BITS: u32 = 12;
 
-impl<P: Locking> Shared for ConcurrentCuckooFilterWith<P> {
-    fn insert(&self, key: u64) -> bool {
-        Self::insert(self, key).is_ok()
-    }
-    fn contains(&self, key: u64) -> bool {
-        Self::contains(self, key)
-    }
-    fn insert_many(&self, keys: &[u64]) -> usize {
-        Self::insert_many(self, keys).err().map_or(0, |refusal| refusal.refused.len())
-    }
-    fn contains_many(&self, keys: &[u64]) -> usize {
-        Self::contains_many(self, keys).into_iter().filter(|&found| found).count()
-    }
-    fn has_batches(&self) -> bool {
-        true
-    }
+macro_rules! shared {
+    (<$locks:ident> $filter:ty) => {
+        impl<$locks: Locking> Shared for $filter {
+            fn insert(&self, key: u64) -> bool {
+                Self::insert(self, key).is_ok()
+            }
+            fn contains(&self, key: u64) -> bool {
+                Self::contains(self, key)
+            }
+            fn insert_many(&self, keys: &[u64]) -> usize {
+                Self::insert_many(self, keys).err().map_or(0, |refusal| refusal.refused.len())
+            }
+            fn contains_many(&self, keys: &[u64]) -> usize {
+                Self::contains_many(self, keys).into_iter().filter(|&found| found).count()
+            }
+            fn has_batches(&self) -> bool {
+                true
+            }
+        }
+    };
 }
+
+shared!(<P> ConcurrentCuckooFilterWith<P>);
+shared!(<P> GrowableConcurrentCuckooFilterWith<P>);
 
 fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {
@@ -51,6 +61,46 @@ pub fn locks() -> Vec<SharedContender> {
     ]
 }
 
+/// The filter that grows, from a thousandth of the keys: no growth is foreseen. Then 64 growing filters
+/// of one owner, each in a lock that lets readers in together.
+#[must_use]
+pub fn growing() -> Vec<SharedContender> {
+    const FPR: f64 = 0.002;
+    let start = |keys: u64| (keys / 1000).max(1);
+    let shared = move |keys| -> Result<Box<dyn Shared>> {
+        let filter = GrowableConcurrentCuckooFilter::with_capacity(start(keys), FPR)?;
+        Ok(Box::new(filter))
+    };
+    let parts = move |keys| -> Result<Box<dyn Shared>> {
+        let part = || GrowableCuckooFilter::with_capacity(start(keys).div_ceil(64), FPR);
+        let parts = (0..64).map(|_| Ok(RwLock::new(part()?)));
+        Ok(Box::new(Parts(parts.collect::<Result<_>>()?)))
+    };
+    let name = "64 x RwLock<GrowableCuckooFilter>".to_owned();
+    vec![
+        SharedContender { name: "growing, shared".to_owned(), build: Box::new(shared) },
+        SharedContender { name, build: Box::new(parts) },
+    ]
+}
+
+/// Parts of a growing filter, each in a lock.
+struct Parts(Vec<RwLock<GrowableCuckooFilter>>);
+
+impl Shared for Parts {
+    fn insert(&self, key: u64) -> bool {
+        self.0[part_of(key, self.0.len())].write().is_ok_and(|mut part| part.insert(key).is_ok())
+    }
+    fn contains(&self, key: u64) -> bool {
+        self.0[part_of(key, self.0.len())].read().is_ok_and(|part| part.contains(key))
+    }
+}
+
+/// The part of a key, by another function of it than the filters' hash.
+fn part_of(key: u64, parts: usize) -> usize {
+    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    usize::try_from(hash % parts as u64).unwrap_or(0)
+}
+
 /// A filter of one owner, of the same layout, for one thread: it says what sharing costs.
 struct Unshared(Mutex<CuckooFilter>);
 
@@ -59,9 +109,7 @@ struct Sharded(Vec<Mutex<CuckooFilter>>);
 
 impl Sharded {
     fn part(&self, key: u64) -> &Mutex<CuckooFilter> {
-        // Another function of the key than the filter's hash.
-        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-        &self.0[usize::try_from(hash % self.0.len() as u64).unwrap_or(0)]
+        &self.0[part_of(key, self.0.len())]
     }
 }
 
