@@ -144,26 +144,29 @@ pub(crate) fn remove<L: TableLayout>(
     (probe, value): (&Probe, u64),
 ) -> bool {
     if spill.is_empty() && !refusals.are_owed() {
-        return layout.remove(bytes, probe, value);
+        layout.remove(bytes, probe, value)
+    } else {
+        remove_beside(layout, bytes, (refusals, spill), (probe, value))
     }
-    let removed = remove_spilled(layout, bytes, spill, (probe, value));
+}
+
+/// [`remove`] where something is spilled or owed. All of it, so that nothing is kept for later by its
+/// callers.
+#[inline(never)]
+fn remove_beside<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (refusals, spill): (&mut Refusals, &mut Spill),
+    (probe, value): (&Probe, u64),
+) -> bool {
+    let is_spilled = spill.take(&SpillKey::of(probe, value));
+    let removed = is_spilled || layout.remove(bytes, probe, value);
     if removed {
         refusals.removed(probe.segment);
     }
-    removed
-}
-
-#[inline(never)]
-fn remove_spilled<L: TableLayout>(
-    layout: &L,
-    bytes: &mut [u8],
-    spill: &mut Spill,
-    (probe, value): (&Probe, u64),
-) -> bool {
-    if spill.take(&SpillKey::of(probe, value)) {
+    if is_spilled {
         return true;
     }
-    let removed = layout.remove(bytes, probe, value);
     // Spilled values are found by what lies in a slot: another one takes the slot that is free now.
     let others = removed && layout.has_values();
     if others && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
