@@ -464,3 +464,14 @@ fn pieces_have_numbers() {
         assert_eq!(by_number, pieces);
     }
 }
+
+/// Lanes of one bit and the mark cannot count themselves: reading such a file once overflowed.
+#[test]
+fn fingerprints_of_one_bit_are_refused() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/growable-set-v1-small.mlk");
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[15] = 1;
+    seal(&mut bytes);
+    let refused = GrowableCuckooFilter::from_bytes(&bytes);
+    assert!(matches!(refused, Err(ReadError::Field { field: "fingerprint bits", offset: 15, .. })));
+}

@@ -12,6 +12,9 @@ const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
 /// In the place of `PLACES`, which every segment has of its own.
 const ROOTS: usize = offset::PLACES;
+/// With the mark, the bits of a lane that can count the lanes of a bucket. None was ever built with
+/// fewer.
+const MIN_BITS: u32 = 2;
 /// Bits of a string that choose the alternate place; 0 in files of before.
 const MIX_BITS: usize = 17;
 
@@ -62,7 +65,12 @@ impl GrowableHeader {
             is(at, "reserved", 0)?;
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
-        check((1..=MAX_BITS).contains(&bits), "fingerprint bits", offset::FINGERPRINT_BITS, bits)?;
+        check(
+            (MIN_BITS..=MAX_BITS).contains(&bits),
+            "fingerprint bits",
+            offset::FINGERPRINT_BITS,
+            bits,
+        )?;
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
         let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
