@@ -5,8 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 use rustix::fs::{
@@ -68,7 +68,7 @@ impl OsStorage {
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
         let mapped_until =
             AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
-        let (file, map) = (RwLock::new(Some(file)), OnceLock::new());
+        let (file, map) = (RwLock::new(Some(Arc::new(file))), OnceLock::new());
         Box::new(OsFile { file, writable, mapped_until, map })
     }
 }
@@ -148,8 +148,9 @@ fn copy(from: &mut File, to: &Path) -> io::Result<()> {
 
 /// A file, mapped or not.
 struct OsFile {
-    /// `None` once it is closed.
-    file: RwLock<Option<File>>,
+    /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does not
+    /// wait for that, as writers would.
+    file: RwLock<Option<Arc<File>>>,
     writable: bool,
     /// What lies before this offset is written through the mapping, if there is one.
     mapped_until: AtomicU64,
@@ -159,7 +160,7 @@ struct OsFile {
 impl OsFile {
     fn file(&self) -> io::Result<MappedRwLockReadGuard<'_, File>> {
         let closed = |_| io::Error::other("the file is closed");
-        RwLockReadGuard::try_map(self.file.read(), Option::as_ref).map_err(closed)
+        RwLockReadGuard::try_map(self.file.read(), Option::as_deref).map_err(closed)
     }
 }
 
@@ -244,7 +245,8 @@ impl StorageFile for OsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        match (&*self.file.read(), self.map.get()) {
+        let file = self.file.read().clone();
+        match (file, self.map.get()) {
             (Some(file), _) => file.sync_data(),
             (None, Some(map)) if Mapping::SYNCS_FILES => map.sync(),
             (None, _) => Err(io::Error::other("the file is closed")),
