@@ -174,11 +174,11 @@ pub use filter::{
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};
-#[cfg(feature = "std")]
-pub use format::GrowableLoader;
 #[cfg(feature = "mmap")]
 pub use format::MappedFile;
 pub use format::{FileKind, ReadError};
+#[cfg(feature = "std")]
+pub use format::{GrowableExpiringLoader, GrowableLoader};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;

@@ -2,10 +2,10 @@
 
 use malkoha::KeyHasher;
 
-use super::options::{self, create, properties, spelled_out};
-use super::{CommandError, filter_mut, hash};
+use super::options::{self, Wanted, create, spelled_out, wanted};
+use super::{CommandError, expire, filter_mut, hash};
 use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
-use crate::value::{Properties, Refused, StoredFilter, Value};
+use crate::value::{Refused, StoredFilter, Value};
 
 /// The last word of a CF.RESERVE for a filter that came from RedisBloom.
 const BESIDE: &[u8] = b"BESIDE";
@@ -22,9 +22,12 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     }
     let capacity = options::capacity(args.get(2))?;
     let options = args.iter(3).take(args.len() - 3 - usize::from(is_beside));
-    let (properties, option) = properties(defaults(Some(capacity)), options)?;
-    let hasher = hash::hasher(context, args, option)?;
-    make(context, args, &mut key, properties, hasher)?;
+    let wanted = wanted(defaults(Some(capacity)), options)?;
+    if is_beside && wanted.expiry.is_some() {
+        return Err(CommandError::BESIDE_EXPIRES);
+    }
+    let hasher = hash::hasher(context, args, wanted.hash)?;
+    make(context, args, &mut key, wanted, hasher)?;
     context.reply_ok();
     Ok(())
 }
@@ -191,9 +194,12 @@ fn filter_or_new<'k>(
     };
     if let Some(properties) = properties {
         let hasher = hash::hasher(context, args, None)?;
-        make(context, args, key, properties, hasher)?;
+        let wanted = Wanted { properties, expiry: None, hash: None };
+        make(context, args, key, wanted, hasher)?;
     }
-    filter_mut(key)?.ok_or(CommandError::NOT_FOUND)
+    let filter = filter_mut(key)?.ok_or(CommandError::NOT_FOUND)?;
+    expire::keep_time(context, args, filter);
+    Ok(filter)
 }
 
 /// Gives a key an empty filter, beside what RedisBloom had, and tells replicas all about it.
@@ -201,12 +207,12 @@ fn make(
     context: &Context,
     args: &Args<'_>,
     key: &mut Key<'_>,
-    properties: Properties,
+    wanted: Wanted,
     hasher: KeyHasher,
 ) -> Result<(), CommandError> {
-    let filter = create(context, properties, hasher)?;
+    let filter = create(context, wanted, hasher)?;
     let older = key.take_redisbloom();
-    let (words, of_hash) = (spelled_out(&properties), hash::spelled_out(hasher));
+    let (words, of_hash) = (spelled_out(&wanted), hash::spelled_out(hasher));
     let words = words.iter().chain(&of_hash).map(Vec::as_slice);
     let beside = older.is_some().then_some(BESIDE);
     let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(beside).collect();

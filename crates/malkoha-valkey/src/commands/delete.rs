@@ -1,6 +1,6 @@
 //! CF.DEL, CF.MDEL, CF.COMPACT.
 
-use super::CommandError;
+use super::{CommandError, expire};
 use crate::server::{Args, Context, Key};
 use crate::value::Value;
 
@@ -9,7 +9,10 @@ pub(super) fn delete(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
     let mut key = context.open_mut(args, 1);
     let removed = match existing(&mut key, CommandError::DELETE_NOT_FOUND)? {
         Value::RedisBloom(chain) => chain.remove(args.get(2)),
-        Value::Filter(filter) => filter.remove(args.get(2)),
+        Value::Filter(filter) => {
+            expire::keep_time(context, args, filter);
+            filter.remove(args.get(2))
+        }
         Value::Loading(_) => return Err(CommandError::LOADING),
     };
     if removed {
@@ -26,7 +29,10 @@ pub(super) fn delete_many(context: &Context, args: &Args<'_>) -> Result<(), Comm
     let items: Vec<&[u8]> = args.iter(2).collect();
     let removed: Vec<bool> = match existing(&mut key, CommandError::DELETE_NOT_FOUND)? {
         Value::RedisBloom(chain) => items.into_iter().map(|item| chain.remove(item)).collect(),
-        Value::Filter(filter) => filter.remove_all(&items),
+        Value::Filter(filter) => {
+            expire::keep_time(context, args, filter);
+            filter.remove_all(&items)
+        }
         Value::Loading(_) => return Err(CommandError::LOADING),
     };
     if removed.contains(&true) {
@@ -51,7 +57,10 @@ pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     let mut key = context.open_mut(args, 1);
     match existing(&mut key, CommandError::COMPACT_NOT_FOUND)? {
         Value::RedisBloom(chain) => chain.compact(),
-        Value::Filter(filter) => filter.compact(),
+        Value::Filter(filter) => {
+            expire::keep_time(context, args, filter);
+            filter.compact();
+        }
         Value::Loading(_) => return Err(CommandError::LOADING),
     }
     context.replicate_verbatim();

@@ -45,6 +45,12 @@ impl CommandError {
         "ERR the filters hash items in different ways: reserve them LIKE one of them, \
          or with the same SEED",
     );
+    pub(crate) const OTHER_KIND: Self =
+        fixed("ERR filters whose items expire are merged with each other alone");
+    pub(crate) const NEVER_EXPIRES: Self =
+        fixed("ERR items of the filter do not expire: time makes no difference to it");
+    pub(crate) const BESIDE_EXPIRES: Self =
+        fixed("ERR items beside those of RedisBloom cannot expire: leave EXPIRE or BESIDE out");
     pub(crate) const FULL: Self = fixed("Filter is full");
     pub(crate) const TOO_LARGE: Self =
         fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");
@@ -83,6 +89,7 @@ impl From<NotUnited> for CommandError {
     fn from(error: NotUnited) -> Self {
         match error {
             NotUnited::TooLarge => Self::TOO_LARGE,
+            NotUnited::Kinds => Self::OTHER_KIND,
             NotUnited::Unlike(UnionError::Seed) => Self::OTHER_HASH,
             NotUnited::Unlike(error) => Self::message(format!("ERR {error}")),
         }

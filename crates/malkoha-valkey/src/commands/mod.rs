@@ -3,6 +3,7 @@
 mod add;
 mod delete;
 mod error;
+mod expire;
 mod hash;
 mod merge;
 mod options;
@@ -11,11 +12,11 @@ mod transfer;
 
 pub(crate) use error::CommandError;
 
-use crate::server::{Entry, Key, entry};
+use crate::server::{Context, Entry, Key, entry};
 use crate::value::{Chain, StoredFilter, Value};
 
 /// What each command runs.
-pub(crate) const ENTRIES: [(&str, Entry); 18] = [
+pub(crate) const ENTRIES: [(&str, Entry); 19] = [
     ("CF.RESERVE", entry!(add::reserve)),
     ("CF.ADD", entry!(add::add)),
     ("CF.ADDNX", entry!(add::add_nx)),
@@ -34,6 +35,7 @@ pub(crate) const ENTRIES: [(&str, Entry); 18] = [
     ("CF.LOADCHUNK", entry!(transfer::load_chunk)),
     ("CF.DUMP", entry!(transfer::dump)),
     ("CF.LOAD", entry!(transfer::load)),
+    ("CF.ADVANCE", entry!(expire::advance)),
 ];
 
 /// What answers for a key.
@@ -44,26 +46,40 @@ enum Holder<'k> {
 }
 
 impl Holder<'_> {
-    fn contains(&self, item: &[u8]) -> bool {
+    /// The time, where it makes a difference.
+    fn now(&self, context: &Context) -> u64 {
         match self {
-            Self::Filter(filter) => filter.contains(item),
+            Self::Filter(filter) => now(context, filter),
+            Self::Chain(_) => 0,
+        }
+    }
+
+    fn contains(&self, item: &[u8], now: u64) -> bool {
+        match self {
+            Self::Filter(filter) => filter.contains(item, now),
             Self::Chain(chain) => chain.contains(item),
         }
     }
 
-    fn contains_all(&self, items: &[&[u8]]) -> Vec<bool> {
+    fn contains_all(&self, items: &[&[u8]], now: u64) -> Vec<bool> {
         match self {
-            Self::Filter(filter) => filter.contains_all(items),
+            Self::Filter(filter) => filter.contains_all(items, now),
             Self::Chain(chain) => items.iter().map(|item| chain.contains(item)).collect(),
         }
     }
 
-    fn count(&self, item: &[u8]) -> u64 {
+    fn count(&self, item: &[u8], now: u64) -> u64 {
         match self {
-            Self::Filter(filter) => filter.count(item),
+            Self::Filter(filter) => filter.count(item, now),
             Self::Chain(chain) => chain.count(item),
         }
     }
+}
+
+/// The time, where a filter's items expire: this server's, also on replicas, whose filters have that
+/// of the last change on the primary.
+fn now(context: &Context, filter: &StoredFilter) -> u64 {
+    if filter.table().expiring().is_some() { context.milliseconds() } else { 0 }
 }
 
 /// What a key holds, ours or RedisBloom's; an error if it is being loaded or something else.

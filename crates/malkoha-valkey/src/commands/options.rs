@@ -5,7 +5,7 @@ use malkoha::KeyHasher;
 use super::CommandError;
 use super::hash::HashOption;
 use crate::server::{Context, max_filter_bytes};
-use crate::value::{Properties, StoredFilter, parse_rate};
+use crate::value::{Expiry, Properties, StoredFilter, parse_rate};
 
 const MAX_CAPACITY: u64 = 1 << 30;
 
@@ -19,13 +19,25 @@ pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
     number(text).filter(|&capacity| capacity > 0).ok_or(CommandError::BAD_CAPACITY)
 }
 
-/// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`, and what
-/// there is of the hash.
-pub(crate) fn properties<'a>(
+/// The longest time that items can be remembered, in seconds: some 300 years.
+const MAX_SECONDS: f64 = 1e10;
+
+/// What a filter shall be like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) properties: Properties,
+    /// None if items stay until they are deleted.
+    pub(super) expiry: Option<Expiry>,
+    pub(super) hash: Option<HashOption>,
+}
+
+/// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`,
+/// `[EXPIRE seconds [RESOLUTION seconds]]`, and what there is of the hash.
+pub(super) fn wanted<'a>(
     mut properties: Properties,
     mut options: impl Iterator<Item = &'a [u8]>,
-) -> Result<(Properties, Option<HashOption>), CommandError> {
-    let mut hash = None;
+) -> Result<Wanted, CommandError> {
+    let (mut hash, mut ttl, mut resolution) = (None, None, None);
     while let Some(name) = options.next() {
         let value = options.next().ok_or(CommandError::Arity)?;
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
@@ -40,6 +52,10 @@ pub(crate) fn properties<'a>(
             properties.max_iterations = ranged("MAXITERATIONS", value, 1, 65535)?;
         } else if is("EXPANSION") {
             properties.expansion = ranged("EXPANSION", value, 0, 32768)?;
+        } else if is("EXPIRE") {
+            ttl = Some(milliseconds("EXPIRE", value)?);
+        } else if is("RESOLUTION") {
+            resolution = Some(milliseconds("RESOLUTION", value)?);
         } else {
             let option = HashOption::parse(name, value)?.ok_or(CommandError::UNKNOWN_ARGUMENT)?;
             if hash.replace(option).is_some() {
@@ -47,7 +63,31 @@ pub(crate) fn properties<'a>(
             }
         }
     }
-    Ok((properties, hash))
+    Ok(Wanted { properties, expiry: expiry(ttl, resolution)?, hash })
+}
+
+fn expiry(ttl: Option<u64>, resolution: Option<u64>) -> Result<Option<Expiry>, CommandError> {
+    let possible = |ttl: u64, step: u64| step <= ttl && ttl.div_ceil(step) <= 255;
+    match (ttl, resolution) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(CommandError::UNKNOWN_ARGUMENT),
+        (Some(ttl), Some(step)) if !possible(ttl, step) => {
+            Err(out_of_range("RESOLUTION", "[EXPIRE / 255, EXPIRE]"))
+        }
+        (Some(ttl), resolution) => Ok(Some(Expiry { ttl, resolution })),
+    }
+}
+
+/// Seconds, perhaps with a fraction, as milliseconds.
+fn milliseconds(option: &str, value: &[u8]) -> Result<u64, CommandError> {
+    let seconds: Option<f64> = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+    let seconds = seconds.ok_or_else(|| CommandError::unparsed(option))?;
+    if !(0.001..=MAX_SECONDS).contains(&seconds) {
+        return Err(out_of_range(option, "[0.001, 10000000000]"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 10^13")]
+    let milliseconds = (seconds * 1000.0).round() as u64;
+    Ok(milliseconds)
 }
 
 fn growth(value: &[u8]) -> Result<f64, CommandError> {
@@ -75,9 +115,9 @@ fn out_of_range(option: &str, range: &str) -> CommandError {
 }
 
 /// An empty filter; one that the primary or a file orders whatever its size.
-pub(crate) fn create(
+pub(super) fn create(
     context: &Context,
-    properties: Properties,
+    Wanted { properties, expiry, .. }: Wanted,
     hasher: KeyHasher,
 ) -> Result<StoredFilter, CommandError> {
     let least = 2 * u64::from(properties.bucket_size);
@@ -86,20 +126,24 @@ pub(crate) fn create(
         return Err(CommandError::message(text));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
-    let bytes = properties.estimated_bytes() as u64;
+    let bytes = properties.estimated_bytes(expiry) as u64;
     if bytes > max_filter_bytes() && !context.must_obey() {
         return Err(CommandError::TOO_LARGE);
     }
     if !context.has_memory_for(bytes) {
         return Err(CommandError::NO_MEMORY);
     }
-    Ok(StoredFilter::create(properties, hasher)?)
+    Ok(StoredFilter::create(properties, expiry, hasher)?)
 }
 
 /// What CF.RESERVE must be told to make the same filter anywhere.
-pub(crate) fn spelled_out(properties: &Properties) -> Vec<Vec<u8>> {
+pub(super) fn spelled_out(Wanted { properties, expiry, .. }: &Wanted) -> Vec<Vec<u8>> {
     let Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion } =
         properties;
+    let seconds = |ms: u64| format!("{}.{:03}", ms / 1000, ms % 1000);
+    let ttl = expiry.map(|expiry| ("EXPIRE", seconds(expiry.ttl)));
+    let resolution = expiry.and_then(|expiry| expiry.resolution);
+    let resolution = resolution.map(|step| ("RESOLUTION", seconds(step)));
     // Floating-point numbers are written so that they are read as exactly the same.
     let options = [
         ("ERROR", format!("{error_rate:?}")),
@@ -108,7 +152,8 @@ pub(crate) fn spelled_out(properties: &Properties) -> Vec<Vec<u8>> {
         ("MAXITERATIONS", max_iterations.to_string()),
         ("EXPANSION", expansion.to_string()),
     ];
-    let options = options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+    let options = options.into_iter().chain(ttl).chain(resolution);
+    let options = options.flat_map(|(name, value)| [name.to_owned(), value]);
     [capacity.to_string()].into_iter().chain(options).map(String::into_bytes).collect()
 }
 
@@ -128,7 +173,7 @@ mod tests {
 
     fn read(options: &[&str]) -> Result<Properties, CommandError> {
         let options = options.iter().map(|option| option.as_bytes());
-        properties(DEFAULTS, options).map(|(properties, _)| properties)
+        wanted(DEFAULTS, options).map(|wanted| wanted.properties)
     }
 
     #[test]
@@ -153,6 +198,15 @@ mod tests {
         assert_eq!(message(&["ERROR", "nan"]), "ERROR: value must be in the range (0, 1)");
         assert_eq!(message(&["SIZE", "1"]), "Unknown argument received");
         assert_eq!(read(&["SEED", "1", "LIKE", "f"]), Err(CommandError::ONE_HASH));
+        assert_eq!(message(&["EXPIRE", "soon"]), "Couldn't parse EXPIRE");
+        for bad in ["0", "-1", "nan", "inf", "1e11"] {
+            let range = "EXPIRE: value must be in the range [0.001, 10000000000]";
+            assert_eq!(message(&["EXPIRE", bad]), range);
+        }
+        let range = "RESOLUTION: value must be in the range [EXPIRE / 255, EXPIRE]";
+        assert_eq!(message(&["EXPIRE", "255", "RESOLUTION", "0.999"]), range);
+        assert_eq!(message(&["RESOLUTION", "256", "EXPIRE", "255"]), range);
+        assert_eq!(message(&["RESOLUTION", "1"]), "Unknown argument received");
         assert_eq!(read(&["ERROR"]), Err(CommandError::Arity));
         assert_eq!(capacity(b"-5"), Err(CommandError::BAD_CAPACITY));
     }
@@ -162,15 +216,21 @@ mod tests {
         fn what_is_spelled_out_is_read_back(
             capacity in 1..1_u64 << 30, error_rate in 1e-9..0.999, growth in 1.0..1e9,
             bucket_size in 1..=255_u16, max_iterations in 1..=65535_u16, expansion in 0..=32768_u16,
+            expiry in proptest::option::of((1..10_u64.pow(13), proptest::option::of(1..256_u64))),
         ) {
-            let wanted =
+            let properties =
                 Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion };
-            let words = spelled_out(&wanted);
-            let read = properties(
+            let expiry = expiry.map(|(ttl, steps)| Expiry {
+                ttl,
+                resolution: steps.map(|steps| ttl.div_ceil(steps)),
+            });
+            let all = Wanted { properties, expiry, hash: None };
+            let words = spelled_out(&all);
+            let read = wanted(
                 Properties { capacity: number(&words[0]).unwrap(), ..DEFAULTS },
                 words[1..].iter().map(Vec::as_slice),
             );
-            prop_assert_eq!(read, Ok((wanted, None)));
+            prop_assert_eq!(read, Ok(all));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO.
 
-use super::{CommandError, Holder, holder};
+use super::{CommandError, Holder, holder, now};
 use crate::server::{Args, Context};
 use crate::value::{Chain, StoredFilter, Value};
 
@@ -8,7 +8,8 @@ use crate::value::{Chain, StoredFilter, Value};
 pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let holder = holder_if_any(&key)?;
-    context.reply_bool(holder.is_some_and(|holder| holder.contains(args.get(2))));
+    let found = holder.is_some_and(|holder| holder.contains(args.get(2), holder.now(context)));
+    context.reply_bool(found);
     Ok(())
 }
 
@@ -16,7 +17,7 @@ pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
 pub(super) fn exists_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let found = match holder_if_any(&key)? {
-        Some(holder) => holder.contains_all(&args.iter(2).collect::<Vec<_>>()),
+        Some(holder) => holder.contains_all(&args.iter(2).collect::<Vec<_>>(), holder.now(context)),
         None => vec![false; args.len() - 2],
     };
     context.reply_array(found.len());
@@ -28,7 +29,8 @@ pub(super) fn exists_many(context: &Context, args: &Args<'_>) -> Result<(), Comm
 pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let holder = holder_if_any(&key)?;
-    context.reply_count(holder.map_or(0, |holder| holder.count(args.get(2))));
+    let count = holder.map_or(0, |holder| holder.count(args.get(2), holder.now(context)));
+    context.reply_count(count);
     Ok(())
 }
 
@@ -50,7 +52,7 @@ enum Field {
 pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let fields = match holder(&key)?.ok_or(CommandError::NOT_FOUND)? {
-        Holder::Filter(stored) => of_filter(stored),
+        Holder::Filter(stored) => of_filter(stored, now(context, stored)),
         Holder::Chain(chain) => of_chain(chain),
     };
     context.reply_map(fields.len());
@@ -66,15 +68,18 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
 }
 
 /// The first eight are RedisBloom's, in its order.
-fn of_filter(stored: &StoredFilter) -> Vec<(&'static str, Field)> {
-    let (filter, properties, older) = (stored.filter(), stored.properties(), stored.older());
-    let expected = 1.0 - filter.expected_fpr();
+fn of_filter(stored: &StoredFilter, now: u64) -> Vec<(&'static str, Field)> {
+    let (table, properties, older) = (stored.table(), stored.properties(), stored.older());
+    let items = table.len(now);
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let load = items as f64 / table.slots() as f64;
+    let expected = 1.0 - table.expected_fpr();
     let expected = 1.0 - expected * older.map_or(1.0, |older| 1.0 - older.expected_fpr());
     let mut fields = vec![
         ("Size", Field::Count(stored.bytes() + size_of::<Value>() as u64)),
-        ("Number of buckets", Field::Count(filter.buckets())),
+        ("Number of buckets", Field::Count(table.buckets())),
         ("Number of filters", Field::Count(1 + older.map_or(0, |older| older.tables() as u64))),
-        ("Number of items inserted", Field::Count(filter.len() + older.map_or(0, Chain::len))),
+        ("Number of items inserted", Field::Count(items + older.map_or(0, Chain::len))),
         ("Number of items deleted", Field::Count(stored.deleted())),
         ("Bucket size", Field::Count(properties.bucket_size.into())),
         ("Expansion rate", Field::Count(properties.expansion.into())),
@@ -83,11 +88,20 @@ fn of_filter(stored: &StoredFilter) -> Vec<(&'static str, Field)> {
         ("Error rate asked", Field::Rate(properties.error_rate)),
         ("Error rate expected", Field::Rate(expected)),
         ("Growth", Field::Rate(properties.growth)),
-        ("Load", Field::Rate(filter.load_factor())),
-        ("Segments", Field::Count(filter.segments() as u64)),
-        ("Fingerprint bits", Field::Count(filter.fingerprint_bits().into())),
-        ("Hash", Field::Text(filter.hasher().function().name())),
+        ("Load", Field::Rate(load)),
+        ("Segments", Field::Count(table.segments() as u64)),
+        ("Fingerprint bits", Field::Count(table.fingerprint_bits().into())),
+        ("Hash", Field::Text(table.hasher().function().name())),
     ];
+    if let Some(filter) = table.expiring() {
+        #[expect(clippy::cast_precision_loss, reason = "a time in seconds")]
+        let seconds = |ms: u64| Field::Rate(ms as f64 / 1000.0);
+        fields.extend([
+            ("Items expire after", seconds(filter.ttl())),
+            ("Resolution", seconds(filter.resolution())),
+            ("Time", Field::Count(filter.now())),
+        ]);
+    }
     if let Some(older) = older {
         fields.extend(of_older(older));
     }

@@ -106,7 +106,7 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
 pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     match filter(&key)? {
-        Some(stored) => context.reply_bytes(&stored.filter().to_bytes()),
+        Some(stored) => context.reply_bytes(&stored.table().to_bytes()),
         None => context.reply_null(),
     }
     Ok(())

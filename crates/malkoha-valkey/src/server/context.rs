@@ -117,6 +117,14 @@ impl Context {
         }
     }
 
+    /// Milliseconds since 1970 by this server's clock.
+    #[expect(clippy::unused_self, reason = "a call must be going on")]
+    pub(crate) fn milliseconds(&self) -> u64 {
+        // SAFETY: it takes nothing.
+        let now = unsafe { call!(RedisModule_Milliseconds()) };
+        u64::try_from(now).unwrap_or(0)
+    }
+
     /// Whether the client speaks RESP3.
     pub(crate) fn is_resp3(&self) -> bool {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)

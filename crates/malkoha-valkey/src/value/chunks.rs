@@ -2,18 +2,20 @@
 //!
 //! Chunk 1 is a preamble and the header of the library's format; the others are the format's
 //! following pieces, sixteen in each: chunks 2 and on, put together, are what `CF.DUMP` gives after
-//! its first 128 bytes.
-
-use malkoha::GrowableCuckooFilter;
+//! its first 128 bytes. Filters whose items expire are passed on in the pieces that the library has
+//! for that, which are no file.
 
 use super::properties::{PROPERTIES_BYTES, Properties};
 use super::stored::StoredFilter;
+use super::table::Table;
 use super::{Damaged, Value};
 
 /// Pieces a chunk: some 2 MiB at most, copied in well under a millisecond.
 const PIECES: usize = 16;
-/// What chunk 1 begins with, the last byte being the version.
+/// What chunk 1 begins with, the last byte being the version: of a filter whose items stay, and of
+/// one whose items expire.
 const MAGIC: [u8; 4] = *b"MCF\x01";
+const EXPIRING_MAGIC: [u8; 4] = *b"MCF\x02";
 /// Magic, number of chunks, items deleted, properties.
 const PREAMBLE_BYTES: usize = 4 + 8 + 8 + PROPERTIES_BYTES;
 
@@ -23,12 +25,14 @@ pub(super) struct Preamble {
     pub(super) chunks: u64,
     pub(super) deleted: u64,
     pub(super) properties: Properties,
+    /// Whether items expire.
+    pub(super) expires: bool,
 }
 
 impl Preamble {
     fn encode(&self) -> Vec<u8> {
-        let Self { chunks, deleted, properties } = self;
-        let mut bytes = MAGIC.to_vec();
+        let Self { chunks, deleted, properties, expires } = self;
+        let mut bytes = if *expires { EXPIRING_MAGIC } else { MAGIC }.to_vec();
         bytes.extend(chunks.to_le_bytes());
         bytes.extend(deleted.to_le_bytes());
         bytes.extend(properties.encode());
@@ -44,16 +48,17 @@ impl Preamble {
         let (deleted, bytes) = bytes.split_first_chunk().ok_or_else(damaged)?;
         let properties = bytes.first_chunk().and_then(Properties::decode).ok_or_else(damaged)?;
         let (chunks, deleted) = (u64::from_le_bytes(*chunks), u64::from_le_bytes(*deleted));
-        if *magic != MAGIC || chunks < 2 {
+        let expires = *magic == EXPIRING_MAGIC;
+        if (*magic != MAGIC && !expires) || chunks < 2 {
             return Err(damaged());
         }
-        Ok((Self { chunks, deleted, properties }, rest))
+        Ok((Self { chunks, deleted, properties, expires }, rest))
     }
 }
 
 /// Chunks of a filter: at least two.
-pub(super) fn count(filter: &GrowableCuckooFilter) -> usize {
-    1 + (filter.piece_count() - 1).div_ceil(PIECES)
+pub(super) fn count(table: &Table) -> usize {
+    1 + (table.piece_count() - 1).div_ceil(PIECES)
 }
 
 /// The position of a filter's first chunk, less one, where what RedisBloom had comes before: beyond
@@ -83,20 +88,21 @@ pub(super) fn own(value: &Value, number: usize) -> Option<Vec<u8>> {
 }
 
 fn chunk(stored: &StoredFilter, number: usize) -> Option<Vec<u8>> {
-    let filter = stored.filter();
-    let chunks = count(filter);
+    let table = stored.table();
+    let chunks = count(table);
     match number {
         0 => None,
         1 => {
             let (deleted, properties) = (stored.deleted(), *stored.properties());
-            let mut bytes = Preamble { chunks: chunks as u64, deleted, properties }.encode();
-            bytes.extend(filter.piece(0)?);
+            let (chunks, expires) = (chunks as u64, table.expiring().is_some());
+            let mut bytes = Preamble { chunks, deleted, properties, expires }.encode();
+            bytes.extend(table.piece(0)?);
             Some(bytes)
         }
         _ if number > chunks => None,
         _ => {
             let first = 1 + (number - 2) * PIECES;
-            Some((first..first + PIECES).map_while(|piece| filter.piece(piece)).flatten().collect())
+            Some((first..first + PIECES).map_while(|piece| table.piece(piece)).flatten().collect())
         }
     }
 }

@@ -1,20 +1,19 @@
 //! When a filter must not take more.
 
-use malkoha::GrowableCuckooFilter;
-
 use super::properties::Properties;
+use super::table::Table;
 
 /// Whether a filter that must not grow is at its end: its slots hold what it was asked for. Further
-/// copies of what is in twice take no slot.
-pub(super) fn is_full(filter: &GrowableCuckooFilter, properties: &Properties, hash: u64) -> bool {
-    !properties.grows() && in_slots(filter) >= properties.capacity && filter.count_hash(hash) < 2
+/// copies of what is in twice take no slot, nor does what is seen again before it expires.
+pub(super) fn is_full(table: &Table, properties: &Properties, hash: u64) -> bool {
+    is_over(table, properties, properties.capacity) && !table.has_slot_for(hash)
 }
 
 /// Whether a filter that must not grow holds more than it was asked for.
-pub(super) fn is_overfull(filter: &GrowableCuckooFilter, properties: &Properties) -> bool {
-    !properties.grows() && in_slots(filter) > properties.capacity
+pub(super) fn is_overfull(table: &Table, properties: &Properties) -> bool {
+    is_over(table, properties, properties.capacity.saturating_add(1))
 }
 
-fn in_slots(filter: &GrowableCuckooFilter) -> u64 {
-    filter.len() - filter.spilled()
+fn is_over(table: &Table, properties: &Properties, items: u64) -> bool {
+    !properties.grows() && table.in_slots() >= items
 }

@@ -2,12 +2,11 @@
 
 use std::mem;
 
-use malkoha::GrowableLoader;
-
 use super::Damaged;
 use super::chunks::Preamble;
 use super::redisbloom::Chain;
 use super::stored::StoredFilter;
+use super::table::Loader;
 use crate::ledger::measure;
 
 /// Checks each chunk as it comes. Keeps them too, so that a server that is saved or gets a replica
@@ -15,7 +14,7 @@ use crate::ledger::measure;
 #[derive(Debug)]
 pub(crate) struct Loading {
     preamble: Preamble,
-    loader: GrowableLoader,
+    loader: Loader,
     taken: u64,
     /// Bytes that have come.
     bytes: u64,
@@ -41,7 +40,7 @@ impl Loading {
     pub(super) fn begin_passing(chunk: &[u8]) -> Result<Self, Damaged> {
         let (preamble, header) = Preamble::split(chunk)?;
         let (loader, held) = measure(|| {
-            let mut loader = GrowableLoader::for_filter();
+            let mut loader = Loader::new(preamble.expires);
             loader.push(header).map(|()| loader).ok()
         });
         let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
@@ -84,18 +83,18 @@ impl Loading {
         }
         self.taken += 1;
         self.bytes += chunk.len() as u64;
-        let Preamble { chunks, deleted, properties } = self.preamble;
+        let Preamble { chunks, deleted, properties, expires } = self.preamble;
         if self.taken < chunks {
             return Ok(None);
         }
-        let ((filter, rest), held) = measure(|| {
-            let (spent, rest) = measure(GrowableLoader::for_filter);
-            (mem::replace(&mut self.loader, spent).into_filter().ok(), rest)
+        let ((table, rest), held) = measure(|| {
+            let (spent, rest) = measure(|| Loader::new(expires));
+            (mem::replace(&mut self.loader, spent).into_table().ok(), rest)
         });
         // The loader's memory is the filter's now, but for that of the new loader.
         let held = mem::replace(&mut self.held, rest) + held - rest;
-        let filter = filter.ok_or(Damaged("the chunks do not fit together"))?;
-        Ok(Some(StoredFilter::of(filter, properties, deleted, held).beside(self.older.take())))
+        let table = table.ok_or(Damaged("the chunks do not fit together"))?;
+        Ok(Some(StoredFilter::of(table, properties, deleted, held).beside(self.older.take())))
     }
 
     /// Back to what the kept chunks make: the loader is of no use after an error.

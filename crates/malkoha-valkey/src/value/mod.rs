@@ -7,12 +7,13 @@ mod properties;
 mod redisbloom;
 pub(crate) mod stats;
 mod stored;
+mod table;
 
 use std::{fmt, iter};
 
 pub(crate) use chunks::{BESIDE, chunk_behind};
 pub(crate) use loading::Loading;
-pub(crate) use properties::{Properties, parse_rate};
+pub(crate) use properties::{Expiry, Properties, parse_rate};
 pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADER_BYTES};
 pub(crate) use stored::{NotUnited, Refused, StoredFilter};
 
@@ -74,7 +75,7 @@ impl Value {
 
     pub(crate) fn write(&self, sink: &mut impl Sink) {
         let count = match self {
-            Self::Filter(filter) => chunks::count(filter.filter()),
+            Self::Filter(filter) => chunks::count(filter.table()),
             Self::Loading(loading) => loading.chunks().len(),
             Self::RedisBloom(chain) => return chain.write(sink),
         };
@@ -134,7 +135,7 @@ impl Value {
     /// Allocations, about: what freeing the value costs.
     pub(crate) fn allocations(&self) -> usize {
         let own = match self {
-            Self::Filter(filter) => filter.filter().segments() + 4,
+            Self::Filter(filter) => filter.table().segments() + 4,
             Self::Loading(loading) => 16 * loading.chunks().len(),
             Self::RedisBloom(_) => 0,
         };

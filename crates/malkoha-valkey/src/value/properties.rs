@@ -1,8 +1,9 @@
 //! What a filter was asked to be.
 
-use malkoha::{BuildError, GrowableCuckooFilter, KeyHasher};
+use malkoha::{BuildError, Builder, KeyHasher};
 
 use super::redisbloom::Chain;
+use super::table::Table;
 
 /// All that CF.RESERVE can say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +23,21 @@ pub(crate) struct Properties {
     pub(crate) expansion: u16,
 }
 
+/// How long items are remembered, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expiry {
+    pub(crate) ttl: u64,
+    /// How much longer they may be; a fifteenth of it if nobody has said.
+    pub(crate) resolution: Option<u64>,
+}
+
+impl Expiry {
+    /// Steps in which items expire, about.
+    fn steps(self) -> u64 {
+        self.resolution.map_or(15, |step| self.ttl.div_ceil(step.max(1)))
+    }
+}
+
 /// Up to this capacity a filter begins with room for [`FIRST_ITEMS`].
 const SMALL: u64 = 4096;
 const FIRST_ITEMS: u64 = 32;
@@ -32,9 +48,9 @@ const MAX_GROWTH: f64 = 1e9;
 pub(super) const PROPERTIES_BYTES: usize = 30;
 
 impl Properties {
-    pub(crate) fn of_file(filter: &GrowableCuckooFilter) -> Self {
+    pub(crate) fn of_file(table: &Table) -> Self {
         Self {
-            capacity: filter.capacity(),
+            capacity: table.capacity(),
             error_rate: 0.0,
             growth: 0.0,
             bucket_size: 2,
@@ -65,31 +81,44 @@ impl Properties {
 
     /// An empty filter of these properties. Of many small ones most stay small, so that those that
     /// may grow begin with less than their capacity.
-    pub(crate) fn build(&self, hasher: KeyHasher) -> Result<GrowableCuckooFilter, BuildError> {
+    pub(crate) fn build(
+        &self,
+        expiry: Option<Expiry>,
+        hasher: KeyHasher,
+    ) -> Result<Table, BuildError> {
         let begins_small = self.grows() && (FIRST_ITEMS..=SMALL).contains(&self.capacity);
         let capacity = if begins_small { FIRST_ITEMS } else { self.capacity };
         #[expect(clippy::cast_precision_loss, reason = "small where they differ")]
         let begun = self.capacity as f64 / capacity as f64;
         let growth = if self.grows() { (self.growth * begun).min(MAX_GROWTH) } else { 1.0 };
-        GrowableCuckooFilter::builder()
-            .capacity(capacity)
-            .fpr(self.error_rate)
-            .growth(growth)
-            .with_hasher(hasher)
-            .build()
+        let Some(Expiry { ttl, resolution }) = expiry else {
+            let builder = self.builder(capacity, growth, hasher);
+            return builder.build().map(Table::Lasting);
+        };
+        let builder = self.builder(capacity, growth, hasher).expire_after(ttl);
+        let builder = resolution.into_iter().fold(builder, Builder::resolution);
+        builder.build().map(Table::Expiring)
+    }
+
+    fn builder<F>(&self, capacity: u64, growth: f64, hasher: KeyHasher) -> Builder<F> {
+        let builder = Builder::new().capacity(capacity).fpr(self.error_rate);
+        builder.growth(growth).with_hasher(hasher)
     }
 
     /// Bytes that `build` will take, at most: bits for the rate at the eight slots that a lookup
     /// meets, or for the alternate places of two to eight doublings; two more for rounding and the
     /// mark of the end; slots a twentieth more than items, in buckets up to a sixteenth more; a few
-    /// KiB of directory.
-    pub(crate) fn estimated_bytes(&self) -> f64 {
+    /// KiB of directory. Where items expire, those of one more step are kept, and slots have ages.
+    pub(crate) fn estimated_bytes(&self, expiry: Option<Expiry>) -> f64 {
+        let steps = expiry.map_or(0, Expiry::steps);
+        let kept = self.capacity.saturating_add(self.capacity.checked_div(steps).unwrap_or(0));
         #[expect(clippy::cast_precision_loss, reason = "at most 2^36")]
-        let capacity = self.capacity as f64;
+        let capacity = kept as f64;
+        let age_bits = f64::from(u64::BITS - steps.leading_zeros());
         let doublings = if self.grows() { self.growth.max(1.0).log2() } else { 0.0 };
         let for_rate = (16.0 * (1.0 + doublings / 2.0) / self.error_rate).log2();
         let bits = for_rate.max(doublings.clamp(2.0, 8.0) + 8.0).ceil() + 2.0;
-        capacity * bits.clamp(1.0, 31.0) / 8.0 * 1.06 * 17.0 / 16.0 + 4096.0
+        capacity * (bits.clamp(1.0, 31.0) + age_bits) / 8.0 * 1.06 * 17.0 / 16.0 + 8192.0
     }
 
     pub(super) fn encode(&self) -> [u8; PROPERTIES_BYTES] {
@@ -148,14 +177,19 @@ mod tests {
         #[test]
         fn estimates_are_upper_bounds(
             capacity in 4..2_000_000_u64, rate in 1e-6..0.2, growth in 1.0..1e6, expansion in 0..2_u16,
+            expiry in proptest::option::of((300_u64..1 << 40, proptest::option::of(2_u64..255))),
         ) {
+            let expiry = expiry.map(|(ttl, steps)| Expiry {
+                ttl,
+                resolution: steps.map(|steps| ttl.div_ceil(steps)),
+            });
             let properties = Properties {
                 capacity, error_rate: rate, growth, bucket_size: 2, max_iterations: 20, expansion,
             };
-            if let Ok(filter) = properties.build(KeyHasher::new(0)) {
+            if let Ok(filter) = properties.build(expiry, KeyHasher::new(0)) {
                 #[expect(clippy::cast_precision_loss, reason = "small")]
                 let bytes = filter.size_in_bytes() as f64;
-                prop_assert!(bytes <= properties.estimated_bytes(), "{bytes}");
+                prop_assert!(bytes <= properties.estimated_bytes(expiry), "{bytes}");
             }
         }
     }

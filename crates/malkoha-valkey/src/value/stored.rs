@@ -1,11 +1,12 @@
 //! A filter and what belongs to it.
 
-use malkoha::{BuildError, Copies, GrowableCuckooFilter, KeyHasher, ReadError, UnionError};
+use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
 
 use super::limits::{is_full, is_overfull};
-use super::properties::Properties;
+use super::properties::{Expiry, Properties};
 use super::redisbloom::Chain;
 use super::stats;
+use super::table::{Table, Unlike};
 use crate::ledger::measure;
 
 /// Why an item was not added. The filter is as it was.
@@ -22,7 +23,18 @@ pub(crate) enum Refused {
 pub(crate) enum NotUnited {
     /// All together are larger than a filter may be.
     TooLarge,
+    /// Items of some of them stay, those of others expire.
+    Kinds,
     Unlike(UnionError),
+}
+
+impl From<Unlike> for NotUnited {
+    fn from(unlike: Unlike) -> Self {
+        match unlike {
+            Unlike::Kinds => Self::Kinds,
+            Unlike::Filters(error) => Self::Unlike(error),
+        }
+    }
 }
 
 /// Items that are added between two looks at the limit: few enough that a filter cannot run away.
@@ -31,7 +43,7 @@ const BATCH: usize = 1024;
 /// A filter, its properties and its place in the statistics.
 #[derive(Debug)]
 pub(crate) struct StoredFilter {
-    filter: GrowableCuckooFilter,
+    table: Table,
     properties: Properties,
     /// Copies that were deleted in its life.
     deleted: u64,
@@ -43,30 +55,29 @@ pub(crate) struct StoredFilter {
 
 impl StoredFilter {
     /// Of a filter whose tables take so many bytes.
-    pub(super) fn of(
-        filter: GrowableCuckooFilter,
-        properties: Properties,
-        deleted: u64,
-        bytes: i64,
-    ) -> Self {
+    pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Self {
         stats::FILTERS.add(1);
-        let mut stored = Self { filter, properties, deleted, bytes: 0, older: None };
+        let mut stored = Self { table, properties, deleted, bytes: 0, older: None };
         stored.grown_by(bytes);
         stored
     }
 
     /// An empty one.
-    pub(crate) fn create(properties: Properties, hasher: KeyHasher) -> Result<Self, BuildError> {
-        let (filter, bytes) = measure(|| properties.build(hasher));
-        Ok(Self::of(filter?, properties, 0, bytes))
+    pub(crate) fn create(
+        properties: Properties,
+        expiry: Option<Expiry>,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        let (table, bytes) = measure(|| properties.build(expiry, hasher));
+        Ok(Self::of(table?, properties, 0, bytes))
     }
 
     /// That of a file of the library.
     pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
-        let (filter, bytes) = measure(|| GrowableCuckooFilter::from_bytes(file));
-        let filter = filter?;
-        let properties = Properties::of_file(&filter);
-        Ok(Self::of(filter, properties, 0, bytes))
+        let (table, bytes) = measure(|| Table::open(file));
+        let table = table?;
+        let properties = Properties::of_file(&table);
+        Ok(Self::of(table, properties, 0, bytes))
     }
 
     /// The same with what RedisBloom had, if anything is left of it.
@@ -80,8 +91,20 @@ impl StoredFilter {
         self.older.as_deref()
     }
 
-    pub(crate) const fn filter(&self) -> &GrowableCuckooFilter {
-        &self.filter
+    pub(crate) const fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The time that it must be told at `now` before it is changed, if its items expire and another
+    /// step has begun since it was told the last one.
+    pub(crate) fn step_begun(&self, now: u64) -> Option<u64> {
+        let filter = self.table.expiring().filter(|filter| filter.next_step() <= now)?;
+        Some(filter.step_start(now))
+    }
+
+    /// Lets it be this time, if it is not later yet.
+    pub(crate) fn advance(&mut self, now: u64) {
+        self.table.advance(now);
     }
 
     pub(crate) const fn properties(&self) -> &Properties {
@@ -100,21 +123,22 @@ impl StoredFilter {
     }
 
     fn hash(&self, item: &[u8]) -> u64 {
-        self.filter.hasher().hash_bytes(item)
+        self.table.hasher().hash_bytes(item)
     }
 
     fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
         items.iter().map(|item| self.hash(item)).collect()
     }
 
-    pub(crate) fn contains(&self, item: &[u8]) -> bool {
-        self.filter.contains_hash(self.hash(item)) || self.is_older(item)
+    /// Whether an item is in, at a time that matters where items expire.
+    pub(crate) fn contains(&self, item: &[u8], now: u64) -> bool {
+        self.table.contains(self.hash(item), now) || self.is_older(item)
     }
 
     /// Which of the items are in.
-    pub(crate) fn contains_all(&self, items: &[&[u8]]) -> Vec<bool> {
+    pub(crate) fn contains_all(&self, items: &[&[u8]], now: u64) -> Vec<bool> {
         let mut found = vec![false; items.len()];
-        self.filter.contains_hashes(&self.hashes(items), &mut found);
+        self.table.contains_all(&self.hashes(items), now, &mut found);
         if self.older.is_some() {
             for (found, item) in found.iter_mut().zip(items) {
                 *found = *found || self.is_older(item);
@@ -124,9 +148,9 @@ impl StoredFilter {
     }
 
     /// How many copies of an item are in.
-    pub(crate) fn count(&self, item: &[u8]) -> u64 {
+    pub(crate) fn count(&self, item: &[u8], now: u64) -> u64 {
         let older = self.older.as_ref().map_or(0, |older| older.count(item));
-        self.filter.count_hash(self.hash(item)) + older
+        self.table.count(self.hash(item), now) + older
     }
 
     fn is_older(&self, item: &[u8]) -> bool {
@@ -156,7 +180,7 @@ impl StoredFilter {
     }
 
     fn insert_unique_hash(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
-        if self.filter.has_copy_hash(hash) {
+        if self.table.has_copy(hash) {
             return Ok(false);
         }
         self.insert_hash(hash, max_bytes).map(|()| true)
@@ -164,13 +188,13 @@ impl StoredFilter {
 
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         self.may_take(hash, max_bytes)?;
-        let (inserted, bytes) = measure(|| self.filter.insert_hash(hash));
+        let (inserted, bytes) = measure(|| self.table.insert(hash));
         self.grown_by(bytes);
         inserted.map_err(|_| Refused::Full)
     }
 
     fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        if is_full(&self.filter, &self.properties, hash) {
+        if is_full(&self.table, &self.properties, hash) {
             Err(Refused::Full)
         } else if self.bytes() >= max_bytes {
             Err(Refused::AtLimit)
@@ -193,8 +217,9 @@ impl StoredFilter {
         let mut outcomes = Vec::with_capacity(hashes.len());
         let mut new = [false; BATCH];
         for batch in hashes.chunks(BATCH) {
-            if !self.properties.grows() || self.bytes() >= max_bytes {
-                // Each of them may be refused.
+            let looks_first = absent_only && self.table.expiring().is_some();
+            if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
+                // Each of them may be refused, or must not tidy up: see `has_none`.
                 outcomes.extend(batch.iter().map(|&hash| match absent_only {
                     true => self.insert_unique_hash(hash, max_bytes),
                     false => self.insert_hash(hash, max_bytes).map(|()| true),
@@ -204,8 +229,8 @@ impl StoredFilter {
             let new = &mut new[..batch.len()];
             new.fill(true);
             let (refused, bytes) = measure(|| match absent_only {
-                true => self.filter.insert_unique_hashes(batch, new).is_err(),
-                false => self.filter.insert_hashes(batch).is_err(),
+                true => self.table.insert_all_absent(batch, new).is_err(),
+                false => self.table.insert_all(batch).is_err(),
             });
             debug_assert!(!refused, "one that grows refuses nothing");
             self.grown_by(bytes);
@@ -215,15 +240,26 @@ impl StoredFilter {
         outcomes
     }
 
+    /// Whether items expire and none of these is in. Then deleting them would tidy up here, but not
+    /// on replicas, who are not told of what changed nothing.
+    fn has_none(&self, hashes: &[u64]) -> bool {
+        let Table::Expiring(filter) = &self.table else { return false };
+        !hashes.iter().any(|&hash| filter.contains_hash(hash))
+    }
+
     /// Deletes a copy of an item; answers whether it was there. Where both parts seem to have it,
     /// one of them may have another item that looks like it, which must not be lost: both stay.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
-        if self.is_older(item) && self.filter.contains_hash(hash) {
+        if self.has_none(&[hash]) {
+            return false;
+        }
+        // With what RedisBloom had no items expire, and time makes no difference.
+        if self.is_older(item) && self.table.contains(hash, 0) {
             self.removed(1);
             return true;
         }
-        let (removed, bytes) = measure(|| self.filter.remove_hash(hash));
+        let (removed, bytes) = measure(|| self.table.remove(hash));
         self.grown_by(bytes);
         self.removed(u64::from(removed));
         removed || self.remove_older(item)
@@ -243,7 +279,10 @@ impl StoredFilter {
         }
         let hashes = &self.hashes(items);
         let mut removed = vec![false; hashes.len()];
-        let ((), bytes) = measure(|| self.filter.remove_hashes(hashes, &mut removed));
+        if self.has_none(hashes) {
+            return removed;
+        }
+        let ((), bytes) = measure(|| self.table.remove_all(hashes, &mut removed));
         self.grown_by(bytes);
         self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
         removed
@@ -259,39 +298,44 @@ impl StoredFilter {
     /// more than `max_bytes`, of which it looks after each.
     pub(crate) fn united(&self, others: &[&Self], max_bytes: u64) -> Result<Self, NotUnited> {
         let (united, bytes) = measure(|| {
-            let mut filter = self.filter.clone();
+            let mut table = self.table.clone();
             let mut others = others.iter();
             others.try_for_each(|other| {
-                filter.unite(&other.filter, Copies::Sum).map_err(NotUnited::Unlike)?;
-                let fits = filter.size_in_bytes() <= max_bytes;
+                table.unite(&other.table)?;
+                let fits = table.size_in_bytes() <= max_bytes;
                 fits.then_some(()).ok_or(NotUnited::TooLarge)
             })?;
-            Ok(filter)
+            Ok::<_, NotUnited>(table)
         });
         let united = Self::of(united?, self.properties, self.deleted, bytes);
-        stats::ADDED.add(others.iter().map(|other| other.filter.len()).sum());
+        stats::ADDED.add(others.iter().map(|other| other.table.len(0)).sum());
         Ok(united)
     }
 
     /// Whether it holds more than it may.
     pub(crate) fn is_overfull(&self) -> bool {
-        is_overfull(&self.filter, &self.properties)
+        is_overfull(&self.table, &self.properties)
     }
 
-    /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
+    /// Gives back what an empty filter grew by, what expired items take, and what RedisBloom had that
+    /// needs fewer tables.
     pub(crate) fn compact(&mut self) {
         if let Some(older) = &mut self.older {
             older.compact();
         }
-        // One that never had slots for what it was asked for has nothing to give back: what a dump
-        // says of that may be anything.
-        if !self.filter.is_empty() || 4 * self.filter.buckets() < self.properties.capacity {
-            return;
-        }
-        let ((), bytes) = measure(|| {
-            // Not for one from a file, of which nobody knows what was asked.
-            if let Ok(fresh) = self.properties.build(self.filter.hasher()) {
-                self.filter = fresh;
+        let ((), bytes) = measure(|| match &mut self.table {
+            Table::Expiring(filter) => filter.sweep(),
+            // One that never had slots for what it was asked for has nothing to give back: what a
+            // dump says of that may be anything.
+            Table::Lasting(filter) => {
+                let has_grown = 4 * filter.buckets() >= self.properties.capacity;
+                // Not for one from a file, of which nobody knows what was asked.
+                if filter.is_empty()
+                    && has_grown
+                    && let Ok(fresh) = self.properties.build(None, filter.hasher())
+                {
+                    self.table = fresh;
+                }
             }
         });
         self.grown_by(bytes);
@@ -307,8 +351,8 @@ impl StoredFilter {
 
 impl Clone for StoredFilter {
     fn clone(&self) -> Self {
-        let (filter, bytes) = measure(|| self.filter.clone());
-        Self::of(filter, self.properties, self.deleted, bytes).beside(self.older().cloned())
+        let (table, bytes) = measure(|| self.table.clone());
+        Self::of(table, self.properties, self.deleted, bytes).beside(self.older().cloned())
     }
 }
 
@@ -333,12 +377,12 @@ mod tests {
             max_iterations: 20,
             expansion: 1,
         };
-        let mut stored = StoredFilter::create(properties, KeyHasher::new(0)).unwrap();
+        let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
         let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
         for item in &items {
             stored.insert_unique(item, u64::MAX).unwrap();
         }
-        let lost = items.iter().filter(|item| !stored.contains(*item)).count();
+        let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
         assert_eq!(lost, 0);
     }
 }

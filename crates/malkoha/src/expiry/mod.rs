@@ -97,12 +97,52 @@ impl<T: Ages> Expiring<T> {
     /// The table without what has expired.
     pub(crate) fn swept(&self) -> Self {
         let mut swept = self.clone();
-        swept.table.sweep(swept.form, &mut swept.times);
+        swept.sweep();
         swept
     }
 
     pub(crate) fn advance(&mut self, now: u64) {
         self.times.advance(now);
+    }
+
+    /// With the state of its times as another one had it, whose table was the same.
+    #[cfg(feature = "std")]
+    pub(crate) fn with_state(
+        self,
+        now: u64,
+        swept: alloc::vec::Vec<u64>,
+        counts: alloc::vec::Vec<u64>,
+    ) -> Option<Self> {
+        let Self { table, form, mut times } = self;
+        times.advance(now);
+        // What a slot holds lives at most.
+        let filled = table.slots().saturating_add(table.spilled());
+        let times = times.with_state(swept, counts, filled)?;
+        Some(Self { table, form, times })
+    }
+
+    /// Whether a hash is in at a later time, if nothing changes until then.
+    #[inline]
+    pub(crate) fn contains_at(&self, hash: u64, now: u64) -> bool {
+        let later = self.times.epochs_to(now);
+        let age = self.table.age(self.form, &self.times, hash);
+        age.is_some_and(|age| self.times.lives_after(age, later))
+    }
+
+    /// The same of each hash.
+    pub(crate) fn contains_batch_at(&self, hashes: &[u64], now: u64, found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.table.lives(self.form, &self.times, hashes, found);
+        if self.times.epochs_to(now) > 0 {
+            for (found, &hash) in found.iter_mut().zip(hashes) {
+                *found = *found && self.contains_at(hash, now);
+            }
+        }
+    }
+
+    /// Removes all that has expired.
+    pub(crate) fn sweep(&mut self) {
+        self.table.sweep(self.form, &mut self.times);
     }
 
     pub(crate) fn age(&self, hash: u64) -> Option<u64> {
@@ -135,8 +175,8 @@ impl<T: Ages> Expiring<T> {
         let (mut ours, mut theirs) = (self.clone(), other.clone());
         let now = ours.times.now().max(theirs.times.now());
         for side in [&mut ours, &mut theirs] {
-            side.times.advance(now);
-            side.table.sweep(side.form, &mut side.times);
+            side.advance(now);
+            side.sweep();
         }
         ours.table.absorb(ours.form, &mut ours.times, &theirs.table)?;
         *self = ours;

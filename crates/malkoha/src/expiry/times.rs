@@ -121,6 +121,50 @@ impl Times {
         self.capacity
     }
 
+    /// The first time at which another step has begun.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The first time of the step in which `time` lies.
+    pub(crate) fn step_start(&self, time: u64) -> u64 {
+        self.window.start(self.window.epoch(time))
+    }
+
+    /// By how many epochs this time is later than the present one.
+    #[inline]
+    pub(crate) fn epochs_to(&self, time: u64) -> u64 {
+        if time < self.next { 0 } else { self.window.epoch(time) - self.epoch }
+    }
+
+    /// Whether what has this age lives so many epochs later.
+    #[inline]
+    pub(crate) fn lives_after(&self, age: u64, epochs: u64) -> bool {
+        age.saturating_add(epochs) <= self.window.steps.into()
+    }
+
+    /// Keys that live so many epochs later, if none is seen until then.
+    pub(crate) fn live_after(&self, epochs: u64) -> u64 {
+        let ages = 0..=u64::from(self.window.steps);
+        let left = ages.filter(|&age| self.lives_after(age, epochs));
+        left.map(|age| self.counts[narrow(self.label_before(age))]).sum()
+    }
+
+    /// The epochs in which blocks were swept, and the keys that live by label.
+    #[cfg(feature = "std")]
+    pub(crate) fn state(&self) -> (&[u64], &[u64]) {
+        (&self.swept, &self.counts)
+    }
+
+    /// With what [`state`](Self::state) said, if it can be of a table with so many slots filled.
+    #[cfg(feature = "std")]
+    pub(crate) fn with_state(self, swept: Vec<u64>, counts: Vec<u64>, filled: u64) -> Option<Self> {
+        let live = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
+        let same = swept.len() == self.swept.len() && counts.len() == self.counts.len();
+        let possible = same && live <= filled && swept.iter().all(|&swept| swept <= self.epoch);
+        possible.then_some(Self { swept, counts, live, ..self })
+    }
+
     /// Why a key was refused just now.
     #[cold]
     pub(crate) fn refusal(&self) -> InsertError {

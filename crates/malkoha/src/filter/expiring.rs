@@ -45,6 +45,18 @@ impl GrowableExpiringCuckooFilter {
     pub fn builder() -> Builder<Self> {
         Builder::new()
     }
+
+    /// Segments that it has grown to.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.table.table.segments()
+    }
+
+    /// Buckets of four slots.
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
+        self.table.table.buckets()
+    }
 }
 
 impl<T: Ages> Filter<Expiring<T>> {
@@ -72,6 +84,48 @@ impl<T: Ages> Filter<Expiring<T>> {
     pub fn resolution(&self) -> u64 {
         let window = self.table.times.window();
         window.ttl.div_ceil(window.steps.into())
+    }
+
+    /// The time at which the next step of [`resolution`](Self::resolution) begins: times before it
+    /// make no difference to what is in.
+    #[must_use]
+    pub fn next_step(&self) -> u64 {
+        self.table.times.next()
+    }
+
+    /// The time at which the step began that `time` lies in. Those who have to tell others the time
+    /// need tell them only this.
+    #[must_use]
+    pub fn step_start(&self, time: u64) -> u64 {
+        self.table.times.step_start(time)
+    }
+
+    /// Whether a hash will be in at the time `now`, as if [`advance`](Self::advance) had been
+    /// called: for those who must not change the filter.
+    #[must_use]
+    pub fn contains_hash_at(&self, hash: u64, now: u64) -> bool {
+        self.table.contains_at(hash, now)
+    }
+
+    /// The same for each hash, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn contains_hashes_at(&self, hashes: &[u64], now: u64, found: &mut [bool]) {
+        self.table.contains_batch_at(hashes, now, found);
+    }
+
+    /// How many keys will live at the time `now`, if none is seen until then.
+    #[must_use]
+    pub fn len_at(&self, now: u64) -> u64 {
+        self.table.times.live_after(self.table.times.epochs_to(now))
+    }
+
+    /// Removes all that has expired, which otherwise happens little by little as keys are inserted
+    /// and removed, and gives its memory back in a filter that grows. O(slots).
+    pub fn sweep(&mut self) {
+        self.table.sweep();
     }
 
     /// How long ago the key was seen, if it is in: that time at most, and less than one step of

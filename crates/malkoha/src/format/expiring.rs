@@ -20,6 +20,8 @@ const STEPS: usize = offset::MAX_KICKS;
 const TTL: usize = offset::RESERVED;
 /// The time of the set.
 const NOW: usize = TTL + size_of::<u64>();
+/// Blocks whose times follow, in pieces of a set as it is; 0 in files.
+const BLOCKS: usize = NOW + size_of::<u64>();
 
 /// Writes a table that has been swept.
 pub(crate) fn write<T: Ages>(
@@ -31,37 +33,63 @@ pub(crate) fn write<T: Ages>(
 ) -> io::Result<()> {
     let mut table = Vec::new();
     ages.write(T::kind(true), hasher, &mut table)?;
-    let Window { ttl, steps } = times.window();
-    writer.write_all(&sealed(kind, hasher, |put| {
-        put(STEPS, &steps.to_le_bytes());
-        put(offset::CAPACITY, &times.capacity().to_le_bytes());
-        put(offset::LEN, &times.live().to_le_bytes());
-        put(offset::TABLE_BYTES, &(table.len() as u64).to_le_bytes());
-        put(TTL, &ttl.to_le_bytes());
-        put(NOW, &times.now().to_le_bytes());
-    }))?;
+    let bytes = table.len() as u64;
+    writer.write_all(&sealed(kind, hasher, |put| put_head(times, bytes, 0, put)))?;
     writer.write_all(&table)
 }
 
+/// Puts the fields of a header where they belong.
+pub(super) fn put_head(
+    times: &Times,
+    table_bytes: u64,
+    blocks: usize,
+    put: &mut dyn FnMut(usize, &[u8]),
+) {
+    let Window { ttl, steps } = times.window();
+    put(STEPS, &steps.to_le_bytes());
+    put(offset::CAPACITY, &times.capacity().to_le_bytes());
+    put(offset::LEN, &times.live().to_le_bytes());
+    put(offset::TABLE_BYTES, &table_bytes.to_le_bytes());
+    put(TTL, &ttl.to_le_bytes());
+    put(NOW, &times.now().to_le_bytes());
+    put(BLOCKS, &(blocks as u64).to_le_bytes());
+}
+
 /// What a header says.
-struct Head {
-    hasher: KeyHasher,
-    window: Window,
-    now: u64,
-    capacity: u64,
+pub(super) struct Head {
+    pub(super) hasher: KeyHasher,
+    pub(super) window: Window,
+    pub(super) now: u64,
+    pub(super) capacity: u64,
     len: u64,
     table_bytes: u64,
 }
 
 impl Head {
+    /// Of a file.
     fn of(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
+        Self::up_to(BLOCKS, bytes, kind)
+    }
+
+    /// Of the first piece of a set as it is, and the number of blocks whose times follow.
+    #[cfg(feature = "std")]
+    pub(super) fn of_times(
+        bytes: &[u8; HEADER_BYTES],
+        kind: FileKind,
+    ) -> Result<(Self, usize), ReadError> {
+        let head = Self::up_to(BLOCKS + size_of::<u64>(), bytes, kind)?;
+        let blocks = u64::from_le_bytes(field(bytes, BLOCKS));
+        let number = u32::try_from(blocks).ok().filter(|&number| number > 0);
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        Ok((head, number.map_or_else(|| impossible("blocks", BLOCKS, blocks), Ok)?))
+    }
+
+    /// Of a header whose fields end before `end`.
+    fn up_to(end: usize, bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
         preamble(bytes)?.expected(kind)?;
         let number = |at: usize| u64::from_le_bytes(field(bytes, at));
-        let fields = [
-            STEPS..offset::SEGMENTS,
-            offset::TABLE_BYTES..offset::SPILLED,
-            offset::KEY_HIGH..NOW + size_of::<u64>(),
-        ];
+        let fields =
+            [STEPS..offset::SEGMENTS, offset::TABLE_BYTES..offset::SPILLED, offset::KEY_HIGH..end];
         let is_field = |at: usize| fields.iter().any(|field| field.contains(&at));
         for at in (offset::LAYOUT..offset::CHECKSUM).filter(|&at| !is_field(at)) {
             check(bytes[at] == 0, "reserved", at, bytes[at])?;

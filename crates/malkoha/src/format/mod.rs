@@ -24,10 +24,10 @@ mod write;
 #[cfg(feature = "std")]
 pub(crate) use expiring::read as read_expiring;
 pub(crate) use expiring::{from_bytes as expiring_from_bytes, write as write_expiring};
-#[cfg(feature = "std")]
-pub use growable::GrowableLoader;
 #[cfg(feature = "mmap")]
 use growable::map as map_growable;
+#[cfg(feature = "std")]
+pub use growable::{GrowableExpiringLoader, GrowableLoader};
 #[cfg(feature = "std")]
 pub(crate) use growable::{read as read_growable, write as write_growable};
 pub use header::FileKind;

@@ -1,6 +1,6 @@
 //! What holds of the kind that grows: memory follows the keys that live.
 
-use malkoha::{Builder, GrowableExpiringCuckooFilter, UnionError};
+use malkoha::{Builder, GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
 
 const HOUR: u64 = 3_600;
 
@@ -92,4 +92,85 @@ fn crowds_expire_too() {
     assert!(crowd.iter().all(|&hash| !filter.contains_hash(hash)) && filter.is_empty());
     filter.insert_hashes(&crowd).unwrap();
     assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
+}
+
+fn pieces(filter: &GrowableExpiringCuckooFilter) -> Vec<u8> {
+    let piece = |number| filter.piece(number).expect("there are so many");
+    assert!(filter.piece(filter.piece_count()).is_none());
+    (0..filter.piece_count()).flat_map(piece).collect()
+}
+
+fn put_together(bytes: &[u8], cut: usize) -> Option<GrowableExpiringCuckooFilter> {
+    let mut loader = GrowableExpiringLoader::new();
+    bytes.chunks(cut).try_for_each(|bytes| loader.push(bytes)).ok()?;
+    loader.into_filter().ok()
+}
+
+/// A copy by pieces does in all that follows what its original does, though neither was swept.
+#[test]
+fn pieces_make_the_same_set() {
+    let mut filter = of(1);
+    let mut copy = of(1);
+    for round in 0..40_u64 {
+        for filter in [&mut filter, &mut copy] {
+            filter.advance(round * round * 97);
+            let first = round * 1_500;
+            filter.insert_many(&(first..first + 300 * (round % 11)).collect::<Vec<_>>()).unwrap();
+            filter.refresh_many(&(first..first + 10).collect::<Vec<_>>()).unwrap();
+            filter.remove_many(&(first + 5..first + 20).collect::<Vec<_>>());
+        }
+        let bytes = pieces(&filter);
+        assert!(bytes == pieces(&copy), "round {round}");
+        copy = put_together(&bytes, 1 + (round as usize * 7919) % 70_000).unwrap();
+        assert!(copy == filter && copy.len() == filter.len());
+    }
+}
+
+#[test]
+fn damaged_pieces_are_refused() {
+    let mut filter = of(10);
+    for round in 0..3 {
+        filter.advance(1_000_000 + round * 1_500);
+        filter.insert_many(&(round * 400..round * 400 + 500).collect::<Vec<_>>()).unwrap();
+    }
+    let bytes = pieces(&filter);
+    for at in (0..600).chain((600..bytes.len()).step_by(13)) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert!(put_together(&damaged, bytes.len()).is_none(), "byte {at}");
+        assert!(at == 0 || put_together(&bytes[..at], 100).is_none(), "{at} bytes");
+    }
+    assert!(put_together(&[&bytes[..], &[0]].concat(), 1000).is_none());
+    // A file has another form, and pieces are no file.
+    assert!(put_together(&filter.to_bytes(), 1000).is_none());
+    assert!(GrowableExpiringCuckooFilter::from_bytes(&bytes).is_err());
+}
+
+/// Asking for a later time says what is true then.
+#[test]
+fn later_times_are_foreseen() {
+    let mut filter = of(100);
+    for step in 0..100 {
+        filter.advance(1_000_000 + step * 31);
+        filter.insert_many(&(step * 50..step * 50 + 50).collect::<Vec<_>>()).unwrap();
+    }
+    let (keys, mut hashes) = (Vec::from_iter(0..6_000_u64), vec![0; 6_000]);
+    filter.hasher().hash_many(&keys, &mut hashes);
+    for later in (0..2 * HOUR).step_by(200) {
+        let now = filter.now() + later;
+        let mut then = filter.clone();
+        then.advance(now);
+        assert_eq!(filter.len_at(now), then.len());
+        assert_eq!(filter.step_start(now), then.step_start(then.now()));
+        assert!(then.next_step() > now && filter.step_start(then.next_step()) == then.next_step());
+        let mut found = vec![false; hashes.len()];
+        filter.contains_hashes_at(&hashes, now, &mut found);
+        for (&hash, &found) in hashes.iter().zip(&found) {
+            assert_eq!(found, then.contains_hash(hash));
+            assert_eq!(found, filter.contains_hash_at(hash, now));
+        }
+        let before = then.len();
+        then.sweep();
+        assert!(then.len() == before && then == { then.clone() });
+    }
 }

@@ -1,0 +1,39 @@
+//! What time it is for filters whose items expire.
+//!
+//! A primary's clock says it, when a command is about to change a filter, and only if another step
+//! of the filter's resolution has begun: replicas and the append-only file are told of that step by
+//! CF.ADVANCE, before the command. They never ask a clock to change a filter, so all agree bit for
+//! bit. Lookups ask the clock of the server that they run on, and change nothing.
+
+use super::options::number;
+use super::{CommandError, filter_mut};
+use crate::server::{Args, Context};
+use crate::value::StoredFilter;
+
+/// CF.ADVANCE key milliseconds
+pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let now = number(args.get(2)).ok_or_else(|| CommandError::unparsed("the time"))?;
+    let mut key = context.open_mut(args, 1);
+    let filter = filter_mut(&mut key)?.ok_or(CommandError::NOT_FOUND)?;
+    if filter.table().expiring().is_none() {
+        return Err(CommandError::NEVER_EXPIRES);
+    }
+    filter.advance(now);
+    context.replicate_verbatim();
+    context.changed(args, 1, c"cf.advance");
+    context.reply_ok();
+    Ok(())
+}
+
+/// Lets a filter that is about to be changed know the time, and replicas too.
+pub(super) fn keep_time(context: &Context, args: &Args<'_>, filter: &mut StoredFilter) {
+    if filter.table().expiring().is_none() {
+        return;
+    }
+    if let Some(step) = filter.step_begun(context.milliseconds())
+        && !context.must_obey()
+    {
+        filter.advance(step);
+        context.replicate(c"CF.ADVANCE", &[args.get(1), step.to_string().as_bytes()]);
+    }
+}

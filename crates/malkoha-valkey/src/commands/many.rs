@@ -1,0 +1,170 @@
+//! Commands of more items than are done at once: CF.MADD, CF.INSERT, CF.INSERTNX, CF.MDEL and
+//! CF.MEXISTS, a piece at a time. Each piece is replicated as what it changed, so that replicas are
+//! not held up either, and another client sees those items that were done so far.
+
+use std::time::Instant;
+
+use super::{CommandError, delete, expire, filter_mut, holder_if_any, limit};
+use crate::server::{Args, Context, PIECE, Step, Task};
+use crate::value::{Refused, Value};
+
+/// Items that a command does at once, well within a millisecond.
+pub(super) const AT_ONCE: usize = 1024;
+/// Items between two looks at the clock.
+const BATCH: usize = 128;
+/// Replies between two looks at the clock.
+const REPLIES: usize = 4096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Add,
+    AddAbsent,
+    Delete,
+    Exists,
+}
+
+/// Items from a number on, and what became of those that were done.
+pub(super) struct Many {
+    verb: Verb,
+    /// The number of the first item's argument.
+    first: usize,
+    outcomes: Vec<Outcome>,
+    /// Items of which was replied.
+    replied: usize,
+}
+
+/// Whether an item was added, deleted or in; or refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    No,
+    Yes,
+    Refused,
+}
+
+impl From<bool> for Outcome {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+}
+
+impl From<Result<bool, Refused>> for Outcome {
+    fn from(added: Result<bool, Refused>) -> Self {
+        added.map_or(Self::Refused, Self::from)
+    }
+}
+
+impl Many {
+    pub(super) fn new(verb: Verb, first: usize) -> Self {
+        Self { verb, first, outcomes: Vec::new(), replied: 0 }
+    }
+
+    /// Does some of the items that are left.
+    fn work(&mut self, context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+        let begun = Instant::now();
+        let start = self.first + self.outcomes.len();
+        while self.first + self.outcomes.len() < args.len() {
+            let from = self.first + self.outcomes.len();
+            let items: Vec<&[u8]> = args.iter(from).take(BATCH).collect();
+            self.some(context, args, &items)?;
+            if begun.elapsed() >= PIECE && context.can_wait() {
+                break;
+            }
+        }
+        self.replicate(context, args, start);
+        Ok(())
+    }
+
+    fn some(
+        &mut self,
+        context: &Context,
+        args: &Args<'_>,
+        items: &[&[u8]],
+    ) -> Result<(), CommandError> {
+        if self.verb == Verb::Exists {
+            let key = context.open(args, 1);
+            let found = match holder_if_any(&key)? {
+                Some(holder) => holder.contains_all(items, holder.now(context)),
+                None => vec![false; items.len()],
+            };
+            self.outcomes.extend(found.into_iter().map(Outcome::from));
+            return Ok(());
+        }
+        let mut key = context.open_mut(args, 1);
+        if self.verb == Verb::Delete {
+            let removed = match delete::existing(&mut key, CommandError::GONE)? {
+                Value::Filter(filter) => {
+                    expire::keep_time(context, args, filter);
+                    filter.remove_all(items)
+                }
+                Value::RedisBloom(chain) => items.iter().map(|item| chain.remove(item)).collect(),
+                Value::Loading(_) => return Err(CommandError::LOADING),
+            };
+            self.outcomes.extend(removed.into_iter().map(Outcome::from));
+        } else {
+            let filter = filter_mut(&mut key)?.ok_or(CommandError::GONE)?;
+            expire::keep_time(context, args, filter);
+            let added = filter.insert_all(items, self.verb == Verb::AddAbsent, limit(context));
+            self.outcomes.extend(added.into_iter().map(Outcome::from));
+        }
+        Ok(())
+    }
+
+    /// Tells replicas of what was changed from an argument on.
+    fn replicate(&self, context: &Context, args: &Args<'_>, start: usize) {
+        let (command, event) = match self.verb {
+            Verb::Add | Verb::AddAbsent => (c"CF.MADD", c"cf.insert"),
+            Verb::Delete => (c"CF.MDEL", c"cf.del"),
+            Verb::Exists => return,
+        };
+        let outcomes = &self.outcomes[start - self.first..];
+        let changed = (start..).zip(outcomes).filter(|(_, outcome)| **outcome == Outcome::Yes);
+        let mut numbers = vec![1];
+        numbers.extend(changed.map(|(number, _)| number));
+        if numbers.len() > 1 {
+            context.replicate_some(command, args, &numbers);
+            context.changed(args, 1, event);
+        }
+    }
+
+    /// Replies of some of the items that are left.
+    fn reply(&mut self, context: &Context) {
+        let begun = Instant::now();
+        if self.replied == 0 {
+            context.reply_array(self.outcomes.len());
+        }
+        let is_resp3 = context.is_resp3();
+        while self.replied < self.outcomes.len() {
+            let end = self.outcomes.len().min(self.replied + REPLIES);
+            for &outcome in &self.outcomes[self.replied..end] {
+                let is_integer = match self.verb {
+                    Verb::AddAbsent => true,
+                    Verb::Add => !is_resp3,
+                    Verb::Delete | Verb::Exists => false,
+                };
+                match outcome {
+                    Outcome::Refused if is_integer => context.reply_integer(-1),
+                    _ if is_integer => context.reply_integer((outcome == Outcome::Yes).into()),
+                    _ => context.reply_bool(outcome == Outcome::Yes),
+                }
+            }
+            self.replied = end;
+            if begun.elapsed() >= PIECE && context.can_wait() {
+                break;
+            }
+        }
+    }
+}
+
+impl Task for Many {
+    fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
+        let items = args.len() - self.first;
+        if self.outcomes.len() < items {
+            self.work(context, args)?;
+            if self.outcomes.len() < items || items > AT_ONCE {
+                return Ok(Step::More);
+            }
+        }
+        self.reply(context);
+        Ok(if self.replied < items { Step::More } else { Step::Done })
+    }
+}

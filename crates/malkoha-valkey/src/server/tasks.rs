@@ -1,0 +1,200 @@
+//! Commands that take long, done a piece at a time: others are served in between.
+//!
+//! ```text
+//! command --perform--> a first piece --block--> timer: another piece, ... --> reply, unblock
+//!                                      beside: a thread works, the timer looks whether it is done
+//! ```
+//!
+//! In transactions and scripts, and where the primary or a file orders it, all is done at once.
+
+use std::collections::BTreeSet;
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
+
+use super::api::call;
+use super::args::Args;
+use super::context::Context;
+use super::dispatch::reply_error;
+use crate::commands::CommandError;
+
+/// The time that a piece of work takes, about: no more than half of what others are to wait at most,
+/// since the last part of it may take as long again.
+pub(crate) const PIECE: Duration = Duration::from_micros(600);
+/// Milliseconds until the next piece: those who have come meanwhile are served first.
+const PAUSE: raw::mstime_t = 0;
+/// Milliseconds until the next look, where somebody else must be done first.
+const WAIT: raw::mstime_t = 1;
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It goes on as soon as others were served.
+    More,
+    /// It waits for somebody else.
+    Wait,
+    /// It has replied.
+    Done,
+}
+
+/// A command that takes long.
+pub(crate) trait Task {
+    /// Does the next piece, of about [`PIECE`]. An error is the reply, and the end.
+    fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError>;
+
+    /// Whether it can be dropped when its client has gone.
+    fn may_end(&self) -> bool {
+        true
+    }
+}
+
+/// A client that waits for its task.
+struct Blocked {
+    client: *mut RedisModuleBlockedClient,
+    /// What replies go into.
+    replies: *mut RedisModuleCtx,
+    database: c_int,
+    /// The client's own, which it keeps while it is blocked.
+    args: Args<'static>,
+    task: Box<dyn Task>,
+}
+
+/// Blocked clients that have gone, by address.
+static GONE: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn gone() -> std::sync::MutexGuard<'static, BTreeSet<usize>> {
+    GONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Context {
+    /// Does a task: its first piece now, what is left of it while others are served in between.
+    pub(crate) fn perform(
+        &self,
+        args: &Args<'_>,
+        mut task: impl Task + 'static,
+    ) -> Result<(), CommandError> {
+        loop {
+            match task.step(self, args)? {
+                Step::Done => return Ok(()),
+                _ if self.can_wait() => break,
+                _ => {}
+            }
+        }
+        self.put_off(args, Box::new(task));
+        Ok(())
+    }
+
+    /// Goes on with a task later.
+    pub(super) fn put_off(&self, args: &Args<'_>, task: Box<dyn Task>) {
+        if self.is_resumed() {
+            self.continue_with(task);
+            return;
+        }
+        // SAFETY: the context is of this call. The client keeps its arguments while it is blocked,
+        // since the server hands them to those who reply to it then; when it goes, we are told
+        // before they are freed, and look at them no more.
+        unsafe {
+            let client = call!(RedisModule_BlockClient(self.raw(), None, None, None, 0));
+            call!(RedisModule_SetDisconnectCallback(client, Some(disconnected)));
+            let blocked = Blocked {
+                client,
+                replies: call!(RedisModule_GetThreadSafeContext(client)),
+                database: call!(RedisModule_GetSelectedDb(self.raw())),
+                args: args.outliving_the_call(),
+                task,
+            };
+            go_on_after(self.raw(), PAUSE, Box::new(blocked));
+        }
+    }
+}
+
+/// # Safety
+///
+/// The context must be of a call that is going on.
+unsafe fn go_on_after(context: *mut RedisModuleCtx, pause: raw::mstime_t, blocked: Box<Blocked>) {
+    let data = Box::into_raw(blocked).cast();
+    // SAFETY: the caller's promise; the timer gets the data once.
+    unsafe { call!(RedisModule_CreateTimer(context, pause, Some(go_on), data)) };
+}
+
+unsafe extern "C" fn disconnected(
+    _context: *mut RedisModuleCtx,
+    client: *mut RedisModuleBlockedClient,
+) {
+    gone().insert(client as usize);
+}
+
+/// The timer's callback.
+unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
+    // SAFETY: from `go_on_after`, once.
+    let mut blocked = unsafe { Box::from_raw(data.cast::<Blocked>()) };
+    let is_gone = gone().contains(&(blocked.client as usize));
+    let begun = Instant::now();
+    let step = if is_gone {
+        if blocked.task.may_end() { Step::Done } else { Step::Wait }
+    } else if unsafe {
+        // While a failover waits for its replica nothing may change.
+        // SAFETY: it takes nothing.
+        call!(RedisModule_AvoidReplicaTraffic()) != 0
+    } {
+        Step::Wait
+    } else {
+        blocked.step(context)
+    };
+    // SAFETY: the text ends in 0. The server drops what is below its threshold.
+    unsafe {
+        let milliseconds = begun.elapsed().as_millis().try_into().unwrap_or(0);
+        call!(RedisModule_LatencyAddSample(c"cf-piece".as_ptr(), milliseconds));
+    }
+    match step {
+        // SAFETY: the context is that of this call.
+        Step::More => unsafe { go_on_after(context, PAUSE, blocked) },
+        // SAFETY: as above.
+        Step::Wait => unsafe { go_on_after(context, WAIT, blocked) },
+        Step::Done => {
+            gone().remove(&(blocked.client as usize));
+            // SAFETY: made in `put_off`, and each of them given back once.
+            unsafe {
+                call!(RedisModule_FreeThreadSafeContext(blocked.replies));
+                call!(RedisModule_UnblockClient(blocked.client, null_mut()));
+            }
+        }
+    }
+}
+
+impl Blocked {
+    /// Does the next piece, with the timer's context.
+    fn step(&mut self, raw: *mut RedisModuleCtx) -> Step {
+        // SAFETY: the context is that of the timer's call; the client is there, and its arguments.
+        let context = unsafe {
+            call!(RedisModule_SelectDb(raw, self.database));
+            Context::resumed(raw, self.replies, self.args)
+        };
+        let step = catch_unwind(AssertUnwindSafe(|| {
+            if context.is_primary() {
+                self.task.step(&context, &self.args)
+            } else {
+                Err(CommandError::NO_PRIMARY)
+            }
+        }));
+        if let Some(task) = context.next() {
+            self.task = task;
+            return Step::More;
+        }
+        match step {
+            Ok(Ok(step)) => step,
+            Ok(Err(error)) => {
+                reply_error(&context, Some(error));
+                Step::Done
+            }
+            Err(_) => {
+                reply_error(&context, None);
+                Step::Done
+            }
+        }
+    }
+}

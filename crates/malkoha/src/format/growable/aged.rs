@@ -1,0 +1,177 @@
+//! Growable sets whose keys expire in pieces, as they are: what has expired is still in them, and
+//! the times at which blocks were swept. So nothing is swept or copied to write them, and a copy
+//! does the same from then on as the set itself.
+
+use std::mem;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::piece::{count, piece};
+use super::{CHECKSUM_BYTES, GrowableLoader};
+use crate::expiry::{Expiring, Window};
+use crate::filter::{Filter, GrowableExpiringCuckooFilter};
+use crate::format::expiring::{Head, put_head};
+use crate::format::header::{check, impossible, sealed};
+use crate::format::{FileKind, HEADER_BYTES, ReadError};
+use crate::growable::Growing;
+use crate::key::KeyHasher;
+
+const KIND: FileKind = FileKind::GrowableExpiringSet;
+/// Seed of the checksum of the times; no segment has this number.
+const TIMES_CHECKSUM_SEED: u64 = u64::MAX - 2;
+
+impl GrowableExpiringCuckooFilter {
+    /// How many pieces there are: see [`piece`](Self::piece).
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        1 + count(&self.table.table)
+    }
+
+    /// Piece `number` of the set as it is, from 0; `None` beyond the last. A
+    /// [`GrowableExpiringLoader`](crate::GrowableExpiringLoader) makes a set of all of them that
+    /// does exactly what this one does from then on. Unlike [`write_to`](Self::write_to) it neither
+    /// copies nor sweeps the set, and the pieces are no file. At most 500 KiB, in O(1) for a segment
+    /// and O(segments) for the first two pieces.
+    #[must_use]
+    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
+        match number.checked_sub(1) {
+            None => Some(self.times_piece()),
+            Some(number) => piece(FileKind::GrowableMap, &self.table.table, self.hasher(), number),
+        }
+    }
+
+    fn times_piece(&self) -> Vec<u8> {
+        let times = &self.table.times;
+        let (swept, counts) = times.state();
+        let mut bytes = sealed(KIND, self.hasher(), |put| {
+            put_head(times, 0, swept.len(), put);
+        })
+        .to_vec();
+        bytes.extend(swept.iter().chain(counts).flat_map(|number| number.to_le_bytes()));
+        let checksum = xxh3_64_with_seed(&bytes[HEADER_BYTES..], TIMES_CHECKSUM_SEED);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+}
+
+/// Takes the pieces of a [`GrowableExpiringCuckooFilter`] in order, cut anywhere, and makes it of
+/// them. Memory is taken as bytes arrive, so a lying header costs nothing.
+///
+/// ```
+/// use malkoha::{GrowableExpiringCuckooFilter, GrowableExpiringLoader};
+///
+/// let mut seen = GrowableExpiringCuckooFilter::with_capacity(10, 0.01, 60)?;
+/// seen.advance(1_000);
+/// seen.insert("cuckoo")?;
+/// let mut loader = GrowableExpiringLoader::new();
+/// for number in 0..seen.piece_count() {
+///     loader.push(&seen.piece(number).unwrap())?;
+/// }
+/// assert_eq!(loader.into_filter()?.now(), 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct GrowableExpiringLoader {
+    /// What has come of the first piece.
+    start: Vec<u8>,
+    times: Option<StoredTimes>,
+    table: GrowableLoader,
+}
+
+/// What the first piece says.
+#[derive(Debug)]
+struct StoredTimes {
+    window: Window,
+    now: u64,
+    capacity: u64,
+    hasher: KeyHasher,
+    swept: Vec<u64>,
+    counts: Vec<u64>,
+}
+
+impl Default for GrowableExpiringLoader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl GrowableExpiringLoader {
+    /// For all pieces.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { start: Vec::new(), times: None, table: GrowableLoader::new(FileKind::GrowableMap) }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// If they are not what such pieces have there, or there are more of them than they announce.
+    /// The loader is of no use then.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), ReadError> {
+        while self.times.is_none() && !bytes.is_empty() {
+            let wanted = self.wanted()?;
+            let (part, after) = bytes.split_at(bytes.len().min(wanted - self.start.len()));
+            self.start.extend_from_slice(part);
+            bytes = after;
+            if self.start.len() == wanted && wanted > HEADER_BYTES {
+                let start = mem::take(&mut self.start);
+                self.times = Some(StoredTimes::of(&start)?);
+            }
+        }
+        if bytes.is_empty() { Ok(()) } else { self.table.push(bytes) }
+    }
+
+    /// Bytes of the first piece, as far as they are known.
+    fn wanted(&self) -> Result<usize, ReadError> {
+        match self.start.first_chunk() {
+            None => Ok(HEADER_BYTES),
+            Some(header) => {
+                let (_, blocks) = Head::of_times(header, KIND)?;
+                Ok(HEADER_BYTES + 8 * (blocks + labels(header)?) + CHECKSUM_BYTES)
+            }
+        }
+    }
+
+    /// The set, when all its bytes have come.
+    ///
+    /// # Errors
+    ///
+    /// If bytes are missing, or do not fit together.
+    pub fn into_filter(self) -> Result<GrowableExpiringCuckooFilter, ReadError> {
+        let Some(StoredTimes { window, now, capacity, hasher, swept, counts }) = self.times else {
+            // Something else altogether, or too short.
+            FileKind::of(&self.start)?;
+            let found = self.start.len() as u64;
+            return Err(ReadError::Length { expected: self.wanted()? as u64, found });
+        };
+        let (table, of_table): (Growing, KeyHasher) = self.table.into_table()?;
+        let blocks = swept.len();
+        let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
+        let set = set.and_then(|set| set.with_state(now, swept, counts));
+        let set = set.map_or_else(|| impossible("times", HEADER_BYTES, blocks as u64), Ok)?;
+        Ok(Filter::new(set, hasher))
+    }
+}
+
+/// How many labels the window of a header has.
+fn labels(header: &[u8; HEADER_BYTES]) -> Result<usize, ReadError> {
+    let (head, _) = Head::of_times(header, KIND)?;
+    Ok(1 << head.window.label_bits())
+}
+
+impl StoredTimes {
+    /// Of a first piece that is complete.
+    fn of(piece: &[u8]) -> Result<Self, ReadError> {
+        let (header, times) = piece.split_first_chunk().expect("as long as wanted");
+        let (times, checksum) = times.split_last_chunk().expect("as long as wanted");
+        let (head, blocks) = Head::of_times(header, KIND)?;
+        let right = u64::from_le_bytes(*checksum) == xxh3_64_with_seed(times, TIMES_CHECKSUM_SEED);
+        check(right, "checksum of times", HEADER_BYTES, blocks as u64)?;
+        let (numbers, _) = times.as_chunks();
+        let mut swept: Vec<u64> = numbers.iter().copied().map(u64::from_le_bytes).collect();
+        let counts = swept.split_off(blocks);
+        let Head { hasher, window, now, capacity, .. } = head;
+        Ok(Self { window, now, capacity, hasher, swept, counts })
+    }
+}
