@@ -2,8 +2,9 @@
 
 use malkoha::KeyHasher;
 
+use super::many::{AT_ONCE, Many, Verb};
 use super::options::{self, Wanted, create, spelled_out, wanted};
-use super::{CommandError, expire, filter_mut, hash};
+use super::{CommandError, expire, filter_mut, hash, limit};
 use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
 use crate::value::{Refused, StoredFilter, Value};
 
@@ -66,28 +67,24 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
 /// CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item...
 pub(super) fn insert(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let request = InsertRequest::parse(args)?;
-    let outcomes = insert_many(context, args, &request, false)?;
-    reply_added(context, &outcomes);
-    Ok(())
+    insert_many(context, args, &request, Verb::Add, reply_added)
 }
 
 /// CF.MADD key item...
 pub(super) fn add_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let request = InsertRequest { capacity: None, may_create: true, first: 2 };
-    let outcomes = insert_many(context, args, &request, false)?;
-    reply_added(context, &outcomes);
-    Ok(())
+    insert_many(context, args, &request, Verb::Add, reply_added)
 }
 
 /// CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...
 pub(super) fn insert_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let request = InsertRequest::parse(args)?;
-    let outcomes = insert_many(context, args, &request, true)?;
-    context.reply_array(outcomes.len());
-    for outcome in outcomes {
-        context.reply_integer(outcome.map_or(-1, i64::from));
-    }
-    Ok(())
+    insert_many(context, args, &request, Verb::AddAbsent, |context, outcomes| {
+        context.reply_array(outcomes.len());
+        for outcome in outcomes {
+            context.reply_integer(outcome.map_or(-1, i64::from));
+        }
+    })
 }
 
 /// Integers 1 and -1 in RESP2, booleans in RESP3.
@@ -139,20 +136,25 @@ impl InsertRequest {
     }
 }
 
-/// Adds items; answers of each whether it was added or was there already.
+/// Adds items, and replies of each whether it was added or was there already.
 fn insert_many(
     context: &Context,
     args: &Args<'_>,
     request: &InsertRequest,
-    absent_only: bool,
-) -> Result<Vec<Result<bool, Refused>>, CommandError> {
+    verb: Verb,
+    reply: impl Fn(&Context, &[Result<bool, Refused>]),
+) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
     if !request.may_create && key.get()?.is_none() {
         return Err(CommandError::NOT_FOUND);
     }
     let filter = filter_or_new(context, args, &mut key, request.capacity)?;
+    if args.len() - request.first > AT_ONCE {
+        drop(key);
+        return context.perform(args, Many::new(verb, request.first));
+    }
     let items: Vec<&[u8]> = args.iter(request.first).collect();
-    let outcomes = filter.insert_all(&items, absent_only, limit(context));
+    let outcomes = filter.insert_all(&items, verb == Verb::AddAbsent, limit(context));
     if outcomes.contains(&Ok(true)) {
         if outcomes.iter().any(Result::is_err) {
             replicate_added(context, args, request, &outcomes);
@@ -161,7 +163,8 @@ fn insert_many(
         }
         context.changed(args, 1, c"cf.insert");
     }
-    Ok(outcomes)
+    reply(context, &outcomes);
+    Ok(())
 }
 
 /// Tells replicas what was added, where that is not what was asked for: their limits may differ.
@@ -198,7 +201,7 @@ fn filter_or_new<'k>(
         make(context, args, key, wanted, hasher)?;
     }
     let filter = filter_mut(key)?.ok_or(CommandError::NOT_FOUND)?;
-    expire::keep_time(context, args, filter);
+    expire::before_change(context, args, filter)?;
     Ok(filter)
 }
 
@@ -220,8 +223,4 @@ fn make(
     context.replicate(c"CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
     Ok(())
-}
-
-fn limit(context: &Context) -> u64 {
-    if context.must_obey() { u64::MAX } else { max_filter_bytes() }
 }

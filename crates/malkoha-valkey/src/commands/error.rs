@@ -14,6 +14,8 @@ pub(crate) enum CommandError {
     Arity,
     /// The key holds something else.
     WrongType,
+    /// A thread reads the filter: the command waits until it has done so.
+    Lent,
     Message(Cow<'static, str>),
 }
 
@@ -51,6 +53,15 @@ impl CommandError {
         fixed("ERR items of the filter do not expire: time makes no difference to it");
     pub(crate) const BESIDE_EXPIRES: Self =
         fixed("ERR items beside those of RedisBloom cannot expire: leave EXPIRE or BESIDE out");
+    pub(crate) const GONE: Self = fixed(
+        "ERR the key was deleted while the command ran: what it had done until then is gone too",
+    );
+    pub(crate) const CHANGED: Self = fixed(
+        "ERR a filter was deleted, or changed by a transaction or script, while the command ran: \
+         try again",
+    );
+    pub(crate) const INTERNAL: Self =
+        fixed("ERR internal error of the malkoha module, see the log");
     pub(crate) const FULL: Self = fixed("Filter is full");
     pub(crate) const TOO_LARGE: Self =
         fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");

@@ -18,6 +18,7 @@ pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     if filter.table().expiring().is_none() {
         return Err(CommandError::NEVER_EXPIRES);
     }
+    before_change(context, args, filter)?;
     filter.advance(now);
     context.replicate_verbatim();
     context.changed(args, 1, c"cf.advance");
@@ -25,10 +26,19 @@ pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     Ok(())
 }
 
-/// Lets a filter that is about to be changed know the time, and replicas too.
-pub(super) fn keep_time(context: &Context, args: &Args<'_>, filter: &mut StoredFilter) {
+/// What comes before a filter is changed. It waits until nobody reads the filter beside the server,
+/// where it can, since changing it would copy it. Where items expire, the filter is told the time,
+/// and replicas too.
+pub(super) fn before_change(
+    context: &Context,
+    args: &Args<'_>,
+    filter: &mut StoredFilter,
+) -> Result<(), CommandError> {
+    if filter.is_lent() && context.can_wait() {
+        return Err(CommandError::Lent);
+    }
     if filter.table().expiring().is_none() {
-        return;
+        return Ok(());
     }
     if let Some(step) = filter.step_begun(context.milliseconds())
         && !context.must_obey()
@@ -36,4 +46,5 @@ pub(super) fn keep_time(context: &Context, args: &Args<'_>, filter: &mut StoredF
         filter.advance(step);
         context.replicate(c"CF.ADVANCE", &[args.get(1), step.to_string().as_bytes()]);
     }
+    Ok(())
 }

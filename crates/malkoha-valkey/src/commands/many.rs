@@ -93,7 +93,7 @@ impl Many {
         if self.verb == Verb::Delete {
             let removed = match delete::existing(&mut key, CommandError::GONE)? {
                 Value::Filter(filter) => {
-                    expire::keep_time(context, args, filter);
+                    expire::before_change(context, args, filter)?;
                     filter.remove_all(items)
                 }
                 Value::RedisBloom(chain) => items.iter().map(|item| chain.remove(item)).collect(),
@@ -102,7 +102,7 @@ impl Many {
             self.outcomes.extend(removed.into_iter().map(Outcome::from));
         } else {
             let filter = filter_mut(&mut key)?.ok_or(CommandError::GONE)?;
-            expire::keep_time(context, args, filter);
+            expire::before_change(context, args, filter)?;
             let added = filter.insert_all(items, self.verb == Verb::AddAbsent, limit(context));
             self.outcomes.extend(added.into_iter().map(Outcome::from));
         }
@@ -159,10 +159,10 @@ impl Task for Many {
     fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
         let items = args.len() - self.first;
         if self.outcomes.len() < items {
-            self.work(context, args)?;
-            if self.outcomes.len() < items || items > AT_ONCE {
-                return Ok(Step::More);
-            }
+            return match self.work(context, args) {
+                Err(CommandError::Lent) => Ok(Step::Wait),
+                outcome => outcome.map(|()| Step::More),
+            };
         }
         self.reply(context);
         Ok(if self.replied < items { Step::More } else { Step::Done })

@@ -1,8 +1,13 @@
 //! CF.MERGE.
 
-use super::{CommandError, filter};
-use crate::server::{Args, Context, Key, max_filter_bytes};
-use crate::value::{StoredFilter, Value};
+use std::sync::Arc;
+
+use super::{CommandError, filter_mut, limit};
+use crate::server::{Args, Context, Key};
+use crate::value::{StoredFilter, Table, Value};
+
+/// Bytes of filters that are merged at once.
+const LITTLE: u64 = 16 << 10;
 
 /// CF.MERGE destination source [source ...]
 pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
@@ -10,26 +15,76 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     if args.iter(2).any(|source| source == name) {
         return Err(CommandError::MERGE_INTO_ITSELF);
     }
-    let keys: Vec<Key<'_>> = (2..args.len()).map(|index| context.open(args, index)).collect();
-    let sources = keys.iter().map(|key| filter(key)?.ok_or(CommandError::NOT_FOUND));
-    let sources: Vec<&StoredFilter> = sources.collect::<Result<_, _>>()?;
-    let mut key = context.open_mut(args, 1);
-    let (first, others) = match filter(&key)? {
-        Some(destination) => (destination, &sources[..]),
-        None => (sources[0], &sources[1..]),
-    };
-    let bytes = others.iter().fold(first.bytes(), |bytes, other| bytes + other.bytes());
+    let mut bytes = 0;
+    // The destination first, or what it becomes like.
+    let mut first = None;
+    let mut tables = Vec::with_capacity(args.len());
+    for index in 1..args.len() {
+        let mut key = context.open(args, index);
+        let Some(filter) = whole(&mut key)? else {
+            if index > 1 {
+                return Err(CommandError::NOT_FOUND);
+            }
+            continue;
+        };
+        bytes += filter.bytes();
+        first.get_or_insert((*filter.properties(), filter.deleted()));
+        tables.push(filter.lend());
+    }
+    let (properties, deleted) = first.ok_or(CommandError::NOT_FOUND)?;
     if !context.has_memory_for(bytes) {
         return Err(CommandError::NO_MEMORY);
     }
-    let limit = if context.must_obey() { u64::MAX } else { max_filter_bytes() };
-    let union = first.united(others, limit)?;
-    if union.is_overfull() {
-        return Err(CommandError::FULL);
+    let (limit, lent) = (limit(context), tables.clone());
+    let work = move |_: crate::server::Given<'_>| {
+        let union = StoredFilter::union(properties, deleted, &tables, limit);
+        // Here, or the last of them would be freed while the server waits.
+        drop(tables);
+        union
+    };
+    context.beside(args, bytes < LITTLE, 1, work, move |context, args, union| {
+        let union = union?;
+        if union.is_overfull() {
+            return Err(CommandError::FULL);
+        }
+        if !are_unchanged(context, args, &lent)? {
+            return Err(CommandError::CHANGED);
+        }
+        drop(lent);
+        context.open_mut(args, 1).set(Value::Filter(union));
+        context.replicate_verbatim();
+        context.changed(args, 1, c"cf.merge");
+        context.reply_ok();
+        Ok(())
+    })
+}
+
+/// A key's filter that is all ours.
+fn whole<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, CommandError> {
+    match filter_mut(key)? {
+        Some(filter) if filter.older().is_some() => Err(CommandError::OF_REDISBLOOM),
+        filter => Ok(filter),
     }
-    key.set(Value::Filter(union));
-    context.replicate_verbatim();
-    context.changed(args, 1, c"cf.merge");
-    context.reply_ok();
-    Ok(())
+}
+
+/// Whether destination and sources are what they were when they were lent.
+fn are_unchanged(
+    context: &Context,
+    args: &Args<'_>,
+    lent: &[Arc<Table>],
+) -> Result<bool, CommandError> {
+    let mut lent = lent.iter();
+    // Where there was no destination there must be none.
+    let had_destination = lent.len() == args.len() - 1;
+    for index in 1..args.len() {
+        let mut key = context.open(args, index);
+        let is_same = match (whole(&mut key)?, index > 1 || had_destination) {
+            (Some(filter), true) => lent.next().is_some_and(|table| filter.still_has(table)),
+            (filter, expected) => filter.is_none() && !expected,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -5,6 +5,7 @@ mod delete;
 mod error;
 mod expire;
 mod hash;
+mod many;
 mod merge;
 mod options;
 mod query;
@@ -12,7 +13,7 @@ mod transfer;
 
 pub(crate) use error::CommandError;
 
-use crate::server::{Context, Entry, Key, entry};
+use crate::server::{Context, Entry, Key, entry, max_filter_bytes};
 use crate::value::{Chain, StoredFilter, Value};
 
 /// What each command runs.
@@ -90,6 +91,19 @@ fn holder<'k>(key: &'k Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
         Some(Value::Loading(_)) => Err(CommandError::LOADING),
         None => Ok(None),
     }
+}
+
+/// A key that is not there, or is something else, contains nothing.
+fn holder_if_any<'k>(key: &'k Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
+    match holder(key) {
+        Err(CommandError::WrongType) => Ok(None),
+        other => other,
+    }
+}
+
+/// Bytes that a filter may take.
+fn limit(context: &Context) -> u64 {
+    if context.must_obey() { u64::MAX } else { max_filter_bytes() }
 }
 
 /// A key's filter that is all ours; an error if it is being loaded or something else.

@@ -1,6 +1,7 @@
 //! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO.
 
-use super::{CommandError, Holder, holder, now};
+use super::many::{AT_ONCE, Many, Verb};
+use super::{CommandError, Holder, holder, holder_if_any, now};
 use crate::server::{Args, Context};
 use crate::value::{Chain, StoredFilter, Value};
 
@@ -15,6 +16,9 @@ pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandEr
 
 /// CF.MEXISTS key item...
 pub(super) fn exists_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    if args.len() - 2 > AT_ONCE {
+        return context.perform(args, Many::new(Verb::Exists, 2));
+    }
     let key = context.open(args, 1);
     let found = match holder_if_any(&key)? {
         Some(holder) => holder.contains_all(&args.iter(2).collect::<Vec<_>>(), holder.now(context)),
@@ -32,14 +36,6 @@ pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     let count = holder.map_or(0, |holder| holder.count(args.get(2), holder.now(context)));
     context.reply_count(count);
     Ok(())
-}
-
-/// A key that is not there, or is something else, contains nothing.
-fn holder_if_any<'k>(key: &'k crate::server::Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
-    match holder(key) {
-        Err(CommandError::WrongType) => Ok(None),
-        other => other,
-    }
 }
 
 enum Field {

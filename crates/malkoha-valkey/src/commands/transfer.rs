@@ -1,9 +1,12 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
 use super::options::number;
-use super::{CommandError, filter};
-use crate::server::{Args, Context, Key, max_filter_bytes};
+use super::{CommandError, filter_mut};
+use crate::server::{Args, Context, Given, Key, max_filter_bytes};
 use crate::value::{BESIDE, Chain, HEADER_BYTES, Loading, StoredFilter, Value, chunk_behind};
+
+/// Bytes of a filter that is written or read at once.
+const LITTLE: u64 = 256 << 10;
 
 /// CF.SCANDUMP key iterator
 pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
@@ -104,18 +107,22 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
 
 /// CF.DUMP key
 pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let key = context.open(args, 1);
-    match filter(&key)? {
-        Some(stored) => context.reply_bytes(&stored.table().to_bytes()),
-        None => context.reply_null(),
+    let mut key = context.open(args, 1);
+    let Some(stored) = filter_mut(&mut key)? else {
+        context.reply_null();
+        return Ok(());
+    };
+    if stored.older().is_some() {
+        return Err(CommandError::OF_REDISBLOOM);
     }
-    Ok(())
+    let (is_little, table) = (stored.bytes() < LITTLE, stored.lend());
+    let work = move |given: Given<'_>| given.reply_bytes(&table.to_bytes());
+    context.beside(args, is_little, 1, work, |_, _, ()| Ok(()))
 }
 
 /// CF.LOAD key bytes
 pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let mut key = context.open_mut(args, 1);
-    if key.get()?.is_some() {
+    if context.open(args, 1).get()?.is_some() {
         return Err(CommandError::EXISTS);
     }
     let bytes = args.get(2);
@@ -125,11 +132,18 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     if !context.has_memory_for(bytes.len() as u64) {
         return Err(CommandError::NO_MEMORY);
     }
-    let filter =
-        StoredFilter::open(bytes).map_err(|error| CommandError::message(format!("ERR {error}")))?;
-    key.set(Value::Filter(filter));
-    context.replicate_verbatim();
-    context.changed(args, 1, c"cf.load");
-    context.reply_ok();
-    Ok(())
+    let is_little = (bytes.len() as u64) < LITTLE;
+    let work = |given: Given<'_>| StoredFilter::open(given.argument);
+    context.beside(args, is_little, 2, work, |context, args, filter| {
+        let filter = filter.map_err(|error| CommandError::message(format!("ERR {error}")))?;
+        let mut key = context.open_mut(args, 1);
+        if key.get()?.is_some() {
+            return Err(CommandError::EXISTS);
+        }
+        key.set(Value::Filter(filter));
+        context.replicate_verbatim();
+        context.changed(args, 1, c"cf.load");
+        context.reply_ok();
+        Ok(())
+    })
 }

@@ -46,6 +46,40 @@ impl<'a> Args<'a> {
     pub(super) fn raw(&self, index: usize) -> *mut RedisModuleString {
         self.strings[index]
     }
+
+    /// # Safety
+    ///
+    /// The strings, and where their addresses are, must stay as long as the copy is used.
+    pub(super) unsafe fn outliving_the_call(self) -> Args<'static> {
+        let (start, len) = (self.strings.as_ptr(), self.strings.len());
+        // SAFETY: the caller's promise.
+        Args { strings: unsafe { slice::from_raw_parts(start, len) } }
+    }
+
+    /// An argument that stays until what this returns is dropped, and its bytes.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must not be read after that.
+    pub(crate) unsafe fn keep(&self, index: usize) -> (Kept, &'static [u8]) {
+        let string = self.raw(index);
+        // SAFETY: a string of this call, counted once more; the bytes stay where they are as long
+        // as it is counted.
+        unsafe {
+            call!(RedisModule_RetainString(std::ptr::null_mut(), string));
+            (Kept(string), bytes(string))
+        }
+    }
+}
+
+/// A string that stays. To be dropped where commands run.
+pub(crate) struct Kept(*mut RedisModuleString);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: counted by `keep`, and given back once.
+        unsafe { call!(RedisModule_FreeString(std::ptr::null_mut(), self.0)) };
+    }
 }
 
 pub(super) fn bytes<'a>(string: *const RedisModuleString) -> &'a [u8] {

@@ -4,8 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
+use valkey_module::raw::RedisModuleCtx;
+
 use super::args::{Args, Kept};
-use super::context::Context;
+use super::context::{Context, reply_bytes};
 use super::tasks::{Step, Task};
 use crate::commands::CommandError;
 
@@ -29,59 +31,90 @@ fn thread() -> &'static Sender<Work> {
     })
 }
 
+/// What work beside the server has: an argument of the command, and the client's reply.
+pub(crate) struct Given<'a> {
+    pub(crate) argument: &'a [u8],
+    replies: *mut RedisModuleCtx,
+}
+
+impl Given<'_> {
+    /// The only reply.
+    pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
+        // SAFETY: of a client that waits, or of the call that is going on. A reply to a client that
+        // waits needs no lock of the server's.
+        unsafe { reply_bytes(self.replies, bytes) };
+    }
+}
+
+/// What the thread is sent.
+struct Sent {
+    argument: &'static [u8],
+    replies: *mut RedisModuleCtx,
+}
+
+// SAFETY: a context for replies may be used by any thread, one at a time: nobody else uses it until
+// the work is done. The argument is not changed, and stays as long.
+unsafe impl Send for Sent {}
+
 /// Waits for the thread.
 struct Beside<R> {
     outcome: Receiver<R>,
     has_ended: bool,
     finish: Option<Finish<R>>,
-    /// What the work reads.
-    _argument: Option<Kept>,
+    _argument: Kept,
 }
 
 impl Context {
-    /// Lets the thread work, and finishes when that is done; all at once where others must wait for
-    /// it, or where `is_little` to do.
+    /// Lets the thread work, which is given one of the arguments, and finishes when that is done;
+    /// all at once where others must wait for it, or where it `is_little`.
     pub(crate) fn beside<R: Send + 'static>(
         &self,
         args: &Args<'_>,
         is_little: bool,
-        argument: Option<Kept>,
-        work: impl FnOnce() -> R + Send + 'static,
+        argument: usize,
+        work: impl FnOnce(Given<'_>) -> R + Send + 'static,
         finish: impl FnOnce(&Context, &Args<'_>, R) -> Result<(), CommandError> + 'static,
     ) -> Result<(), CommandError> {
         if is_little || !self.can_wait() {
-            return finish(self, args, work());
+            let given = Given { argument: args.get(argument), replies: self.replies() };
+            return finish(self, args, work(given));
         }
-        let (sender, outcome) = channel();
-        // Nobody is left to hear of it if the client has gone.
-        let work: Work = Box::new(move || drop(sender.send(work())));
-        if let Err(unsent) = thread().send(work) {
-            (unsent.0)();
-        }
-        let finish: Option<Finish<R>> = Some(Box::new(finish));
-        let task = Beside { outcome, has_ended: false, finish, _argument: argument };
-        self.put_off(args, Box::new(task));
+        self.put_off(args, |replies| {
+            // SAFETY: the task keeps the argument until the thread is done.
+            let (kept, argument) = unsafe { args.keep(argument) };
+            let (sender, outcome) = channel();
+            let sent = Sent { argument, replies };
+            let work: Work = Box::new(move || {
+                // As a whole, since that is what may be sent.
+                let Sent { argument, replies } = { sent };
+                let outcome = work(Given { argument, replies });
+                // Nobody is left to hear of it if the client has gone.
+                let _ = sender.send(outcome);
+            });
+            if let Err(unsent) = thread().send(work) {
+                (unsent.0)();
+            }
+            let finish: Option<Finish<R>> = Some(Box::new(finish));
+            Box::new(Beside { outcome, has_ended: false, finish, _argument: kept })
+        });
         Ok(())
     }
 }
 
 impl<R: Send + 'static> Task for Beside<R> {
     fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
-        match self.outcome.try_recv() {
-            Err(TryRecvError::Empty) => Ok(Step::Wait),
-            Err(TryRecvError::Disconnected) => {
-                self.has_ended = true;
-                Err(CommandError::INTERNAL)
-            }
-            Ok(outcome) => {
-                self.has_ended = true;
-                let finish = self.finish.take().ok_or(CommandError::INTERNAL)?;
-                finish(context, args, outcome).map(|()| Step::Done)
-            }
-        }
+        let outcome = match self.outcome.try_recv() {
+            Err(TryRecvError::Empty) => return Ok(Step::Wait),
+            outcome => outcome,
+        };
+        self.has_ended = true;
+        let (Ok(outcome), Some(finish)) = (outcome, self.finish.take()) else {
+            return Err(CommandError::INTERNAL);
+        };
+        finish(context, args, outcome).map(|()| Step::Done)
     }
 
-    /// Not while the thread may read the argument.
+    /// Not while the thread may read the argument, or write the reply.
     fn may_end(&self) -> bool {
         self.has_ended || !matches!(self.outcome.try_recv(), Err(TryRecvError::Empty))
     }

@@ -1,12 +1,14 @@
 //! One call of a command: replies, replication, keyspace events.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_longlong};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_longlong};
 
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
 use super::api::call;
 use super::args::Args;
 use super::key::Key;
+use super::tasks::Task;
 
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;
@@ -14,6 +16,12 @@ const LITTLE: u64 = 64 << 10;
 /// The client that a command replies to, and the server that runs it.
 pub(crate) struct Context {
     raw: *mut RedisModuleCtx,
+    /// What replies go into.
+    replies: *mut RedisModuleCtx,
+    /// The arguments of a command that is gone on with, by a timer that has no arguments.
+    resumed: Option<Args<'static>>,
+    /// What the client is to wait for next.
+    next: RefCell<Option<Box<dyn Task>>>,
 }
 
 impl Context {
@@ -21,7 +29,55 @@ impl Context {
     ///
     /// `raw` must be the context of the call that is going on.
     pub(super) unsafe fn new(raw: *mut RedisModuleCtx) -> Self {
-        Self { raw }
+        Self { raw, replies: raw, resumed: None, next: RefCell::new(None) }
+    }
+
+    /// Of a command that is gone on with.
+    ///
+    /// # Safety
+    ///
+    /// `raw` must be the context of the timer's call that is going on, `replies` that of a blocked
+    /// client, and the arguments its own.
+    pub(super) unsafe fn resumed(
+        raw: *mut RedisModuleCtx,
+        replies: *mut RedisModuleCtx,
+        args: Args<'static>,
+    ) -> Self {
+        Self { raw, replies, resumed: Some(args), next: RefCell::new(None) }
+    }
+
+    pub(super) fn raw(&self) -> *mut RedisModuleCtx {
+        self.raw
+    }
+
+    pub(super) fn replies(&self) -> *mut RedisModuleCtx {
+        self.replies
+    }
+
+    pub(super) fn is_resumed(&self) -> bool {
+        self.resumed.is_some()
+    }
+
+    /// Lets the client wait for another task.
+    pub(super) fn continue_with(&self, task: Box<dyn Task>) {
+        self.next.replace(Some(task));
+    }
+
+    pub(super) fn next(&self) -> Option<Box<dyn Task>> {
+        self.next.take()
+    }
+
+    /// Whether the command may be gone on with later: not in transactions and scripts, nor where the
+    /// primary or a file orders it.
+    pub(crate) fn can_wait(&self) -> bool {
+        self.is_resumed()
+            || !self.has_flag(
+                raw::REDISMODULE_CTX_FLAGS_MULTI
+                    | raw::REDISMODULE_CTX_FLAGS_LUA
+                    | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING
+                    | raw::REDISMODULE_CTX_FLAGS_REPLICATED
+                    | raw::REDISMODULE_CTX_FLAGS_LOADING,
+            )
     }
 
     /// Opens the key that an argument names, for looking.
@@ -54,8 +110,23 @@ impl Context {
 
     /// Sends the command as it came to replicas and the append-only file.
     pub(crate) fn replicate_verbatim(&self) {
+        if let Some(args) = self.resumed {
+            let name = CString::new(args.get(0)).unwrap_or_default();
+            return self.replicate_some(&name, &args, &Vec::from_iter(1..args.len()));
+        }
         // SAFETY: the context is of this call.
         unsafe { call!(RedisModule_ReplicateVerbatim(self.raw)) };
+    }
+
+    /// Sends another command with some of these arguments to replicas and the append-only file.
+    pub(crate) fn replicate_some(&self, command: &CStr, args: &Args<'_>, numbers: &[usize]) {
+        let mut strings: Vec<_> = numbers.iter().map(|&number| args.raw(number)).collect();
+        // SAFETY: the server takes references of its own. `v` stands for an array of strings and its
+        // length.
+        unsafe {
+            let (start, len) = (strings.as_mut_ptr(), strings.len());
+            call!(RedisModule_Replicate(self.raw, command.as_ptr(), c"v".as_ptr(), start, len));
+        }
     }
 
     /// Sends another command to replicas and the append-only file.
@@ -127,7 +198,9 @@ impl Context {
 
     /// Whether the client speaks RESP3.
     pub(crate) fn is_resp3(&self) -> bool {
-        self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)
+        // SAFETY: the context is of this call, or of the client that waits.
+        let flags = unsafe { call!(RedisModule_GetContextFlags(self.replies)) };
+        flags.cast_unsigned() & raw::REDISMODULE_CTX_FLAGS_RESP3 != 0
     }
 
     fn has_flag(&self, flags: u32) -> bool {
@@ -138,18 +211,18 @@ impl Context {
 
     pub(crate) fn reply_ok(&self) {
         // SAFETY: the context is of this call, the text ends in 0.
-        unsafe { call!(RedisModule_ReplyWithSimpleString(self.raw, c"OK".as_ptr())) };
+        unsafe { call!(RedisModule_ReplyWithSimpleString(self.replies, c"OK".as_ptr())) };
     }
 
     /// True or false in RESP3, 1 or 0 in RESP2.
     pub(crate) fn reply_bool(&self, value: bool) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithBool(self.raw, c_int::from(value))) };
+        unsafe { call!(RedisModule_ReplyWithBool(self.replies, c_int::from(value))) };
     }
 
     pub(crate) fn reply_integer(&self, value: i64) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithLongLong(self.raw, c_longlong::from(value))) };
+        unsafe { call!(RedisModule_ReplyWithLongLong(self.replies, c_longlong::from(value))) };
     }
 
     pub(crate) fn reply_count(&self, value: u64) {
@@ -158,30 +231,29 @@ impl Context {
 
     pub(crate) fn reply_double(&self, value: f64) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithDouble(self.raw, value)) };
+        unsafe { call!(RedisModule_ReplyWithDouble(self.replies, value)) };
     }
 
     pub(crate) fn reply_null(&self) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithNull(self.raw)) };
+        unsafe { call!(RedisModule_ReplyWithNull(self.replies)) };
     }
 
     pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
-        let start: *const c_char = bytes.as_ptr().cast();
-        // SAFETY: the context is of this call, the server copies the bytes.
-        unsafe { call!(RedisModule_ReplyWithStringBuffer(self.raw, start, bytes.len())) };
+        // SAFETY: the context is of this call, or of the client that waits.
+        unsafe { reply_bytes(self.replies, bytes) };
     }
 
     /// So many replies follow.
     pub(crate) fn reply_array(&self, len: usize) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithArray(self.raw, long(len))) };
+        unsafe { call!(RedisModule_ReplyWithArray(self.replies, long(len))) };
     }
 
     /// So many pairs of replies follow; a flat array in RESP2.
     pub(crate) fn reply_map(&self, len: usize) {
         // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithMap(self.raw, long(len))) };
+        unsafe { call!(RedisModule_ReplyWithMap(self.replies, long(len))) };
     }
 
     pub(crate) fn reply_error(&self, message: &str) {
@@ -189,13 +261,22 @@ impl Context {
         let clean = message.bytes().map(|byte| if byte < b' ' { b' ' } else { byte });
         let text: Vec<u8> = clean.chain([0]).collect();
         // SAFETY: the context is of this call, the text ends in 0, the server copies it.
-        unsafe { call!(RedisModule_ReplyWithError(self.raw, text.as_ptr().cast())) };
+        unsafe { call!(RedisModule_ReplyWithError(self.replies, text.as_ptr().cast())) };
     }
 
     pub(super) fn wrong_arity(&self) -> c_int {
         // SAFETY: the context is of this call.
         unsafe { call!(RedisModule_WrongArity(self.raw)) }
     }
+}
+
+/// # Safety
+///
+/// The context must be one for replies.
+pub(super) unsafe fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
+    let start: *const c_char = bytes.as_ptr().cast();
+    // SAFETY: the caller's promise; the server copies the bytes.
+    unsafe { call!(RedisModule_ReplyWithStringBuffer(replies, start, bytes.len())) };
 }
 
 fn long(len: usize) -> c_long {

@@ -7,6 +7,7 @@ use valkey_module::raw::{RedisModuleCtx, RedisModuleString};
 
 use super::args::Args;
 use super::context::Context;
+use super::tasks::{Step, Task};
 use crate::commands::CommandError;
 
 /// What a command is: it replies, or says what is wrong before it has replied anything.
@@ -50,9 +51,33 @@ pub(crate) unsafe fn dispatch(
     match catch_unwind(AssertUnwindSafe(|| handler(&context, &args))) {
         Ok(Ok(())) => {}
         Ok(Err(CommandError::Arity)) => return context.wrong_arity(),
-        Ok(Err(CommandError::WrongType)) => context.reply_error(WRONG_TYPE),
-        Ok(Err(CommandError::Message(message))) => context.reply_error(&message),
-        Err(_) => context.reply_error("ERR internal error of the malkoha module, see the log"),
+        Ok(Err(CommandError::Lent)) => context.put_off(&args, |_| Box::new(Again(handler))),
+        Ok(Err(error)) => reply_error(&context, error),
+        Err(_) => reply_error(&context, CommandError::INTERNAL),
     }
     0
+}
+
+/// Says what is wrong.
+pub(super) fn reply_error(context: &Context, error: CommandError) {
+    match error {
+        CommandError::WrongType => context.reply_error(WRONG_TYPE),
+        CommandError::Message(message) => context.reply_error(&message),
+        // Found before anything is put off.
+        CommandError::Arity => context.reply_error("ERR wrong number of arguments"),
+        // Said only where it can be put off.
+        CommandError::Lent => context.reply_error("ERR the filter is in use: try again"),
+    }
+}
+
+/// A command that waits until its filter is no longer lent, and is then run again.
+struct Again(Handler);
+
+impl Task for Again {
+    fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
+        match (self.0)(context, args) {
+            Err(CommandError::Lent) => Ok(Step::Wait),
+            outcome => outcome.map(|()| Step::Done),
+        }
+    }
 }

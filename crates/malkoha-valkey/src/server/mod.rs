@@ -5,6 +5,7 @@
 mod api;
 mod args;
 mod arguments;
+mod beside;
 mod config;
 mod context;
 mod data_type;
@@ -16,11 +17,14 @@ mod load;
 #[cfg(not(test))]
 mod memory;
 mod metadata;
+mod tasks;
 
 pub(crate) use args::Args;
+pub(crate) use beside::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::Context;
 pub(crate) use dispatch::{Entry, dispatch, entry};
 pub(crate) use key::{Key, OtherType};
 #[cfg(not(test))]
 pub(crate) use memory::ServerMemory;
+pub(crate) use tasks::{PIECE, Step, Task};

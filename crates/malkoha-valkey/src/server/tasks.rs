@@ -84,14 +84,18 @@ impl Context {
                 _ => {}
             }
         }
-        self.put_off(args, Box::new(task));
+        self.put_off(args, |_| Box::new(task));
         Ok(())
     }
 
-    /// Goes on with a task later.
-    pub(super) fn put_off(&self, args: &Args<'_>, task: Box<dyn Task>) {
+    /// Goes on with a task later, which is made with what its replies will go into.
+    pub(super) fn put_off(
+        &self,
+        args: &Args<'_>,
+        task: impl FnOnce(*mut RedisModuleCtx) -> Box<dyn Task>,
+    ) {
         if self.is_resumed() {
-            self.continue_with(task);
+            self.continue_with(task(self.replies()));
             return;
         }
         // SAFETY: the context is of this call. The client keeps its arguments while it is blocked,
@@ -100,13 +104,10 @@ impl Context {
         unsafe {
             let client = call!(RedisModule_BlockClient(self.raw(), None, None, None, 0));
             call!(RedisModule_SetDisconnectCallback(client, Some(disconnected)));
-            let blocked = Blocked {
-                client,
-                replies: call!(RedisModule_GetThreadSafeContext(client)),
-                database: call!(RedisModule_GetSelectedDb(self.raw())),
-                args: args.outliving_the_call(),
-                task,
-            };
+            let replies = call!(RedisModule_GetThreadSafeContext(client));
+            let database = call!(RedisModule_GetSelectedDb(self.raw()));
+            let (args, task) = (args.outliving_the_call(), task(replies));
+            let blocked = Blocked { client, replies, database, args, task };
             go_on_after(self.raw(), PAUSE, Box::new(blocked));
         }
     }
@@ -121,6 +122,7 @@ unsafe fn go_on_after(context: *mut RedisModuleCtx, pause: raw::mstime_t, blocke
     unsafe { call!(RedisModule_CreateTimer(context, pause, Some(go_on), data)) };
 }
 
+/// Also where a server that becomes a replica lets all go who wait.
 unsafe extern "C" fn disconnected(
     _context: *mut RedisModuleCtx,
     client: *mut RedisModuleBlockedClient,
@@ -134,16 +136,13 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
     let mut blocked = unsafe { Box::from_raw(data.cast::<Blocked>()) };
     let is_gone = gone().contains(&(blocked.client as usize));
     let begun = Instant::now();
-    let step = if is_gone {
-        if blocked.task.may_end() { Step::Done } else { Step::Wait }
-    } else if unsafe {
-        // While a failover waits for its replica nothing may change.
-        // SAFETY: it takes nothing.
-        call!(RedisModule_AvoidReplicaTraffic()) != 0
-    } {
-        Step::Wait
-    } else {
-        blocked.step(context)
+    // While a failover waits for its replica nothing may change.
+    // SAFETY: it takes nothing.
+    let is_paused = unsafe { call!(RedisModule_AvoidReplicaTraffic()) } != 0;
+    let step = match is_gone {
+        true if blocked.task.may_end() => Step::Done,
+        false if !is_paused => blocked.step(context),
+        _ => Step::Wait,
     };
     // SAFETY: the text ends in 0. The server drops what is below its threshold.
     unsafe {
@@ -157,8 +156,10 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
         Step::Wait => unsafe { go_on_after(context, WAIT, blocked) },
         Step::Done => {
             gone().remove(&(blocked.client as usize));
-            // SAFETY: made in `put_off`, and each of them given back once.
+            // SAFETY: made in `put_off`, and each of them given back once. If the client goes before
+            // it has its reply, its address is not ours any more.
             unsafe {
+                call!(RedisModule_SetDisconnectCallback(blocked.client, None));
                 call!(RedisModule_FreeThreadSafeContext(blocked.replies));
                 call!(RedisModule_UnblockClient(blocked.client, null_mut()));
             }
@@ -174,13 +175,7 @@ impl Blocked {
             call!(RedisModule_SelectDb(raw, self.database));
             Context::resumed(raw, self.replies, self.args)
         };
-        let step = catch_unwind(AssertUnwindSafe(|| {
-            if context.is_primary() {
-                self.task.step(&context, &self.args)
-            } else {
-                Err(CommandError::NO_PRIMARY)
-            }
-        }));
+        let step = catch_unwind(AssertUnwindSafe(|| self.task.step(&context, &self.args)));
         if let Some(task) = context.next() {
             self.task = task;
             return Step::More;
@@ -188,11 +183,11 @@ impl Blocked {
         match step {
             Ok(Ok(step)) => step,
             Ok(Err(error)) => {
-                reply_error(&context, Some(error));
+                reply_error(&context, error);
                 Step::Done
             }
             Err(_) => {
-                reply_error(&context, None);
+                reply_error(&context, CommandError::INTERNAL);
                 Step::Done
             }
         }

@@ -16,6 +16,7 @@ pub(crate) use loading::Loading;
 pub(crate) use properties::{Expiry, Properties, parse_rate};
 pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADER_BYTES};
 pub(crate) use stored::{NotUnited, Refused, StoredFilter};
+pub(crate) use table::Table;
 
 /// Of what is in RDB files.
 pub(crate) const ENCODING_VERSION: i32 = 1;

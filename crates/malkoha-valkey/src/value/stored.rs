@@ -1,5 +1,8 @@
 //! A filter and what belongs to it.
 
+use std::mem;
+use std::sync::Arc;
+
 use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
 
 use super::limits::{is_full, is_overfull};
@@ -40,10 +43,54 @@ impl From<Unlike> for NotUnited {
 /// Items that are added between two looks at the limit: few enough that a filter cannot run away.
 const BATCH: usize = 1024;
 
+/// Where a filter has its table: its own, or one that others read beside the server too.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
+enum Place {
+    Own(Table),
+    /// None while it changes hands.
+    Lent(Option<Arc<Table>>),
+}
+
+impl Place {
+    fn get(&self) -> &Table {
+        match self {
+            Self::Own(table) => table,
+            Self::Lent(table) => table.as_ref().expect("it is somewhere"),
+        }
+    }
+
+    /// A table of its own: a copy, if it is lent still.
+    fn own(&mut self) -> &mut Table {
+        if let Self::Lent(table) = self {
+            let table = table.take().expect("it is somewhere");
+            *self = Self::Own(Arc::unwrap_or_clone(table));
+        }
+        match self {
+            Self::Own(table) => table,
+            Self::Lent(_) => unreachable!("it has just become its own"),
+        }
+    }
+
+    fn lend(&mut self) -> Arc<Table> {
+        let place = mem::replace(self, Self::Lent(None));
+        let table = match place {
+            Self::Own(table) => Arc::new(table),
+            Self::Lent(table) => table.expect("it is somewhere"),
+        };
+        *self = Self::Lent(Some(Arc::clone(&table)));
+        table
+    }
+
+    fn is_lent(&self) -> bool {
+        matches!(self, Self::Lent(Some(table)) if Arc::strong_count(table) > 1)
+    }
+}
+
 /// A filter, its properties and its place in the statistics.
 #[derive(Debug)]
 pub(crate) struct StoredFilter {
-    table: Table,
+    table: Place,
     properties: Properties,
     /// Copies that were deleted in its life.
     deleted: u64,
@@ -57,6 +104,7 @@ impl StoredFilter {
     /// Of a filter whose tables take so many bytes.
     pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Self {
         stats::FILTERS.add(1);
+        let table = Place::Own(table);
         let mut stored = Self { table, properties, deleted, bytes: 0, older: None };
         stored.grown_by(bytes);
         stored
@@ -91,20 +139,35 @@ impl StoredFilter {
         self.older.as_deref()
     }
 
-    pub(crate) const fn table(&self) -> &Table {
-        &self.table
+    pub(crate) fn table(&self) -> &Table {
+        self.table.get()
+    }
+
+    /// Its table as it is now, for somebody who reads it beside the server.
+    pub(crate) fn lend(&mut self) -> Arc<Table> {
+        self.table.lend()
+    }
+
+    /// Whether somebody still reads the table, so that changing it would copy it.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.table.is_lent()
+    }
+
+    /// Whether it has this very table, which was lent, still.
+    pub(crate) fn still_has(&self, table: &Arc<Table>) -> bool {
+        matches!(&self.table, Place::Lent(Some(lent)) if Arc::ptr_eq(lent, table))
     }
 
     /// The time that it must be told at `now` before it is changed, if its items expire and another
     /// step has begun since it was told the last one.
     pub(crate) fn step_begun(&self, now: u64) -> Option<u64> {
-        let filter = self.table.expiring().filter(|filter| filter.next_step() <= now)?;
+        let filter = self.table().expiring().filter(|filter| filter.next_step() <= now)?;
         Some(filter.step_start(now))
     }
 
     /// Lets it be this time, if it is not later yet.
     pub(crate) fn advance(&mut self, now: u64) {
-        self.table.advance(now);
+        self.table.own().advance(now);
     }
 
     pub(crate) const fn properties(&self) -> &Properties {
@@ -123,7 +186,7 @@ impl StoredFilter {
     }
 
     fn hash(&self, item: &[u8]) -> u64 {
-        self.table.hasher().hash_bytes(item)
+        self.table().hasher().hash_bytes(item)
     }
 
     fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
@@ -132,13 +195,13 @@ impl StoredFilter {
 
     /// Whether an item is in, at a time that matters where items expire.
     pub(crate) fn contains(&self, item: &[u8], now: u64) -> bool {
-        self.table.contains(self.hash(item), now) || self.is_older(item)
+        self.table().contains(self.hash(item), now) || self.is_older(item)
     }
 
     /// Which of the items are in.
     pub(crate) fn contains_all(&self, items: &[&[u8]], now: u64) -> Vec<bool> {
         let mut found = vec![false; items.len()];
-        self.table.contains_all(&self.hashes(items), now, &mut found);
+        self.table().contains_all(&self.hashes(items), now, &mut found);
         if self.older.is_some() {
             for (found, item) in found.iter_mut().zip(items) {
                 *found = *found || self.is_older(item);
@@ -150,7 +213,7 @@ impl StoredFilter {
     /// How many copies of an item are in.
     pub(crate) fn count(&self, item: &[u8], now: u64) -> u64 {
         let older = self.older.as_ref().map_or(0, |older| older.count(item));
-        self.table.count(self.hash(item), now) + older
+        self.table().count(self.hash(item), now) + older
     }
 
     fn is_older(&self, item: &[u8]) -> bool {
@@ -180,7 +243,7 @@ impl StoredFilter {
     }
 
     fn insert_unique_hash(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
-        if self.table.has_copy(hash) {
+        if self.table().has_copy(hash) {
             return Ok(false);
         }
         self.insert_hash(hash, max_bytes).map(|()| true)
@@ -188,13 +251,14 @@ impl StoredFilter {
 
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         self.may_take(hash, max_bytes)?;
-        let (inserted, bytes) = measure(|| self.table.insert(hash));
+        let table = self.table.own();
+        let (inserted, bytes) = measure(|| table.insert(hash));
         self.grown_by(bytes);
         inserted.map_err(|_| Refused::Full)
     }
 
     fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        if is_full(&self.table, &self.properties, hash) {
+        if is_full(self.table(), &self.properties, hash) {
             Err(Refused::Full)
         } else if self.bytes() >= max_bytes {
             Err(Refused::AtLimit)
@@ -217,7 +281,7 @@ impl StoredFilter {
         let mut outcomes = Vec::with_capacity(hashes.len());
         let mut new = [false; BATCH];
         for batch in hashes.chunks(BATCH) {
-            let looks_first = absent_only && self.table.expiring().is_some();
+            let looks_first = absent_only && self.table().expiring().is_some();
             if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
                 // Each of them may be refused, or must not tidy up: see `has_none`.
                 outcomes.extend(batch.iter().map(|&hash| match absent_only {
@@ -228,9 +292,10 @@ impl StoredFilter {
             }
             let new = &mut new[..batch.len()];
             new.fill(true);
+            let table = self.table.own();
             let (refused, bytes) = measure(|| match absent_only {
-                true => self.table.insert_all_absent(batch, new).is_err(),
-                false => self.table.insert_all(batch).is_err(),
+                true => table.insert_all_absent(batch, new).is_err(),
+                false => table.insert_all(batch).is_err(),
             });
             debug_assert!(!refused, "one that grows refuses nothing");
             self.grown_by(bytes);
@@ -240,26 +305,26 @@ impl StoredFilter {
         outcomes
     }
 
-    /// Whether items expire and none of these is in. Then deleting them would tidy up here, but not
-    /// on replicas, who are not told of what changed nothing.
-    fn has_none(&self, hashes: &[u64]) -> bool {
-        let Table::Expiring(filter) = &self.table else { return false };
-        !hashes.iter().any(|&hash| filter.contains_hash(hash))
+    /// Whether items expire and this one is not in. Then deleting it would tidy up here, but not on
+    /// replicas, who are not told of what changed nothing.
+    fn has_none(&self, hash: u64) -> bool {
+        self.table().expiring().is_some_and(|filter| !filter.contains_hash(hash))
     }
 
     /// Deletes a copy of an item; answers whether it was there. Where both parts seem to have it,
     /// one of them may have another item that looks like it, which must not be lost: both stay.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
-        if self.has_none(&[hash]) {
+        if self.has_none(hash) {
             return false;
         }
         // With what RedisBloom had no items expire, and time makes no difference.
-        if self.is_older(item) && self.table.contains(hash, 0) {
+        if self.is_older(item) && self.table().contains(hash, 0) {
             self.removed(1);
             return true;
         }
-        let (removed, bytes) = measure(|| self.table.remove(hash));
+        let table = self.table.own();
+        let (removed, bytes) = measure(|| table.remove(hash));
         self.grown_by(bytes);
         self.removed(u64::from(removed));
         removed || self.remove_older(item)
@@ -274,15 +339,14 @@ impl StoredFilter {
 
     /// Deletes a copy of each item; answers which were there.
     pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
-        if self.older.is_some() {
+        // Each that is not in must not tidy up: see `has_none`.
+        if self.older.is_some() || self.table().expiring().is_some() {
             return items.iter().map(|item| self.remove(item)).collect();
         }
         let hashes = &self.hashes(items);
         let mut removed = vec![false; hashes.len()];
-        if self.has_none(hashes) {
-            return removed;
-        }
-        let ((), bytes) = measure(|| self.table.remove_all(hashes, &mut removed));
+        let table = self.table.own();
+        let ((), bytes) = measure(|| table.remove_all(hashes, &mut removed));
         self.grown_by(bytes);
         self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
         removed
@@ -294,48 +358,61 @@ impl StoredFilter {
         stats::DELETED.add(copies);
     }
 
-    /// A filter like this one that has all that is in it and in the others, unless it would take
-    /// more than `max_bytes`, of which it looks after each.
-    pub(crate) fn united(&self, others: &[&Self], max_bytes: u64) -> Result<Self, NotUnited> {
+    /// A filter of these properties that has all that is in these tables, unless it would take more
+    /// than `max_bytes`, of which it looks after each.
+    pub(crate) fn union(
+        properties: Properties,
+        deleted: u64,
+        tables: &[Arc<Table>],
+        max_bytes: u64,
+    ) -> Result<Self, NotUnited> {
         let (united, bytes) = measure(|| {
-            let mut table = self.table.clone();
-            let mut others = others.iter();
-            others.try_for_each(|other| {
-                table.unite(&other.table)?;
-                let fits = table.size_in_bytes() <= max_bytes;
+            let (first, others) = tables.split_first().ok_or(NotUnited::Kinds)?;
+            let mut united = Table::clone(first);
+            others.iter().try_for_each(|other| {
+                united.unite(other)?;
+                let fits = united.size_in_bytes() <= max_bytes;
                 fits.then_some(()).ok_or(NotUnited::TooLarge)
             })?;
-            Ok::<_, NotUnited>(table)
+            Ok::<_, NotUnited>(united)
         });
-        let united = Self::of(united?, self.properties, self.deleted, bytes);
-        stats::ADDED.add(others.iter().map(|other| other.table.len(0)).sum());
+        let united = Self::of(united?, properties, deleted, bytes);
+        stats::ADDED.add(tables.iter().skip(1).map(|other| other.len(0)).sum());
         Ok(united)
+    }
+
+    /// A filter of these properties with what lives of a table.
+    pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
+        let (table, bytes) = measure(|| {
+            let mut table = table.clone();
+            table.sweep();
+            table
+        });
+        Self::of(table, properties, deleted, bytes)
     }
 
     /// Whether it holds more than it may.
     pub(crate) fn is_overfull(&self) -> bool {
-        is_overfull(&self.table, &self.properties)
+        is_overfull(self.table(), &self.properties)
     }
 
-    /// Gives back what an empty filter grew by, what expired items take, and what RedisBloom had that
-    /// needs fewer tables.
+    /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
     pub(crate) fn compact(&mut self) {
         if let Some(older) = &mut self.older {
             older.compact();
         }
-        let ((), bytes) = measure(|| match &mut self.table {
-            Table::Expiring(filter) => filter.sweep(),
-            // One that never had slots for what it was asked for has nothing to give back: what a
-            // dump says of that may be anything.
-            Table::Lasting(filter) => {
-                let has_grown = 4 * filter.buckets() >= self.properties.capacity;
-                // Not for one from a file, of which nobody knows what was asked.
-                if filter.is_empty()
-                    && has_grown
-                    && let Ok(fresh) = self.properties.build(None, filter.hasher())
-                {
-                    self.table = fresh;
-                }
+        // One that never had slots for what it was asked for has nothing to give back: what a dump
+        // says of that may be anything.
+        let (table, properties) = (self.table.own(), self.properties);
+        let Table::Lasting(filter) = table else { return };
+        if !filter.is_empty() || 4 * filter.buckets() < properties.capacity {
+            return;
+        }
+        let hasher = filter.hasher();
+        let ((), bytes) = measure(|| {
+            // Not for one from a file, of which nobody knows what was asked.
+            if let Ok(fresh) = properties.build(None, hasher) {
+                *table = fresh;
             }
         });
         self.grown_by(bytes);
@@ -351,7 +428,7 @@ impl StoredFilter {
 
 impl Clone for StoredFilter {
     fn clone(&self) -> Self {
-        let (table, bytes) = measure(|| self.table.clone());
+        let (table, bytes) = measure(|| self.table().clone());
         Self::of(table, self.properties, self.deleted, bytes).beside(self.older().cloned())
     }
 }

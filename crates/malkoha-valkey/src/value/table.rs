@@ -9,7 +9,6 @@ use malkoha::{
 
 /// Either kind.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each key, in a box already")]
 pub(crate) enum Table {
     Lasting(GrowableCuckooFilter),
     Expiring(GrowableExpiringCuckooFilter),
@@ -175,6 +174,13 @@ impl Table {
             _ => return Err(Unlike::Kinds),
         };
         united.map_err(Unlike::Filters)
+    }
+
+    /// Removes what has expired.
+    pub(super) fn sweep(&mut self) {
+        if let Self::Expiring(filter) = self {
+            filter.sweep();
+        }
     }
 
     /// Pieces that a [`Loader`] puts together.

@@ -1,0 +1,118 @@
+"""What others wait for while one client sends commands that take long: a million items at a time up to
+ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own time, the
+longest time that another client waited for a PING beside it, the longest piece of work that the server's
+latency monitor saw, and the processor time of the server's main thread.
+
+MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/long.py
+
+As root the server runs before other processes: what they take is not the module's.
+"""
+
+import csv
+import os
+import sys
+import threading
+import time
+
+from common import FIRST, KINDS, Server
+
+MILLION = int(os.environ.get("MALKOHA_MILLION", "1000000"))
+MILLIONS = 10
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Waits:
+    """A client that sends PING after PING, and the longest that one took."""
+
+    def __init__(self, server):
+        self.client = server.client()
+        self.longest, self.over, self.pings, self.running = 0.0, 0, 0, False
+
+    def __enter__(self):
+        self.longest, self.over, self.pings, self.running = 0.0, 0, 0, True
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+        return self
+
+    def run(self):
+        while self.running:
+            begun = time.perf_counter()
+            self.client.ping()
+            waited = time.perf_counter() - begun
+            self.longest, self.pings = max(self.longest, waited), self.pings + 1
+            self.over += waited > 0.002
+            time.sleep(0.0002)
+
+    def __exit__(self, *_):
+        self.running = False
+        self.thread.join()
+
+
+def main_thread_seconds(server):
+    with open(f"/proc/{server.process.pid}/task/{server.process.pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def main():
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["server", "command", "seconds", "main_thread_seconds", "pings", "pings_over_2_ms",
+                    "longest_ping_ms", "longest_piece_ms", "longest_call_us", "load_average"])
+    for kind in KINDS:
+        with Server(kind, "--latency-monitor-threshold", "1", "--proto-max-bulk-len", "2gb",
+                    "--client-query-buffer-limit", "2gb", first=FIRST) as server:
+            client, other, waits = server.client(protocol=2), server.client(), Waits(server)
+
+            def measured(what, *words, times=1):
+                packed = client.connection_pool.get_connection()
+                command = packed.pack_command(*words) if words else None
+                other.execute_command("LATENCY", "RESET")
+                other.config_resetstat()
+                before, begun = main_thread_seconds(server), time.perf_counter()
+                with waits:
+                    packed.send_packed_command(command)
+                    reply = packed.read_response()
+                took, used = time.perf_counter() - begun, main_thread_seconds(server) - before
+                client.connection_pool.release(packed)
+                pieces = [one[3] for one in other.execute_command("LATENCY", "LATEST")
+                          if one[0] == b"cf-piece"]
+                stats = other.info("commandstats").get(f"cmdstat_{str(words[0]).lower()}", {})
+                table.writerow([kind, what, f"{took:.3f}", f"{used:.2f}", waits.pings, waits.over,
+                                f"{waits.longest * 1000:.2f}", max(pieces, default="below 1"),
+                                f"{stats.get('usec_per_call', 0):.0f}", f"{os.getloadavg()[0]:.1f}"])
+                sys.stdout.flush()
+                return reply
+
+            items = lambda number: [f"{one:08d}" for one in range(number * MILLION, (number + 1) * MILLION)]
+            # What any command of so many arguments costs the server.
+            measured("EXISTS of a million names", "EXISTS", *items(0))
+            client.execute_command("CF.RESERVE", "f", 10_000, "GROWTH", 1024, "SEED", 0)
+            for number in range(MILLIONS):
+                measured(f"CF.MADD of million {number + 1}", "CF.MADD", "f", *items(number))
+            measured("CF.MEXISTS of a million", "CF.MEXISTS", "f", *items(3))
+            measured("CF.INSERTNX of a million that are in", "CF.INSERTNX", "f", "ITEMS", *items(4))
+            file = measured("CF.DUMP of ten million", "CF.DUMP", "f")
+            measured("CF.LOAD of ten million", "CF.LOAD", "loaded", file)
+            client.execute_command("CF.RESERVE", "g", 10_000, "GROWTH", 1024, "SEED", 0)
+            measured("CF.MADD of a million more", "CF.MADD", "g", *items(MILLIONS))
+            measured("CF.MERGE of ten million and one", "CF.MERGE", "g", "f")
+            position, chunks = 0, []
+            while True:
+                position, chunk = measured("CF.SCANDUMP of a chunk", "CF.SCANDUMP", "f", position)
+                if position == 0:
+                    break
+                chunks.append((position, chunk))
+            for position, chunk in chunks:
+                measured("CF.LOADCHUNK of a chunk", "CF.LOADCHUNK", "chunks", position, chunk)
+            for number in range(MILLIONS):
+                measured(f"CF.MDEL of million {number + 1}", "CF.MDEL", "f", *items(number))
+            measured("CF.COMPACT of an empty one", "CF.COMPACT", "f")
+            client.execute_command("CF.RESERVE", "short", 10_000, "GROWTH", 1024, "EXPIRE", 3600)
+            measured("CF.MADD of a million that expire", "CF.MADD", "short", *items(0))
+            measured("CF.ADVANCE by a day", "CF.ADVANCE", "short", int(time.time() + 86400) * 1000)
+            measured("CF.COMPACT when all have expired", "CF.COMPACT", "short")
+            measured("DEL of ten million", "DEL", "loaded")
+            measured("DEL of eleven million", "DEL", "g")
+
+
+main()

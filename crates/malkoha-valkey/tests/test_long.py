@@ -1,0 +1,163 @@
+"""Commands that take long let others be served in between, and are what they say in the end."""
+
+import threading
+import time
+import unittest
+
+import redis
+
+from servers import KINDS, Server, digest, until
+
+MANY = 20_000
+
+
+class Long(unittest.TestCase):
+    def each(self, protocols=(2, 3)):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server, Server(kind) as replica:
+                other = replica.client()
+                other.replicaof("127.0.0.1", server.port)
+                until(lambda: other.info("replication")["master_link_status"] == "up", "link")
+                for protocol in protocols:
+                    client = server.client(protocol=protocol)
+                    client.flushall()
+                    yield server, client, other, protocol
+                client.wait(1, 30_000)
+                keys = client.keys()
+                self.assertTrue(keys)
+                self.assertEqual([digest(client, key) for key in keys],
+                                 [digest(other, key) for key in keys])
+
+    def test_many_items_in_one_command(self):
+        for server, client, other, protocol in self.each():
+            run = client.execute_command
+            items = [f"item{number}" for number in range(MANY)]
+            run("CF.RESERVE", "f", 1000, "ERROR", 1e-6)
+            self.assertEqual(run("CF.INSERT", "f", "ITEMS", *items), [1] * MANY)
+            self.assertEqual(run("CF.MADD", "g", *items), [1] * MANY)
+            self.assertEqual(run("CF.INSERTNX", "f", "ITEMS", *items[100:], *"abc"),
+                             [0] * (MANY - 100) + [1] * 3)
+            self.assertEqual(run("CF.MEXISTS", "f", *items, "none"), [1] * MANY + [0])
+            self.assertEqual(run("CF.MEXISTS", "none", *items), [0] * MANY)
+            self.assertEqual(run("CF.MDEL", "f", "none", *items[:MANY // 2]), [0] + [1] * (MANY // 2))
+            self.assertEqual(client.cf().info("f")[b"Number of items inserted"] if protocol == 3 else
+                             client.cf().info("f").insertedNum, MANY // 2 + 3)
+            run("CF.RESERVE", "fixed", 5000, "EXPANSION", 0)
+            added = run("CF.MADD", "fixed", *items)
+            self.assertEqual(sum(bool(one) and one != -1 for one in added), 5000)
+            run("CF.RESERVE", "short", 5000, "EXPIRE", 3600, "ERROR", 1e-6)
+            self.assertEqual(run("CF.INSERTNX", "short", "ITEMS", *items, *items), [1] * MANY + [0] * MANY)
+            self.assertEqual(run("CF.MDEL", "short", *items[10:], *items[10:20]),
+                             [1] * (MANY - 10) + [0] * 10)
+            # Transactions and scripts run to their end.
+            with client.pipeline() as pipe:
+                pipe.execute_command("CF.MADD", "all", *items)
+                pipe.execute_command("CF.MEXISTS", "all", *items)
+                self.assertEqual(pipe.execute(), [[1] * MANY] * 2)
+            script = "local items = {} for i = 1, 7000 do items[i] = i end " \
+                     "return #redis.call('CF.MADD', KEYS[1], unpack(items))"
+            self.assertEqual(client.eval(script, 1, "script"), 7000)
+            # What came behind in the same connection waits for its turn.
+            pipe = client.pipeline(transaction=False)
+            pipe.execute_command("CF.MADD", "order", *items)
+            pipe.execute_command("CF.COUNT", "order", "item19999")
+            self.assertEqual(pipe.execute()[1], 1)
+
+    def test_large_filters(self):
+        """Dumps, files, unions and sweeps are done beside the server, and others wait for nothing but
+        filters that are read meanwhile."""
+        for server, client, other, protocol in self.each((2,)):
+            run = client.execute_command
+            items = [f"item{number}" for number in range(200_000)]
+            run("CF.RESERVE", "a", 160_000, "SEED", 1)
+            run("CF.RESERVE", "b", 160_000, "SEED", 1)
+            run("CF.RESERVE", "short", 1000, "EXPIRE", 3600)
+            run("CF.MADD", "a", *items[:160_000])
+            run("CF.MADD", "b", *items[40_000:])
+            run("CF.MADD", "short", *items[:160_000])
+            pipes = [server.client(protocol=2) for _ in range(3)]
+            file = run("CF.DUMP", "a")
+            threads = [threading.Thread(target=pipe.execute_command, args=words) for pipe, words in zip(
+                pipes, [["CF.MERGE", "union", "a", "b"], ["CF.LOAD", "loaded", file], ["CF.DUMP", "b"]])]
+            for thread in threads:
+                thread.start()
+            # Some of these wait for the union; none of them changes it or is lost.
+            added = 0
+            while any(thread.is_alive() for thread in threads):
+                run("CF.ADD", "a", f"later{added}")
+                added += 1
+            for thread in threads:
+                thread.join()
+            found = lambda key, items: sum(run("CF.MEXISTS", key, *items))
+            self.assertEqual(found("union", items), 200_000)
+            self.assertEqual(found("loaded", items[:160_000]), 160_000)
+            later = [f"later{number}" for number in range(added)]
+            self.assertEqual(found("a", later), added)
+            self.assertEqual(run("CF.DUMP", "loaded"), file)
+            # Once more, into what is there.
+            run("CF.MERGE", "union", "b")
+            self.assertEqual(run("CF.COUNT", "union", "item199999"), 2)
+            size = client.memory_usage("short")
+            run("CF.ADVANCE", "short", int(time.time() + 7200) * 1000)
+            run("CF.COMPACT", "short")
+            self.assertLess(client.memory_usage("short"), size // 2)
+            client.delete("b", "loaded")
+
+    def test_others_are_served_and_see_what_was_done(self):
+        with Server("redis") as server:
+            client, other = server.client(protocol=2), server.client(protocol=2)
+            items = [f"item{number}" for number in range(150_000)]
+            client.execute_command("CF.RESERVE", "f", 1000)
+            other.ping()
+            thread = threading.Thread(
+                target=lambda: client.execute_command("CF.MADD", "f", *items))
+            thread.start()
+            seen = set()
+            while thread.is_alive():
+                seen.add(other.cf().info("f").insertedNum)
+            thread.join()
+            self.assertGreater(len(seen), 20)
+
+    def test_keys_and_clients_may_go_meanwhile(self):
+        with Server("redis") as server:
+            other = server.client(protocol=2)
+            items = [f"item{number}" for number in range(150_000)]
+
+            def begun(command, *words):
+                """A client whose command has begun, in a thread, and what becomes of it."""
+                client, outcome = server.client(protocol=2, retry=None), []
+
+                def work():
+                    try:
+                        outcome.append(client.execute_command(command, *words))
+                    except redis.RedisError as error:
+                        outcome.append(error)
+
+                thread = threading.Thread(target=work)
+                thread.start()
+                until(lambda: int(other.info("clients")["blocked_clients"]) > 0, "it has begun")
+                return thread, outcome
+
+            thread, outcome = begun("CF.MADD", "f", *items)
+            other.delete("f")
+            thread.join()
+            self.assertIn("deleted", str(outcome[0]))
+            self.assertEqual(other.exists("f"), 0)
+            thread, outcome = begun("CF.MADD", "f", *items)
+            other.client_kill_filter(_type="normal", skipme=True)
+            thread.join()
+            self.assertIsInstance(outcome[0], redis.ConnectionError)
+            time.sleep(0.1)
+            # It stops there.
+            before = other.cf().info("f").insertedNum
+            self.assertTrue(0 < before < len(items))
+            time.sleep(0.1)
+            self.assertEqual(other.cf().info("f").insertedNum, before)
+            thread, outcome = begun("CF.MADD", "g", *items)
+            other.replicaof("127.0.0.1", 1)
+            thread.join()
+            self.assertIn("UNBLOCKED", str(outcome[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
