@@ -13,6 +13,7 @@ use crate::commands::{
     union, uniq, verify,
 };
 use crate::input::{Inputs, files_below};
+use crate::time::Now;
 
 const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
 
@@ -92,6 +93,15 @@ impl ThreadArgs {
             usize::from,
         )
     }
+}
+
+/// The time at which filters are asked and changed whose lines expire.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct NowArgs {
+    /// If lines of FILTER expire: let it be this time, written as seconds since 1970 or as
+    /// 2026-11-22T08:30:00Z, or 'file' for the latest that FILTER was told [default: the clock's]
+    #[arg(long, value_name = "TIME", value_parser = Now::parse, default_value = "clock", hide_default_value = true)]
+    pub(crate) now: Now,
 }
 
 /// How lines are printed.

@@ -12,6 +12,7 @@ mod progress;
 #[cfg(feature = "remote")]
 mod remote;
 mod screen;
+mod time;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{InputArgs, PlaceArgs, SelectArgs, ThreadArgs};
+use crate::cli::{InputArgs, NowArgs, PlaceArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::keys::KeyArgs;
@@ -47,10 +47,13 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     keys: KeyArgs,
+
+    #[command(flatten)]
+    now: NowArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Arguments { filter, input, select, threads, no_verify, places, keys } = arguments;
+    let Arguments { filter, input, select, threads, no_verify, places, keys, now } = arguments;
     let (inputs, threads) = (places.inputs(input), threads.threads());
     let selecting = Selecting { select, places, lists: None, keys: keys.keys() };
     let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
@@ -58,6 +61,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         return print_selected(&inputs, stored, selecting, threads, &checking());
     }
     let open = if *no_verify { filter::open } else { filter::open_verified };
-    let filter = Approximate(open(filter)?);
+    let filter = Approximate(open(filter, now.now)?);
     print_selected(&inputs, filter, selecting, threads, &checking())
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{self, InputArgs, PrintArgs, ThreadArgs};
+use crate::cli::{self, InputArgs, NowArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::{BATCH, Block, split};
@@ -50,10 +50,13 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     keys: KeyArgs,
+
+    #[command(flatten)]
+    now: NowArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = filter::open_verified(&arguments.filter)?;
+    let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
     let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();

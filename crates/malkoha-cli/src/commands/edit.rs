@@ -9,7 +9,7 @@ use malkoha::Filter;
 use serde_json::json;
 
 use super::items::{Items, Reducing};
-use crate::cli::{InputArgs, ThreadArgs};
+use crate::cli::{InputArgs, NowArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
@@ -23,6 +23,9 @@ A line that is in, as far as the filter can tell, is not added again. With
 --copies every line is, and counts as often as it was added: 'malkoha count'
 tells it, and each 'malkoha remove' takes one away. Use --copies for a filter
 that lines are removed from.
+
+Of a filter whose lines expire, one that is in stays as old as it is, or with
+--copies gets as young as a new one.
 
 If the filter has no room for all lines, it stays as it was. 'malkoha build
 --capacity' makes a larger one, and 'malkoha build --growable' one that grows.
@@ -66,6 +69,9 @@ struct EditArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
+    #[command(flatten)]
+    now: NowArgs,
+
     /// Print the summary as a JSON record
     #[arg(long)]
     json: bool,
@@ -96,27 +102,33 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
-    FilterFile::open_locked(&arguments.edit.filter)?.run(arguments)
+    let edit = &arguments.edit;
+    FilterFile::open_locked(&edit.filter)?.run(edit.now.now, arguments)
 }
 
 pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
-    FilterFile::open_locked(&arguments.edit.filter)?.run(arguments)
+    let edit = &arguments.edit;
+    FilterFile::open_locked(&edit.filter)?.run(edit.now.now, arguments)
 }
 
 impl Task for &Add {
     fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
         let &Add { ref edit, copies } = self;
         let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
-        let mut asked =
-            edit.read_items(&filter, filter.value_bits(), copies).with_context(failed)?;
-        if !copies {
-            C::retain_new(&filter, &mut asked.items);
-        }
-        insert(&mut filter, &asked.items).with_context(failed)?;
-        if asked.len() > 0 {
+        let asked = edit.read_items(&filter, filter.value_bits(), copies).with_context(failed)?;
+        let mut added = 0;
+        asked.for_each(|items| {
+            let mut items = items.to_vec();
+            if !copies {
+                C::retain_new(&filter, &mut items);
+            }
+            added += items.len() as u64;
+            insert(&mut filter, &items).with_context(failed)
+        })?;
+        if added > 0 {
             replace(&edit.filter, Overwrite::Filters, &filter)?;
         }
-        edit.summarise("added", asked.len(), asked.lines, &filter)?;
+        edit.summarise("added", added, asked.lines, &filter)?;
         Ok(Outcome::Found)
     }
 }
@@ -128,7 +140,10 @@ impl Task for &Remove {
         // A value that is too large is not in, and that is no mistake.
         let asked = edit.read_items(&filter, u64::BITS, copies).with_context(failed)?;
         let before = filter.len();
-        C::remove(&mut filter, &asked.items);
+        asked.for_each(|items| {
+            C::remove(&mut filter, items);
+            Ok(())
+        })?;
         let removed = before - filter.len();
         if removed > 0 {
             replace(&edit.filter, Overwrite::Filters, &filter)?;

@@ -15,6 +15,7 @@ use crate::keys::KeyArgs;
 use crate::output::{Page, Printer, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
+use crate::time::Now;
 
 const AFTER_HELP: &str = "\
 Prints each line of the input that has values, a tab, and the values, with
@@ -62,7 +63,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let filter = filter::open_verified(&arguments.filter)?;
+    let filter = filter::open_verified(&arguments.filter, Now::File)?;
     if !filter.has_values() {
         bail!(
             "{} holds a set, in which lines have no values: use 'malkoha check' or 'malkoha count', \

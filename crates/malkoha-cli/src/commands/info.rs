@@ -7,13 +7,20 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::{Value, json};
 
+use crate::cli::NowArgs;
 use crate::failure::Outcome;
-use crate::filter::{self, Facts};
+use crate::filter::{self, Facts, Window};
 use crate::screen::print_record;
+use crate::time;
 
 const AFTER_HELP: &str = "\
 Of a filter of fixed size, reads the header only; 'malkoha verify' checks the
 rest.
+
+Of a filter whose lines expire, tells what lives at the time that --now says.
+Times are milliseconds since 1970 in filters that this command makes; one that
+was told times before 1973 counts otherwise, and is always taken at the latest
+time that it was told, unless --now says another.
 
 Example:
   malkoha info seen.mlk";
@@ -28,10 +35,13 @@ pub(crate) struct Arguments {
     /// Print a JSON record
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    now: NowArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let facts = filter::open(&arguments.filter)?.facts();
+    let facts = filter::open(&arguments.filter, arguments.now.now)?.facts();
     if arguments.json {
         print_record(&record(&facts))?;
     } else {
@@ -42,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 fn record(facts: &Facts) -> Value {
     let shape = &facts.shape;
-    json!({
+    let mut record = json!({
         "kind": facts.kind(),
         "keys": facts.keys,
         "capacity": facts.capacity,
@@ -58,7 +68,13 @@ fn record(facts: &Facts) -> Value {
         "segments": shape.segments,
         "hash": facts.hasher.function().name(),
         "seed": facts.hasher.seed(),
-    })
+    });
+    if let Some(window) = &shape.window {
+        record["ttl"] = window.ttl.into();
+        record["resolution"] = window.resolution.into();
+        record["now"] = window.now.into();
+    }
+    record
 }
 
 /// How many are in, and how many have room.
@@ -92,17 +108,30 @@ fn text(facts: &Facts) -> String {
         Some(seed) => format!("{hash}, seed {seed}"),
         None => format!("{hash}, a key of 128 bits"),
     };
+    let slots =
+        shape.slots.map_or(String::new(), |slots| format!(" of {} slots", HumanCount(slots)));
+    let load = format!("{:.4}{slots}", facts.load);
     let mut rows = vec![
         ("holds", facts.kind().to_owned()),
         (items, held(facts)),
         ("fpr", format!("{:.3e}", facts.fpr)),
         ("size", format!("{}{bits_per_key}", HumanBytes(facts.bytes))),
-        ("load", format!("{:.4} of {} slots", facts.load, HumanCount(shape.slots))),
+        ("load", load),
         ("layout", shape.description.clone()),
         ("fingerprints", fingerprints),
-        ("segments", HumanCount(shape.segments).to_string()),
-        ("hash", hash),
     ];
+    rows.extend(shape.segments.map(|segments| ("segments", HumanCount(segments).to_string())));
+    rows.push(("hash", hash));
+    if let Some(Window { ttl, resolution, now }) = shape.window {
+        let (within, time) = match time::date(now) {
+            Some(date) => {
+                let (ttl, step) = (time::in_words(ttl), time::in_words(resolution));
+                (format!("{ttl}, in steps of {step}"), date)
+            }
+            None => (format!("{ttl}, in steps of {resolution}"), now.to_string()),
+        };
+        rows.extend([("within", within), ("now", time)]);
+    }
     if facts.spilled > 0 {
         rows.insert(2, ("beside table", format!("{} {further}", HumanCount(facts.spilled))));
     }

@@ -21,6 +21,7 @@ pub(crate) mod uniq;
 pub(crate) mod verify;
 
 mod items;
+mod window;
 
 use anyhow::Result;
 

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
-use malkoha::{Filter, GrowableCuckooFilter};
+use malkoha::tables::{Ages, Fixed, Growing};
+use malkoha::{Clock, FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
+use super::window::WindowArgs;
 use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::filter::{FilterFile, Lines, Table, Task};
@@ -15,6 +17,7 @@ use crate::keys::KeyArgs;
 use crate::output::{LineWriter, Overwrite, replace, tell};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::time::{self, Now};
 
 const AFTER_HELP: &str = "\
 Prints each line that is not in FILTER, once, and adds it. All in one pass,
@@ -28,10 +31,17 @@ FILTER is replaced as a whole, at the end. If the end is not reached, or if the
 output is closed before, it stays as it was, and the lines will be printed
 again.
 
+With --within a FILTER is made whose lines expire: each is new again when TIME
+has passed since it was printed, or with --renew since it was there last, and
+at most a fifteenth of TIME more. Such a FILTER keeps its TIME, and --within
+need not be told again. Lines have the time of their arrival, or with
+--time-field the one that they tell, as 'malkoha uniq --help' explains.
+
 Exit code 1 if no line is new.
 
 Examples:
   malkoha new seen.mlk today.txt > fresh.txt
+  malkoha new --within 30days seen.mlk alerts.txt | mail -E -s alerts root
   crawl | malkoha new seen.mlk | fetch
   malkoha new --json-field id seen.mlk events.jsonl";
 
@@ -44,6 +54,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     #[command(flatten)]
     print: PrintArgs,
@@ -60,42 +73,96 @@ const FPR: f64 = 1e-6;
 const CAPACITY: u64 = 1000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let path = &arguments.filter;
+    let (path, within) = (&arguments.filter, arguments.window.within);
     // A link that leads nowhere is not there either.
     if !path.exists() {
-        let builder = GrowableCuckooFilter::builder().capacity(CAPACITY).fpr(FPR);
-        let empty = builder.random_seed().build()?;
-        replace(path, Overwrite::Nothing, &empty)?;
+        match within {
+            Some(within) => {
+                let builder = GrowableExpiringCuckooFilter::builder().expire_after(within);
+                let builder = builder.capacity(CAPACITY).fpr(FPR).random_seed();
+                replace(path, Overwrite::Nothing, &builder.build()?)?;
+            }
+            None => {
+                let builder = GrowableCuckooFilter::builder().capacity(CAPACITY).fpr(FPR);
+                replace(path, Overwrite::Nothing, &builder.random_seed().build()?)?;
+            }
+        }
     }
-    FilterFile::open_locked(path)?.run(arguments)
+    let file = FilterFile::open_locked(path)?;
+    match file.kind() {
+        FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
+        FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
+        _ if within.is_some() => {
+            bail!("lines of {} do not expire: name another FILTER for --within", name(path))
+        }
+        _ => file.run(Now::Clock, arguments),
+    }
 }
 
 impl Task for &Arguments {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let path = &self.filter;
-        let inputs = self.input.inputs();
-        if inputs.include(path) {
-            bail!("{} is named as input too, and has no lines: leave it out there", name(path));
-        }
-        let New { filter, out, lines, added, .. } = self.print_new(filter, &inputs)?;
+        let inputs = self.inputs()?;
+        let New { filter, mut out, lines, added, .. } = self.print_new(filter, &inputs)?;
         out.finish().context(CANNOT_WRITE)?;
         if added > 0 {
-            replace(path, Overwrite::Filters, &filter)?;
+            replace(&self.filter, Overwrite::Filters, &filter)?;
         }
-        if !self.input.quiet {
-            tell(&format!(
-                "{}: {} of {} lines were new, holds {}",
-                path.display(),
-                HumanCount(added),
-                HumanCount(lines),
-                HumanCount(filter.len()),
-            ));
-        }
+        self.summarise(added, lines, filter.len());
         Ok(Outcome::found_if(added > 0))
     }
 }
 
 impl Arguments {
+    fn inputs(&self) -> Result<Inputs> {
+        let (path, inputs) = (&self.filter, self.input.inputs());
+        if inputs.include(path) {
+            bail!("{} is named as input too, and has no lines: leave it out there", name(path));
+        }
+        Ok(inputs)
+    }
+
+    fn summarise(&self, added: u64, lines: u64, held: u64) {
+        if !self.input.quiet {
+            tell(&format!(
+                "{}: {} of {} lines were new, holds {}",
+                self.filter.display(),
+                HumanCount(added),
+                HumanCount(lines),
+                HumanCount(held),
+            ));
+        }
+    }
+
+    /// The same for a filter whose lines expire.
+    fn print_aged<T: Table + Ages>(&self, file: &FilterFile) -> Result<Outcome> {
+        let inputs = self.inputs()?;
+        let filter = file.read_at::<T>(Now::File)?;
+        let (path, ttl) = (name(&self.filter), filter.ttl());
+        if let Some(within) = self.window.within.filter(|&within| within != ttl) {
+            let (within, ttl) = (time::in_words(within), time::in_words(ttl));
+            bail!(
+                "lines of {path} expire after {ttl}, and not after {within}: name another FILTER"
+            );
+        }
+        if Now::Clock.of(filter.now()) == filter.now() && filter.now() < Clock::start().now() {
+            bail!(
+                "the times of {path} are no milliseconds since 1970: only what made it adds to it"
+            );
+        }
+        let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);
+        let out = LineWriter::stdout(inputs.separator(), self.print.line_buffered)?;
+        let (keys, threads) = (&self.keys, self.threads.threads());
+        let window = &self.window;
+        let printed = window
+            .print(filter, (&inputs, keys), (out, false), threads, &progress)
+            .with_context(|| format!("{path} is unchanged"))?;
+        drop(progress);
+        // Also if no line was new: those that were there again may be younger.
+        replace(&self.filter, Overwrite::Filters, &printed.seen)?;
+        self.summarise(printed.added, printed.lines, printed.seen.len());
+        Ok(Outcome::found_if(printed.added > 0))
+    }
+
     fn print_new<T: Table, C: Lines>(
         &self,
         filter: Filter<T, C>,

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use malkoha::{
-    Copies, CuckooFilter, CuckooMap, FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap,
-    UnionError,
+    Copies, CuckooFilter, CuckooMap, ExpiringCuckooFilter, FileKind, Filter, GrowableCuckooFilter,
+    GrowableCuckooMap, GrowableExpiringCuckooFilter, UnionError,
 };
 use same_file::is_same_file;
 use serde_json::json;
@@ -33,6 +33,9 @@ whatever else they were built with and whatever they have grown to. See
 A line that is in two of them counts as often as in the one in which it counts
 more: what was added once to each is removed once. With --copies it counts as
 often as in both together.
+
+Filters whose lines expire are united if that takes the same time in both. Each
+line is then as young as in the one in which it is younger.
 
 Maps are united likewise; those of fixed size if their values have equally many
 bits, see 'malkoha build --value-bits'.
@@ -95,6 +98,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
                 ours.unite(theirs, copies)
             })
         }
+        FileKind::ExpiringSet | FileKind::GrowableExpiringSet if arguments.copies => {
+            bail!(
+                "{} has lines that expire, of which none is in twice: leave --copies away",
+                name(first)
+            )
+        }
+        FileKind::ExpiringSet => {
+            arguments.unite(&file, output, |ours: &mut ExpiringCuckooFilter, theirs| {
+                ours.union_with(theirs)
+            })
+        }
+        FileKind::GrowableExpiringSet => {
+            arguments.unite(&file, output, |ours: &mut GrowableExpiringCuckooFilter, theirs| {
+                ours.union_with(theirs)
+            })
+        }
         FileKind::Map => arguments
             .unite(&file, output, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies)),
         _ => arguments
@@ -104,8 +123,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 /// Why two files of different kinds cannot be united.
 fn difference(kinds: [FileKind; 2]) -> &'static str {
+    let expires =
+        kinds.map(|kind| matches!(kind, FileKind::ExpiringSet | FileKind::GrowableExpiringSet));
     let [a, b] = kinds.map(|kind| matches!(kind, FileKind::Map | FileKind::GrowableMap));
-    if a == b {
+    if expires[0] != expires[1] {
+        "lines of one expire and of the other do not"
+    } else if a == b {
         "one grows and the other does not: build both with --growable, or neither"
     } else {
         "one holds a map and the other does not"

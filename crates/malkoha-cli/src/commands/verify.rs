@@ -9,6 +9,7 @@ use crate::failure::Outcome;
 use crate::filter;
 use crate::input::name;
 use crate::screen::{is_index, print_record, verify_index};
+use crate::time::Now;
 
 const AFTER_HELP: &str = "\
 Exit code 0 if every byte is as it was written; 2, and where the damage is, if
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if is_index(path) {
         verify_index(path).with_context(|| format!("index {} is not whole", name(path)))?;
     } else {
-        let filter = filter::open(path)?;
+        let filter = filter::open(path, Now::File)?;
         filter.verify().with_context(|| format!("filter {} is not whole", name(path)))?;
     }
     print_record(&format!("{}: ok", arguments.filter.display()))?;

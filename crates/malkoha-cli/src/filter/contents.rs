@@ -121,13 +121,39 @@ impl Lines for Values {
 }
 
 /// The hash of a line, or those of keys with their values.
-pub(crate) trait Item: Copy + Ord + Send + 'static {
+pub(crate) trait Item: Copy + Ord + Send + Sync + 'static {
+    /// Numbers of 64 bits that it is.
+    const WORDS: usize;
+
     /// What a line comes to, with values of at most this many bits.
     fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self, WrongLine>;
+
+    /// The hash of the line, or of its key.
+    fn hash(self) -> u64;
+
+    /// Its numbers, the hash first.
+    fn words(self) -> impl Iterator<Item = u64>;
+
+    /// Of [`WORDS`](Self::WORDS) numbers.
+    fn of_words(words: &[u64]) -> Self;
 }
 
 impl Item for u64 {
+    const WORDS: usize = 1;
+
     fn of(line: &[u8], hasher: KeyHasher, _: u32) -> Result<Self, WrongLine> {
         Ok(hasher.hash_bytes(line))
+    }
+
+    fn hash(self) -> u64 {
+        self
+    }
+
+    fn words(self) -> impl Iterator<Item = u64> {
+        [self].into_iter()
+    }
+
+    fn of_words(words: &[u64]) -> Self {
+        words[0]
     }
 }

@@ -28,8 +28,18 @@ pub(crate) struct Shape {
     /// The layout in words.
     pub(crate) description: String,
     pub(crate) slots_probed: u32,
-    pub(crate) slots: u64,
-    pub(crate) segments: u64,
+    /// Not told where lines expire.
+    pub(crate) slots: Option<u64>,
+    pub(crate) segments: Option<u64>,
+    /// If lines expire.
+    pub(crate) window: Option<Window>,
+}
+
+/// When lines expire, in the unit of a filter's time.
+pub(crate) struct Window {
+    pub(crate) ttl: u64,
+    pub(crate) resolution: u64,
+    pub(crate) now: u64,
 }
 
 impl Facts {
@@ -52,6 +62,8 @@ impl Facts {
 
     pub(crate) fn kind(&self) -> &'static str {
         match (self.shape.grows, self.is_map) {
+            (false, _) if self.shape.window.is_some() => "set whose lines expire",
+            (true, _) if self.shape.window.is_some() => "growable set whose lines expire",
             (false, false) => "set",
             (false, true) => "map",
             (true, false) => "growable set",
@@ -67,8 +79,9 @@ impl Shape {
             layout: geometry.layout.name(),
             description: geometry.layout.to_string(),
             slots_probed: geometry.layout.probed_slots(geometry.fingerprint_bits),
-            slots: geometry.slots(),
-            segments: geometry.segments.into(),
+            slots: Some(geometry.slots()),
+            segments: Some(geometry.segments.into()),
+            window: None,
         }
     }
 
@@ -78,8 +91,23 @@ impl Shape {
             layout: "growable",
             description: "growable, 4 slots a bucket".to_owned(),
             slots_probed: 8,
-            slots: buckets * 4,
-            segments: segments as u64,
+            slots: Some(buckets * 4),
+            segments: Some(segments as u64),
+            window: None,
+        }
+    }
+
+    /// Of buckets of four slots with ages.
+    pub(super) fn aged(grows: bool, window: Window) -> Self {
+        let layout = if grows { "growable" } else { "bucketed" };
+        Self {
+            grows,
+            layout,
+            description: format!("{layout}, 4 slots a bucket"),
+            slots_probed: 8,
+            slots: None,
+            segments: None,
+            window: Some(window),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use malkoha::tables::{Fixed, Growing};
+use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
 
@@ -13,6 +13,7 @@ use super::lookup::kind;
 use super::{Lines, Table};
 use crate::failure::Outcome;
 use crate::input::name;
+use crate::time::Now;
 
 /// A filter file, of which the kind is known.
 pub(crate) struct FilterFile {
@@ -52,9 +53,18 @@ impl FilterFile {
         Filter::open(&self.path).with_context(|| format!("cannot open filter {}", name(&self.path)))
     }
 
-    /// Reads what it holds, and does something with it.
-    pub(crate) fn run(&self, task: impl Task) -> Result<Outcome> {
+    /// Reads what it holds, whose lines expire, and lets it be `now`.
+    pub(crate) fn read_at<T: Table + Ages>(&self, now: Now) -> Result<Filter<Expiring<T>>> {
+        let mut filter = self.read::<Expiring<T>, Keys>()?;
+        filter.advance(now.of(filter.now()));
+        Ok(filter)
+    }
+
+    /// Reads what it holds, at this time if lines expire, and does something with it.
+    pub(crate) fn run(&self, now: Now, task: impl Task) -> Result<Outcome> {
         match self.kind {
+            FileKind::ExpiringSet => task.run(self.read_at::<Fixed>(now)?),
+            FileKind::GrowableExpiringSet => task.run(self.read_at::<Growing>(now)?),
             FileKind::GrowableSet => task.run(self.read::<Growing, Keys>()?),
             FileKind::Map => task.run(self.read::<Fixed, Values>()?),
             FileKind::GrowableMap => task.run(self.read::<Growing, Values>()?),

@@ -11,8 +11,10 @@ use malkoha::{
 };
 
 use super::Lines;
+use super::aged;
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
+use crate::time::Now;
 
 /// A filter or map of whatever kind.
 pub(crate) trait Lookup: Send + Sync {
@@ -100,20 +102,24 @@ impl Opened for Growing {
 }
 
 /// Opens a filter file. What is of fixed size is mapped, and only its header is checked; what grows
-/// is read, and every byte is checked.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Lookup>> {
-    read(path).with_context(|| format!("cannot open filter {}", name(path)))
+/// or expires is read, and every byte is checked. Of what expires it is `now`.
+pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
+    read(path, now).with_context(|| format!("cannot open filter {}", name(path)))
 }
 
 /// Opens a filter file and checks all of it.
-pub(crate) fn open_verified(path: &Path) -> Result<Box<dyn Lookup>> {
-    let filter = open(path)?;
+pub(crate) fn open_verified(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
+    let filter = open(path, now)?;
     filter.verify().with_context(|| format!("cannot use filter {}", name(path)))?;
     Ok(filter)
 }
 
-fn read(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {
-    Ok(match kind(path)? {
+fn read(path: &Path, now: Now) -> Result<Box<dyn Lookup>, ReadError> {
+    let kind = kind(path)?;
+    if let Some(aged) = aged::open(path, kind, now) {
+        return aged;
+    }
+    Ok(match kind {
         FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
         FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
         FileKind::Map => mapped::<Values>(path)?,

@@ -1,5 +1,6 @@
 //! Filters in files: every kind to look lines up in, and to be made and changed.
 
+mod aged;
 mod contents;
 mod facts;
 mod file;
@@ -7,7 +8,7 @@ mod lookup;
 mod pair;
 
 pub(crate) use contents::{Item, Lines, Table, insert};
-pub(crate) use facts::Facts;
+pub(crate) use facts::{Facts, Window};
 pub(crate) use file::{FilterFile, Task, lock};
 pub(crate) use lookup::{Lookup, open, open_verified};
 pub(crate) use pair::{WrongLine, bits_of};

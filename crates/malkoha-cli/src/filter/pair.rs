@@ -18,6 +18,8 @@ pub(crate) enum WrongLine {
 
 /// A pair of hash and value.
 impl Item for (u64, u64) {
+    const WORDS: usize = 2;
+
     /// The last tab ends the key, so that keys may have tabs.
     fn of(line: &[u8], hasher: KeyHasher, bits: u32) -> Result<Self, WrongLine> {
         let tab = memrchr(b'\t', line).ok_or(WrongLine::NoTab)?;
@@ -26,6 +28,18 @@ impl Item for (u64, u64) {
             return Err(WrongLine::TooLarge { value, bits });
         }
         Ok((hasher.hash_bytes(&line[..tab]), value))
+    }
+
+    fn hash(self) -> u64 {
+        self.0
+    }
+
+    fn words(self) -> impl Iterator<Item = u64> {
+        [self.0, self.1].into_iter()
+    }
+
+    fn of_words(words: &[u64]) -> Self {
+        (words[0], words[1])
     }
 }
 

@@ -24,12 +24,18 @@ pub(super) const BLOCK: usize = 1 << 18;
 pub(crate) struct Block {
     bytes: Vec<u8>,
     filled: usize,
+    number: u64,
     file: usize,
     offset: u64,
     line: u64,
 }
 
 impl Block {
+    /// Blocks of all files before this one.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The number of the file that the lines are from, from 0.
     pub(crate) fn file(&self) -> usize {
         self.file
@@ -54,6 +60,8 @@ impl Block {
 /// What is left to read of some files.
 pub(crate) struct Blocks {
     paths: IntoIter<PathBuf>,
+    /// Blocks that have been handed over.
+    handed: u64,
     /// Files that have been opened.
     opened: usize,
     separator: u8,
@@ -76,6 +84,7 @@ impl Blocks {
     pub(super) fn new(inputs: &Inputs, progress: ProgressBar) -> Self {
         Self {
             paths: inputs.paths.clone().into_iter(),
+            handed: 0,
             opened: 0,
             separator: inputs.separator,
             all_needed: inputs.all_needed,
@@ -112,6 +121,8 @@ impl Blocks {
             }
             match self.read_lines(block) {
                 Ok(true) => {
+                    block.number = self.handed;
+                    self.handed += 1;
                     block.file = self.opened - 1;
                     (block.offset, block.line) = (self.offset, self.line);
                     self.offset += block.filled as u64;

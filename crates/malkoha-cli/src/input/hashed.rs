@@ -25,24 +25,11 @@ impl Hashed {
         keys: &Keys,
         hasher: KeyHasher,
     ) -> Result<()> {
-        self.fill_and(text, separator, keys, hasher, |_| {})
-    }
-
-    /// Adds lines, and does something else with their keys.
-    pub(crate) fn fill_and(
-        &mut self,
-        text: &[u8],
-        separator: u8,
-        keys: &Keys,
-        hasher: KeyHasher,
-        mut each: impl FnMut(&[&[u8]]),
-    ) -> Result<()> {
         self.text.extend_from_slice(text);
         split(text, separator, |batch| {
             self.lens.extend(batch.iter().map(|line| line.len()));
             keys.with(batch, |keys| {
                 self.hashes.extend(keys.iter().map(|key| hasher.hash_bytes(key)));
-                each(keys);
                 Ok(())
             })
         })

@@ -47,7 +47,7 @@ impl LineWriter {
     }
 
     /// To be called at the end: an error that only shows then is an error too.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

@@ -1,5 +1,6 @@
 //! The command from outside: a directory, a command, and what it prints.
 
+mod bounded;
 mod broken_output;
 mod filter_files;
 mod generated;

@@ -169,3 +169,49 @@ fn lines_have_the_time_of_their_arrival() {
     let run = dir.pipe("a\tx\n", "uniq --within 1h --time-field 1");
     assert!(run.code == Some(2) && run.stderr.contains("'a' is no time"), "{run:?}");
 }
+
+/// Lines that are up to ten minutes out of order, beside the same in order; and one later still.
+#[test]
+fn lines_out_of_order_wait_for_earlier_ones() {
+    let (mut times, mut state, mut time) = (Vec::new(), 1_u64, 1_790_000_000_u64);
+    for _ in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        time += (state >> 33) % 40;
+        times.push((time, (state >> 40) % 300, time + (state >> 20) % 600));
+    }
+    let line = |&(time, word, _): &(u64, u64, u64)| format!("{time}\t{word}\n");
+    let in_order: String = times.iter().map(line).collect();
+    times.sort_by_key(|&(.., arrival)| arrival);
+    let as_they_come: String = times.iter().map(line).collect();
+    let dir = Dir::with("order", &in_order).and("mixed", &as_they_come);
+    let uniq = "uniq --within 1h --time-field 1 -k 2";
+    // Lines of one time are in the order in which they come.
+    let sorted = dir.shell("sort -s -n -k 1,1 mixed").succeeds().stdout;
+    dir.write("sorted", &sorted);
+    let expected = dir.run(&format!("{uniq} sorted")).succeeds().stdout;
+    dir.run(&format!("{uniq} --disorder 10m mixed")).prints(&expected);
+    assert_ne!(dir.run(&format!("{uniq} mixed")).stdout, expected);
+    let run =
+        dir.pipe("1790009000\ta\n1790000000\tb\n1790005500\tc\n", &format!("{uniq} --disorder 1h"));
+    assert_eq!(run.stdout, b"1790000000\tb\n1790005500\tc\n1790009000\ta\n");
+    assert_eq!(
+        run.stderr,
+        "malkoha: 1 line was later than --disorder 1h allows, and taken as that old\n"
+    );
+}
+
+/// Whatever the number of threads, and behind a block that fails too.
+#[test]
+fn threads_agree_on_what_is_new() {
+    let dir = Dir::new();
+    dir.shell("seq 1 400000 | awk '{ print int($1 * 7919 % 250007) }' > lines").prints("");
+    let expected = dir.shell("awk '!s[$0]++' lines").succeeds().stdout;
+    for threads in [1, 2, 3, 8] {
+        dir.run(&format!("uniq --threads {threads} --capacity 10 lines")).prints(&expected);
+        dir.shell(&format!("cat lines | $MALKOHA uniq --threads {threads}")).prints(&expected);
+    }
+    let run =
+        dir.shell("{ cat lines; echo '\"'; cat lines; } | $MALKOHA uniq --csv -k 1 --threads 4");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("a quote is not closed"), "{}", run.stderr);
+}

@@ -1,5 +1,7 @@
 //! Filling what is built: filters of fixed size in several attempts, growable ones in one.
 
+use std::cell::Cell;
+
 use anyhow::{Result, bail};
 use malkoha::{
     BatchError, BuildError, CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
@@ -7,7 +9,8 @@ use malkoha::{
 };
 
 use super::Arguments;
-use crate::filter::{Lines, bits_of, insert};
+use crate::commands::items::Items;
+use crate::filter::{Item, Lines, bits_of, insert};
 
 /// How many tables are tried.
 const ATTEMPTS: u64 = 5;
@@ -24,8 +27,13 @@ pub(super) trait Built<I>: Sized {
     /// Whether such a filter can be, of whatever lines.
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError>;
 
-    /// Makes it of sorted items.
-    fn of(arguments: &Arguments, hasher: KeyHasher, items: &[I], threads: usize) -> Result<Self>;
+    /// Makes it of items.
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        items: &Items<I>,
+        threads: usize,
+    ) -> Result<Self>;
 }
 
 impl Built<u64> for CuckooFilter {
@@ -37,14 +45,15 @@ impl Built<u64> for CuckooFilter {
     fn of(
         arguments: &Arguments,
         hasher: KeyHasher,
-        hashes: &[u64],
+        items: &Items<u64>,
         threads: usize,
     ) -> Result<Self> {
         let builder = arguments.builder::<Self>(hasher);
-        fill::<Keys, _>(arguments.capacity, distinct(hashes), |capacity| {
+        fill::<Keys, _>(arguments.capacity, items.count(distinct)?, |capacity| {
             let mut filter = builder.clone().capacity(capacity).build()?;
-            let filled = filter.insert_hashes_with_threads(hashes, threads);
-            Ok(filled.map(|()| filter))
+            let refused =
+                refused(items, |hashes| filter.insert_hashes_with_threads(hashes, threads))?;
+            Ok((filter, refused))
         })
     }
 }
@@ -55,10 +64,10 @@ impl Built<u64> for GrowableCuckooFilter {
         arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
-    fn of(arguments: &Arguments, hasher: KeyHasher, hashes: &[u64], _: usize) -> Result<Self> {
-        let capacity = arguments.capacity.unwrap_or(distinct(hashes)).max(1);
+    fn of(arguments: &Arguments, hasher: KeyHasher, items: &Items<u64>, _: usize) -> Result<Self> {
+        let capacity = arguments.capacity.map_or_else(|| items.count(distinct), Ok)?.max(1);
         let mut filter = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
-        insert(&mut filter, hashes)?;
+        items.for_each(|hashes| insert(&mut filter, hashes))?;
         Ok(filter)
     }
 }
@@ -74,16 +83,22 @@ impl Built<(u64, u64)> for CuckooMap {
     fn of(
         arguments: &Arguments,
         hasher: KeyHasher,
-        pairs: &[(u64, u64)],
+        items: &Items<(u64, u64)>,
         _: usize,
     ) -> Result<Self> {
-        let largest = pairs.iter().map(|&(_, value)| value).max().unwrap_or(0);
-        let value_bits = arguments.value_bits.unwrap_or(bits_of(largest).max(1));
-        let builder = arguments.builder::<Self>(hasher).value_bits(value_bits);
         let most = 2 * arguments.bucket_size.unwrap_or(BUCKET_SIZE);
-        fill::<Values, _>(arguments.capacity, slots(pairs, most), |capacity| {
+        let largest = Cell::new(0);
+        let room = items.count(|pairs| {
+            let values = pairs.iter().map(|&(_, value)| value);
+            largest.set(values.fold(largest.get(), u64::max));
+            slots(pairs, most)
+        })?;
+        let value_bits = arguments.value_bits.unwrap_or(bits_of(largest.get()).max(1));
+        let builder = arguments.builder::<Self>(hasher).value_bits(value_bits);
+        fill::<Values, _>(arguments.capacity, room, |capacity| {
             let mut map = builder.clone().capacity(capacity).build()?;
-            Ok(map.insert_hashes(pairs).map(|()| map))
+            let refused = refused(items, |pairs| map.insert_hashes(pairs))?;
+            Ok((map, refused))
         })
     }
 }
@@ -97,12 +112,13 @@ impl Built<(u64, u64)> for GrowableCuckooMap {
     fn of(
         arguments: &Arguments,
         hasher: KeyHasher,
-        pairs: &[(u64, u64)],
+        items: &Items<(u64, u64)>,
         _: usize,
     ) -> Result<Self> {
-        let capacity = arguments.capacity.unwrap_or(slots(pairs, GROWABLE_SLOTS)).max(1);
+        let slots = || items.count(|pairs| slots(pairs, GROWABLE_SLOTS));
+        let capacity = arguments.capacity.map_or_else(slots, Ok)?.max(1);
         let mut map = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
-        insert(&mut map, pairs)?;
+        items.for_each(|pairs| insert(&mut map, pairs))?;
         Ok(map)
     }
 }
@@ -119,24 +135,40 @@ fn slots(pairs: &[(u64, u64)], most: u32) -> u64 {
     pairs.chunk_by(|a, b| a.0 == b.0).map(of_key).sum()
 }
 
-/// What `attempt` makes for the capacity, or for `room` items.
+/// How many items are refused when all are inserted.
+fn refused<I: Item>(
+    items: &Items<I>,
+    mut insert: impl FnMut(&[I]) -> Result<(), BatchError>,
+) -> Result<usize> {
+    let mut refused = 0;
+    items.for_each(|items| {
+        refused += insert(items).err().map_or(0, |error| error.refused.len());
+        Ok(())
+    })?;
+    Ok(refused)
+}
+
+/// What `attempt` makes for the capacity, or for `room` items, with the number of items that it
+/// refused.
 fn fill<C: Lines, F>(
     capacity: Option<u64>,
     room: u64,
-    attempt: impl Fn(u64) -> Result<Result<F, BatchError>>,
+    attempt: impl Fn(u64) -> Result<(F, usize)>,
 ) -> Result<F> {
     let items = C::ITEMS;
     if let Some(capacity) = capacity.filter(|&capacity| capacity < room) {
         bail!("the input has {room} {items} to put in, more than --capacity {capacity}: raise it");
     }
     let wanted = capacity.unwrap_or(room).max(1);
-    let mut refused = 0;
+    let mut last_refused = 0;
     for number in 0..ATTEMPTS {
         // A small table can be unlucky with its lines. Some more room helps, if anything does.
         match attempt(wanted.saturating_add((wanted / 16 + 2) * number))? {
-            Ok(filled) => return Ok(filled),
-            Err(error) => refused = error.refused.len(),
+            (filled, 0) => return Ok(filled),
+            (_, refused) => last_refused = refused,
         }
     }
-    bail!("{refused} of {room} {items} found no place: raise the capacity or the fingerprint bits");
+    bail!(
+        "{last_refused} of {room} {items} found no place: raise the capacity or the fingerprint bits"
+    );
 }

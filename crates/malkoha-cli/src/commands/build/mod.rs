@@ -21,11 +21,13 @@ use crate::keys::KeyArgs;
 use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::progress::Progress;
 use crate::screen::print_record;
+use crate::time::Now;
 
 const AFTER_HELP: &str = "\
 Without --capacity the filter is as large as the input's distinct lines need. A
 line that occurs several times is put in once, unless --copies is given.
-Building takes 8 bytes of memory a line beside the filter.
+Building takes up to 30 MB of memory beside the filter. Of more than a million
+distinct lines it keeps 8 bytes each in a temporary file meanwhile.
 
 With --growable the filter grows when lines are added, to any size, and its
 rate holds at any size. --growth saves bits where it is known how far it grows:
@@ -36,7 +38,7 @@ With --values the file is a map, and 'malkoha get' prints the values of keys.
 The last tab of a line ends its key. Several lines can give a key several
 values: eight of them lie in the table, or two with --growable, and further
 ones beside it, at some 45 bytes each. The rate is that of values found by
-mistake. Building takes up to 24 bytes of memory a line then.
+mistake. Building takes twice as much memory and disk then.
 
 Files can be united only if they hash alike. So by default all of them do, with
 a seed that everybody knows, and whoever chooses lines can choose some that are
@@ -151,7 +153,7 @@ struct HashArgs {
 impl HashArgs {
     fn hasher(&self) -> Result<KeyHasher> {
         match (&self.like, self.random_seed) {
-            (Some(path), _) => Ok(filter::open(path)?.hasher()),
+            (Some(path), _) => Ok(filter::open(path, Now::File)?.hasher()),
             (None, true) => Ok(KeyHasher::random()),
             (None, false) => Ok(KeyHasher::new(self.seed.unwrap_or(0))),
         }
@@ -205,13 +207,13 @@ where
         copies: arguments.copies,
     };
     let threads = arguments.threads.threads();
-    let Items { items, lines } = Items::read(&inputs, how, threads, &progress)?;
+    let items = Items::read(&inputs, how, threads, &progress)?;
     drop(progress);
 
     let filter = Filter::<T, C>::of(arguments, hasher, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
     replace(&arguments.output, overwrite, &filter)?;
-    summarise(arguments, lines, &filter)?;
+    summarise(arguments, items.lines, &filter)?;
     Ok(Outcome::Found)
 }
 

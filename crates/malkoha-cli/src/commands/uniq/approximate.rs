@@ -28,7 +28,8 @@ pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -
         hashed.fill(block.lines(), separator, &keys, hasher)
     };
     let threads = arguments.threads.threads();
-    let Uniq { seen, out, lines, printed, .. } = in_order(inputs, progress, threads, work, uniq)?;
+    let Uniq { seen, mut out, lines, printed, .. } =
+        in_order(inputs, progress, threads, work, uniq)?;
     out.finish().context(CANNOT_WRITE)?;
     Ok(Stats {
         lines,

@@ -1,5 +1,7 @@
 //! How often each distinct line occurs.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
@@ -55,9 +57,16 @@ impl Spool {
         Ok(Self(BufWriter::new(tempfile::tempfile().context(KEEPING)?)))
     }
 
-    pub(super) fn push(&mut self, line: &[u8]) -> Result<()> {
-        let length = (line.len() as u64).to_le_bytes();
-        self.0.write_all(&length).and_then(|()| self.0.write_all(line)).context(KEEPING)
+    /// What is kept of a line: the number of its part, and the line.
+    pub(super) fn spell(part: usize, line: &[u8], text: &mut Vec<u8>) {
+        text.extend_from_slice(&(part as u64).to_le_bytes());
+        text.extend_from_slice(&(line.len() as u64).to_le_bytes());
+        text.extend_from_slice(line);
+    }
+
+    /// Takes lines that have been spelled.
+    pub(super) fn write(&mut self, text: &[u8]) -> Result<()> {
+        self.0.write_all(text).context(KEEPING)
     }
 }
 
@@ -67,10 +76,11 @@ pub(super) enum Kept<'a> {
     OnDisk(Spool),
 }
 
-/// Prints lines at the end: all with their counts, or those that occurred once.
+/// Prints lines at the end, by the counts in each part: all with their counts, or those that
+/// occurred once.
 pub(super) fn print(
     kept: Kept<'_>,
-    counts: &Counts,
+    parts: &[&Counts],
     with_count: bool,
     out: &mut LineWriter,
 ) -> Result<u64> {
@@ -84,10 +94,19 @@ pub(super) fn print(
         printed += 1;
         out.write(line).context(CANNOT_WRITE)
     };
+    // Of each part, the lines that are printed next.
+    let mut next = vec![0; parts.len()];
     match kept {
         Kept::InFiles(texts) => {
-            for (&place, &count) in counts.witnesses.iter().zip(&counts.counts) {
-                each(texts.line_at(place), count)?;
+            let place = |part: usize, next: usize| {
+                parts[part].witnesses.get(next).map(|&place| Reverse((place, part)))
+            };
+            let mut first: BinaryHeap<_> =
+                (0..parts.len()).filter_map(|part| place(part, 0)).collect();
+            while let Some(Reverse((at, part))) = first.pop() {
+                each(texts.line_at(at), parts[part].counts[next[part]])?;
+                next[part] += 1;
+                first.extend(place(part, next[part]));
             }
         }
         Kept::OnDisk(Spool(spool)) => {
@@ -95,12 +114,17 @@ pub(super) fn print(
                 spool.into_inner().map_err(|error| error.into_error()).context(KEEPING)?;
             file.rewind().context(KEEPING)?;
             let (mut file, mut line) = (BufReader::new(file), Vec::new());
-            for &count in &counts.counts {
-                let mut length = [0; 8];
-                file.read_exact(&mut length).context(KEEPING)?;
-                line.resize(usize::try_from(u64::from_le_bytes(length))?, 0);
+            let number = |file: &mut BufReader<File>| {
+                let mut bytes = [0; 8];
+                file.read_exact(&mut bytes).context(KEEPING)?;
+                anyhow::Ok(usize::try_from(u64::from_le_bytes(bytes))?)
+            };
+            for _ in 0..parts.iter().map(|part| part.counts.len()).sum() {
+                let part = number(&mut file)?;
+                line.resize(number(&mut file)?, 0);
                 file.read_exact(&mut line).context(KEEPING)?;
-                each(&line, count)?;
+                each(&line, parts[part].counts[next[part]])?;
+                next[part] += 1;
             }
         }
     }

@@ -7,10 +7,22 @@ use malkoha::GrowableCuckooMap;
 /// The rate at which a line is compared in vain. It only costs time; a lower one costs space.
 const CANDIDATE_RATE: f64 = 1.0 / 256.0;
 
+/// What there will be of a kind of lines.
+#[derive(Clone, Copy)]
+pub(super) struct Outlook {
+    /// Lines, at most.
+    pub(super) lines: u64,
+    /// Bytes of all lines, and the largest witness.
+    pub(super) bytes: u64,
+}
+
 /// A map from the hash of each distinct line to a witness of it: where the line begins, the rest
 /// of a longer hash, or its number. Whoever asks compares the witnesses.
 pub(super) struct Distinct {
     map: GrowableCuckooMap,
+    outlook: Option<Outlook>,
+    /// Lines for which there is room.
+    room: u64,
     /// By line of a batch: the witness of the equal line that came before it.
     known: Vec<Option<u64>>,
     scratch: Scratch,
@@ -18,13 +30,42 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
-    pub(super) fn new(capacity: u64) -> Result<Self> {
-        let map = GrowableCuckooMap::builder()
-            .capacity(capacity.max(1))
+    /// Begun with room for `capacity` lines.
+    pub(super) fn new(capacity: u64, outlook: Option<Outlook>) -> Result<Self> {
+        let capacity = capacity.max(1);
+        let builder = GrowableCuckooMap::builder()
+            .capacity(capacity)
             .fpr(CANDIDATE_RATE)
-            .value_bits(u64::BITS)
-            .build()?;
-        Ok(Self { map, known: Vec::new(), scratch: Scratch::default(), pairs: Vec::new() })
+            .value_bits(u64::BITS);
+        // A growth that is known saves bits. Not all can be asked for.
+        #[expect(clippy::cast_precision_loss, reason = "a factor")]
+        let growth = outlook.map(|outlook| (outlook.lines as f64 / capacity as f64).max(1.0));
+        let named = growth.and_then(|growth| builder.clone().growth(growth).build().ok());
+        let map = named.map_or_else(|| builder.build(), Ok)?;
+        Ok(Self {
+            map,
+            outlook,
+            room: capacity,
+            known: Vec::new(),
+            scratch: Scratch::default(),
+            pairs: Vec::new(),
+        })
+    }
+
+    /// Makes room for the lines that are to be expected, when so many bytes of all were read: half
+    /// of the work of an insert into a map that grows is growing. At most for twice as many as
+    /// there are, since later lines may be repetitions.
+    pub(super) fn foresee(&mut self, read: u64) -> Result<()> {
+        let len = self.map.len();
+        let Some(outlook) = self.outlook.filter(|_| len >= self.room) else { return Ok(()) };
+        let all = u128::from(len) * u128::from(outlook.bytes) / u128::from(read.max(1));
+        let expected = u64::try_from(all).unwrap_or(u64::MAX).min(2 * len);
+        self.room = expected.max(len + len / 8);
+        if expected > len + len / 8 {
+            // It makes a fifth more than what it is asked for, and would not be filled to the last.
+            self.map.reserve(expected / 8 * 7, outlook.bytes)?;
+        }
+        Ok(())
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -46,9 +87,9 @@ impl Distinct {
         hashes: &[u64],
         mut is_known: impl FnMut(usize, u64) -> bool,
         are_equal: impl Fn(usize, usize) -> bool,
-        mut each: impl FnMut(usize, Option<u64>) -> Result<u64>,
+        mut each: impl FnMut(usize, Option<u64>) -> u64,
     ) -> Result<()> {
-        let Self { map, known, scratch, pairs } = self;
+        let Self { map, known, scratch, pairs, .. } = self;
         known.clear();
         known.resize(hashes.len(), None);
         map.get_hashes(hashes, |i, witness| {
@@ -63,7 +104,7 @@ impl Distinct {
                 let first = scratch.first_of(i, hashes, &are_equal);
                 if first == i { None } else { known[first] }
             });
-            let witness = each(i, before)?;
+            let witness = each(i, before);
             if before.is_none() {
                 pairs.push((hashes[i], witness));
                 known[i] = Some(witness);
@@ -122,7 +163,7 @@ mod tests {
     /// Lines that are told apart by their witness alone, since all have one of two hashes.
     #[test]
     fn witnesses_decide() {
-        let mut distinct = Distinct::new(1).unwrap();
+        let mut distinct = Distinct::new(1, None).unwrap();
         let mut new = Vec::new();
         for batch in [&[1_u64, 2, 1, 3, 4, 4][..], &[4, 5, 1, 6, 5], &[6, 7]] {
             let hashes: Vec<u64> = batch.iter().map(|n| n % 2).collect();
@@ -135,7 +176,7 @@ mod tests {
                     |i, before| {
                         assert!(before.is_none_or(|before| before == batch[i]));
                         new.extend(before.is_none().then_some(batch[i]));
-                        Ok(batch[i])
+                        batch[i]
                     },
                 )
                 .unwrap();

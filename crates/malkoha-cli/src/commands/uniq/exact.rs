@@ -1,19 +1,25 @@
 //! First occurrences without error: lines of files are compared, those of streams by a long hash.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use malkoha::KeyHasher;
 
 use super::counts::{Counts, Kept, Spool, print};
-use super::distinct::Distinct;
+use super::distinct::{Distinct, Outlook};
+use super::shards::Shards;
 use super::{Arguments, Stats};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{Block, Hashed, Inputs, Texts};
+use crate::input::{Block, Inputs, Texts, split};
+use crate::keys::Keys;
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+
+/// Longer files are not read beforehand to count their lines: they may not stay in memory.
+const MOST_COUNTED: u64 = 1 << 32;
 
 pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) -> Result<Stats> {
     let keys = arguments.keys.keys();
@@ -24,40 +30,75 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
         Some(texts) => inputs.up_to(texts.lengths()),
         None => inputs,
     };
+    let (what, threads) = (What::of(arguments), inputs.useful_threads(arguments.threads.threads()));
+    let parts = Arc::new(Shards::new(parts(arguments, texts.as_deref(), threads)?));
     let separator = inputs.separator();
-    let what = What::of(arguments);
-    let counts = what.needs_counts().then(Counts::default);
-    let spool = (what.prints_at_the_end() && texts.is_none()).then(Spool::new).transpose()?;
-    let uniq = Uniq {
-        distinct: Distinct::new(arguments.capacity)?,
+    let worker = Worker {
+        keys,
+        separator,
+        // Two independent keys: together they are one hash of 128 bits, of which the map keeps all
+        // that the place of a line in it does not tell already.
+        hashers: (arguments.seed.hasher(), KeyHasher::random()),
         texts: texts.clone(),
+        parts: Arc::clone(&parts),
         what,
-        counts,
-        spool,
+    };
+    let out = Out {
         out: LineWriter::stdout(separator, arguments.print.line_buffered)?,
+        spool: (what.prints_at_the_end() && texts.is_none()).then(Spool::new).transpose()?,
         lines: 0,
         printed: 0,
     };
-    // Two independent keys: together they are one hash of 128 bits, of which the map keeps all that
-    // the place of a line in it does not tell already.
-    let (first, second) = (arguments.seed.hasher(), KeyHasher::random());
-    let hashes_twice = texts.is_none();
-    let work = move |block: &Block, placed: &mut Placed| {
-        (placed.file, placed.offset) = (block.file(), block.offset());
-        let Placed { lines, witnesses, .. } = placed;
-        lines.fill_and(block.lines(), separator, &keys, first, |keys| {
-            if hashes_twice {
-                witnesses.extend(keys.iter().map(|key| second.hash_bytes(key)));
-            }
-        })
-    };
-    let threads = arguments.threads.threads();
-    let mut uniq = in_order(&inputs, progress, threads, work, uniq)?;
-    uniq.finish()?;
-    let Uniq { distinct, counts, out, lines, printed, .. } = uniq;
+    let work = move |block: &Block, made: &mut Made| worker.work(block, made);
+    let Out { mut out, spool, lines, mut printed } =
+        in_order(&inputs, progress, threads, work, out)?;
+    let parts: Vec<_> = parts.parts().collect();
+    if what.prints_at_the_end() {
+        let kept = match (spool, &texts) {
+            (Some(spool), _) => Some(Kept::OnDisk(spool)),
+            (None, texts) => texts.as_deref().map(Kept::InFiles),
+        };
+        let counts: Vec<&Counts> = parts.iter().filter_map(|part| part.counts.as_ref()).collect();
+        if let Some(kept) = kept {
+            printed += print(kept, &counts, what == What::Counted, &mut out)?;
+        }
+    }
     out.finish().context(CANNOT_WRITE)?;
-    let bytes = distinct.size_in_bytes() + counts.map_or(0, |counts| counts.size_in_bytes());
-    Ok(Stats { lines, distinct: distinct.len(), printed, bytes, fpr: None })
+    let distinct = parts.iter().map(|part| part.distinct.len()).sum();
+    let bytes = parts.iter().map(|part| part.size_in_bytes()).sum();
+    Ok(Stats { lines, distinct, printed, bytes, fpr: None })
+}
+
+/// Parts that together have room for what the command was told to begin with.
+fn parts(arguments: &Arguments, texts: Option<&Texts>, threads: usize) -> Result<Vec<Part>> {
+    let count = Shards::<Part>::count(threads);
+    let lines = |texts: &Texts| {
+        if texts.len() <= MOST_COUNTED { texts.count_lines() } else { texts.len() }
+    };
+    let outlook = texts.map(|texts| Outlook { lines: lines(texts), bytes: texts.len() });
+    let capacity = outlook.map_or(u64::MAX, |all| all.lines).min(arguments.capacity);
+    let of_part = |all: u64| all.div_ceil(count as u64);
+    // Some parts have more lines than others.
+    let outlook = outlook.map(|all| Outlook { lines: of_part(2 * all.lines), ..all });
+    let counts = What::of(arguments).needs_counts();
+    let part = |_| {
+        let distinct = Distinct::new(of_part(capacity), outlook)?;
+        Ok(Part { distinct, counts: counts.then(Counts::default) })
+    };
+    (0..count).map(part).collect()
+}
+
+/// Distinct lines by whose hashes' last bits they are told from those of other parts.
+struct Part {
+    distinct: Distinct,
+    counts: Option<Counts>,
+}
+
+impl Part {
+    fn size_in_bytes(&self) -> u64 {
+        let counts = self.counts.as_ref().map_or(0, Counts::size_in_bytes);
+        self.distinct.size_in_bytes() + counts
+    }
 }
 
 /// Which lines are printed.
@@ -88,103 +129,214 @@ impl What {
     fn prints_at_the_end(self) -> bool {
         matches!(self, Self::Counted | Self::Unique)
     }
+
+    /// Whether a line is printed when it occurs for the first, the second, or another time.
+    fn prints(self, time: Time) -> bool {
+        match self {
+            Self::First => time == Time::First,
+            Self::Repeated => time != Time::First,
+            Self::Duplicates => time == Time::Second,
+            Self::Counted | Self::Unique => false,
+        }
+    }
 }
 
-/// A block of lines, and what each of them hashes to.
-#[derive(Default)]
-struct Placed {
-    file: usize,
-    /// Bytes of the file before it.
-    offset: u64,
-    lines: Hashed,
-    /// The second hashes of lines of a stream; then, or else, where lines begin.
-    witnesses: Vec<u64>,
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Time {
+    #[default]
+    First,
+    Second,
+    Later,
 }
 
-/// What knows which lines are new, in their order, and prints them.
-struct Uniq {
-    distinct: Distinct,
+/// What threads do with blocks: they find out which lines are new, and what is printed.
+struct Worker {
+    keys: Keys,
+    separator: u8,
+    hashers: (KeyHasher, KeyHasher),
     texts: Option<Arc<Texts>>,
+    parts: Arc<Shards<Part>>,
     what: What,
-    counts: Option<Counts>,
-    spool: Option<Spool>,
+}
+
+/// What is made of a block, and memory to make it.
+#[derive(Default)]
+struct Made {
+    lines: u64,
+    printed: u64,
+    text: Vec<u8>,
+    spooled: Vec<u8>,
+    hashes: Vec<u64>,
+    /// The second hashes of lines of a stream; or else, where lines begin.
+    witnesses: Vec<u64>,
+    times: Vec<Time>,
+    sorted: Sorted,
+    /// Hashes of the lines of one part.
+    of_part: Vec<u64>,
+}
+
+impl Worker {
+    fn work(&self, block: &Block, made: &mut Made) -> Result<()> {
+        self.parts.attempt(block.number(), || {
+            let mut lines = Vec::new();
+            self.hash(block, &mut lines, made)?;
+            made.sorted.fill(&made.hashes, &self.parts);
+            made.times.clear();
+            made.times.resize(lines.len(), Time::First);
+            let read =
+                self.texts.as_ref().map_or(0, |texts| texts.place(block.file(), block.offset()));
+            self.parts.pass(block.number(), |number, part| {
+                part.distinct.foresee(read)?;
+                self.look_up(part, number, &lines, made)
+            })?;
+            self.print(&lines, made);
+            Ok(())
+        })
+    }
+
+    /// Splits a block into lines, and hashes their keys.
+    fn hash<'a>(&self, block: &'a Block, lines: &mut Vec<&'a [u8]>, made: &mut Made) -> Result<()> {
+        let Made { hashes, witnesses, .. } = made;
+        hashes.clear();
+        witnesses.clear();
+        let (first, second) = self.hashers;
+        let texts = self.texts.as_ref();
+        let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
+        split(block.lines(), self.separator, |batch| {
+            lines.extend_from_slice(batch);
+            self.keys.with(batch, |keys| {
+                hashes.extend(keys.iter().map(|key| first.hash_bytes(key)));
+                match &mut place {
+                    Some(place) => witnesses.extend(batch.iter().map(|line| {
+                        let start = *place;
+                        *place += line.len() as u64 + 1;
+                        start
+                    })),
+                    None => witnesses.extend(keys.iter().map(|key| second.hash_bytes(key))),
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Tells when lines of a part occur, and takes those that are new into it.
+    fn look_up(
+        &self,
+        part: &mut Part,
+        number: usize,
+        lines: &[&[u8]],
+        made: &mut Made,
+    ) -> Result<()> {
+        let Made { hashes, witnesses, times, sorted, of_part, .. } = made;
+        let numbers = sorted.part(number);
+        of_part.clear();
+        of_part.extend(numbers.iter().map(|&i| hashes[i as usize]));
+        let at = |i: usize| numbers[i] as usize;
+        // In the map is the witness, or the number of the line that has it.
+        let Part { distinct, counts } = part;
+        let shared = RefCell::new(counts.as_mut());
+        let texts = self.texts.as_deref();
+        let is_known = |i: usize, value: u64| {
+            let witness = shared.borrow().as_ref().map_or(value, |counts| counts.witness(value));
+            match texts {
+                Some(texts) => texts.is_at(witness, lines[at(i)]),
+                None => witness == witnesses[at(i)],
+            }
+        };
+        let are_equal = |i: usize, j: usize| match texts {
+            Some(_) => lines[at(i)] == lines[at(j)],
+            None => witnesses[at(i)] == witnesses[at(j)],
+        };
+        let each = |i: usize, before: Option<u64>| {
+            let witness = witnesses[at(i)];
+            let (value, time) = match (before, shared.borrow_mut().as_mut()) {
+                (None, None) => (witness, Time::First),
+                (None, Some(counts)) => (counts.add(witness), Time::First),
+                (Some(value), None) => (value, Time::Later),
+                (Some(number), Some(counts)) => match counts.increment(number) {
+                    2 => (number, Time::Second),
+                    _ => (number, Time::Later),
+                },
+            };
+            times[at(i)] = time;
+            value
+        };
+        distinct.take(of_part, is_known, are_equal, each)
+    }
+
+    /// Spells what is printed, or kept to be printed.
+    fn print(&self, lines: &[&[u8]], made: &mut Made) {
+        let Made { text, spooled, hashes, times, .. } = made;
+        made.lines = lines.len() as u64;
+        let spools = self.what.prints_at_the_end() && self.texts.is_none();
+        for ((line, &time), &hash) in lines.iter().zip(&*times).zip(&*hashes) {
+            if self.what.prints(time) {
+                made.printed += 1;
+                text.extend_from_slice(line);
+                text.push(self.separator);
+            } else if spools && time == Time::First {
+                Spool::spell(self.parts.of(hash), line, spooled);
+            }
+        }
+    }
+}
+
+/// The numbers of lines by the parts that they belong to.
+#[derive(Default)]
+struct Sorted {
+    numbers: Vec<u32>,
+    /// Where each part's end.
+    ends: Vec<usize>,
+}
+
+impl Sorted {
+    fn fill(&mut self, hashes: &[u64], parts: &Shards<Part>) {
+        let Self { numbers, ends } = self;
+        ends.clear();
+        ends.resize(parts.len(), 0);
+        for &hash in hashes {
+            ends[parts.of(hash)] += 1;
+        }
+        let mut start = 0;
+        for end in &mut *ends {
+            (start, *end) = (start + *end, start);
+        }
+        numbers.clear();
+        numbers.resize(hashes.len(), 0);
+        for (number, &hash) in (0..).zip(hashes) {
+            let end = &mut ends[parts.of(hash)];
+            numbers[*end] = number;
+            *end += 1;
+        }
+    }
+
+    fn part(&self, number: usize) -> &[u32] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let part: Range<usize> = start..self.ends[number];
+        &self.numbers[part]
+    }
+}
+
+/// Prints and keeps what was made of blocks.
+struct Out {
     out: LineWriter,
+    spool: Option<Spool>,
     lines: u64,
     printed: u64,
 }
 
-impl Sink for Uniq {
-    type Made = Placed;
+impl Sink for Out {
+    type Made = Made;
 
-    fn take(&mut self, block: &mut Placed) -> Result<()> {
-        let Self { distinct, texts, what, counts, spool, out, lines, printed } = self;
-        let texts = texts.as_deref();
-        let Placed { file, offset, lines: hashed, witnesses } = block;
-        let text: Vec<&[u8]> = hashed.lines().collect();
-        if let Some(texts) = texts {
-            let mut place = texts.place(*file, *offset);
-            for line in &text {
-                witnesses.push(place);
-                place += line.len() as u64 + 1;
-            }
+    fn take(&mut self, made: &mut Made) -> Result<()> {
+        self.lines += std::mem::take(&mut made.lines);
+        self.printed += std::mem::take(&mut made.printed);
+        self.out.write_all(&made.text).context(CANNOT_WRITE)?;
+        made.text.clear();
+        if let Some(spool) = &mut self.spool {
+            spool.write(&made.spooled)?;
+            made.spooled.clear();
         }
-        let line = |i: usize| text[i];
-        // In the map is the witness, or the number of the line that has it.
-        let shared = RefCell::new(counts);
-        let is_known = |i: usize, value: u64| {
-            let witness = shared.borrow().as_ref().map_or(value, |counts| counts.witness(value));
-            match texts {
-                Some(texts) => texts.is_at(witness, line(i)),
-                None => witness == witnesses[i],
-            }
-        };
-        let are_equal = |i: usize, j: usize| match texts {
-            Some(_) => line(i) == line(j),
-            None => witnesses[i] == witnesses[j],
-        };
-        let each = |i: usize, before: Option<u64>| {
-            let mut counts = shared.borrow_mut();
-            let (value, count) = match (before, counts.as_mut()) {
-                (None, None) => (witnesses[i], 1),
-                (None, Some(counts)) => (counts.add(witnesses[i]), 1),
-                (Some(value), None) => (value, 2),
-                (Some(number), Some(counts)) => (number, counts.increment(number)),
-            };
-            if let (Some(spool), 1) = (&mut *spool, count) {
-                spool.push(line(i))?;
-            }
-            let wanted = match what {
-                What::First => count == 1,
-                What::Repeated => count > 1,
-                What::Duplicates => count == 2,
-                What::Counted | What::Unique => false,
-            };
-            if wanted {
-                *printed += 1;
-                out.write(line(i)).context(CANNOT_WRITE)?;
-            }
-            Ok(value)
-        };
-        distinct.take(&hashed.hashes, is_known, are_equal, each)?;
-        *lines += text.len() as u64;
-        hashed.clear();
-        witnesses.clear();
-        out.end_batch().context(CANNOT_WRITE)
-    }
-}
-
-impl Uniq {
-    /// Prints what is known when all is read.
-    fn finish(&mut self) -> Result<()> {
-        let Some(counts) = self.counts.as_ref().filter(|_| self.what.prints_at_the_end()) else {
-            return Ok(());
-        };
-        let kept = match (&self.texts, self.spool.take()) {
-            (_, Some(spool)) => Kept::OnDisk(spool),
-            (Some(texts), None) => Kept::InFiles(texts),
-            (None, None) => return Ok(()),
-        };
-        self.printed += print(kept, counts, self.what == What::Counted, &mut self.out)?;
-        Ok(())
+        self.out.end_batch().context(CANNOT_WRITE)
     }
 }

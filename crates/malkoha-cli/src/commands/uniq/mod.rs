@@ -4,6 +4,7 @@ mod approximate;
 mod counts;
 mod distinct;
 mod exact;
+mod shards;
 mod within;
 
 use anyhow::Result;
@@ -11,6 +12,7 @@ use clap::{ArgGroup, Args};
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
+use super::window::WindowArgs;
 use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::keys::KeyArgs;
@@ -43,7 +45,9 @@ or with --renew since it was there last: TIME, and at most a fifteenth more. It
 keeps fingerprints as with --approximate, of the lines within that time alone,
 about 5 bytes each, so that it can run for years. The time is that of arrival,
 or with --time-field what the lines say; one that goes back is taken as the
-latest before it.
+latest before it. With --disorder 10m lines may come up to ten minutes late:
+they wait so long, and are printed in the order of their times. One that is
+later still is taken as ten minutes late, and counted on stderr at the end.
 
 -c and -u print when all is read, in the order of first occurrences. Distinct
 lines of a stream are kept in a temporary file meanwhile. -d prints a line when
@@ -67,15 +71,15 @@ pub(crate) struct Arguments {
     input: InputArgs,
 
     /// Print how often each line occurs, in front of it
-    #[arg(short, long, group = "selection")]
+    #[arg(short, long, group = "selection", conflicts_with = "within")]
     count: bool,
 
     /// Print only lines that occur more than once, each once
-    #[arg(short = 'd', long = "duplicates", group = "selection")]
+    #[arg(short = 'd', long = "duplicates", group = "selection", conflicts_with = "within")]
     duplicates: bool,
 
     /// Print only lines that occur once
-    #[arg(short, long = "unique", group = "selection")]
+    #[arg(short, long = "unique", group = "selection", conflicts_with = "within")]
     unique: bool,
 
     /// Print every occurrence of a line but the first
@@ -86,19 +90,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["count", "duplicates", "unique"])]
     approximate: bool,
 
-    /// Print a line again when this time has passed since: 90s, 24h, 30days
-    #[arg(long, value_name = "TIME", value_parser = within::duration)]
-    #[arg(conflicts_with_all = ["count", "duplicates", "unique", "growth"])]
-    within: Option<u64>,
-
-    /// Measure --within from a line's last occurrence, not from its last printing
-    #[arg(long, requires = "within")]
-    renew: bool,
-
-    /// Take the time from this field: a number, or a name with --json-field; it has seconds since
-    /// 1970 or UTC as in 2026-11-22T08:30:00Z
-    #[arg(long, value_name = "FIELD", requires = "within")]
-    time_field: Option<String>,
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Highest probability at which --approximate or --within loses a new line [default: 1e-6]
     #[arg(long, value_name = "RATE", requires = "fingerprints")]
@@ -148,7 +141,7 @@ struct Stats {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let inputs = arguments.input.inputs();
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
-    let stats = if let Some(within) = arguments.within {
+    let stats = if let Some(within) = arguments.window.within {
         within::run(arguments, within, &inputs, &progress)?
     } else if arguments.approximate {
         approximate::run(arguments, &inputs, &progress)?

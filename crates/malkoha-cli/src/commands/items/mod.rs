@@ -11,10 +11,21 @@ use crate::keys::Keys;
 use crate::pipeline::{Sink, both, in_order};
 use crate::progress::Progress;
 
-/// What the lines of an input come to: 8 bytes for each in a set, 16 in a map.
+mod runs;
+
+use runs::Runs;
+
+/// Items that are in memory, at most, and that are handed over at once.
+const IN_MEMORY: usize = 1 << 20;
+
+/// What the lines of an input come to: 8 bytes for each in a set, 16 in a map. Where there are many
+/// they lie in a temporary file.
 pub(super) struct Items<T> {
-    /// Sorted.
-    pub(super) items: Vec<T>,
+    /// All there are, sorted, unless there are runs.
+    few: Vec<T>,
+    runs: Option<Runs<T>>,
+    copies: bool,
+    threads: usize,
     /// Lines that were read, repetitions included.
     pub(super) lines: u64,
 }
@@ -35,7 +46,8 @@ impl<T: Item> Items<T> {
     /// Reduces all lines of the input. Unless copies are wanted, equal lines count once, which
     /// equal hashes tell: two different lines have the same 64 bits once in n^2 / 2^65 lists.
     ///
-    /// They are sorted then, so that the table is filled from one end to the other.
+    /// They are sorted then, or in sorted runs, so that the table is filled from one end to the
+    /// other.
     pub(super) fn read(
         inputs: &Inputs,
         how: Reducing,
@@ -53,18 +65,50 @@ impl<T: Item> Items<T> {
                 })
             })
         };
-        let all = All { items: Vec::new(), paths: inputs.paths().to_vec(), file: 0, line: 0 };
-        let All { mut items, .. } = in_order(inputs, progress, threads, work, all)?;
-        let lines = items.len() as u64;
-        sort(&mut items, threads);
-        if !copies {
-            items.dedup();
+        let all = All {
+            items: Vec::new(),
+            runs: None,
+            copies,
+            threads,
+            lines: 0,
+            paths: inputs.paths().to_vec(),
+            file: 0,
+            line: 0,
+        };
+        let mut all = in_order(inputs, progress, threads, work, all)?;
+        all.sort();
+        if let Some(runs) = &mut all.runs {
+            runs.push(&all.items)?;
+            all.items = Vec::new();
         }
-        Ok(Self { items, lines })
+        let All { items: few, runs, lines, .. } = all;
+        Ok(Self { few, runs, copies, threads, lines })
     }
 
-    pub(super) fn len(&self) -> u64 {
-        self.items.len() as u64
+    /// Calls `each` with all items in some order, each once unless copies are wanted.
+    pub(super) fn for_each(&self, mut each: impl FnMut(&[T]) -> Result<()>) -> Result<()> {
+        match &self.runs {
+            None => each(&self.few),
+            Some(runs) if self.copies => runs.for_each_piece(IN_MEMORY, |piece| each(piece)),
+            Some(runs) => runs.for_each_part(IN_MEMORY, false, |part| {
+                sort(part, self.threads);
+                part.dedup();
+                each(part)
+            }),
+        }
+    }
+
+    /// The sum of what `count` tells of sorted items, whether or not equal ones are in a row, in
+    /// parts that have no key in common.
+    pub(super) fn count(&self, count: impl Fn(&[T]) -> u64) -> Result<u64> {
+        let Some(runs) = &self.runs else { return Ok(count(&self.few)) };
+        let mut all = 0;
+        runs.for_each_part(IN_MEMORY, false, |part| {
+            sort(part, self.threads);
+            all += count(part);
+            Ok(())
+        })?;
+        Ok(all)
     }
 }
 
@@ -100,7 +144,12 @@ impl<T> Reduced<T> {
 
 /// What all blocks come to.
 struct All<T> {
+    /// Those that are in no run, which are not sorted.
     items: Vec<T>,
+    runs: Option<Runs<T>>,
+    copies: bool,
+    threads: usize,
+    lines: u64,
     paths: Vec<PathBuf>,
     /// The number of the file that is being read, and of lines of it that have been.
     file: usize,
@@ -118,8 +167,35 @@ impl<T: Item> Sink for All<T> {
         if let Some(wrong) = &made.wrong {
             bail!("line {} of {} {wrong}", self.line + 1, name(&self.paths[self.file]));
         }
+        self.lines += made.items.len() as u64;
+        if self.items.len() + made.items.len() > IN_MEMORY {
+            self.make_room()?;
+        }
         self.items.append(&mut made.items);
         Ok(())
+    }
+}
+
+impl<T: Item> All<T> {
+    /// Makes one more run of the items, unless most of them are repeated.
+    fn make_room(&mut self) -> Result<()> {
+        self.sort();
+        if self.items.len() > IN_MEMORY / 2 {
+            let runs = match &mut self.runs {
+                Some(runs) => runs,
+                none => none.insert(Runs::new()?),
+            };
+            runs.push(&self.items)?;
+            self.items.clear();
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        sort(&mut self.items, self.threads);
+        if !self.copies {
+            self.items.dedup();
+        }
     }
 }
 

@@ -1,0 +1,176 @@
+//! Distinct lines in parts by their hashes, so that several threads can be busy with them.
+//!
+//! ```text
+//! block 0:  part 0  part 1  part 2  part 3
+//! block 1:          part 0  part 1  part 2  part 3
+//! ```
+//!
+//! Whether a line is new depends on all lines before it that are in the same part, and on no
+//! others. So each part takes the blocks in their order, and blocks follow each other from part to
+//! part.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Result, bail};
+use parking_lot::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
+
+/// Parts for each thread: enough that threads seldom wait for each other, few enough that a part
+/// has many lines of a block.
+const PARTS_A_THREAD: usize = 4;
+
+/// Parts of a whole, each of which takes blocks in the order of their numbers.
+pub(super) struct Shards<T> {
+    parts: Vec<Part<T>>,
+    /// The first block that was given up: those behind it never get their turn.
+    failed: AtomicU64,
+}
+
+struct Part<T> {
+    state: Mutex<State<T>>,
+    /// The turn has passed on.
+    moved: Condvar,
+}
+
+struct State<T> {
+    /// The number of the block that is due.
+    turn: u64,
+    part: T,
+}
+
+impl<T> Shards<T> {
+    /// How many parts so many threads want: a power of two.
+    pub(super) fn count(threads: usize) -> usize {
+        (threads * PARTS_A_THREAD).next_power_of_two()
+    }
+
+    /// Of these parts, a power of two.
+    pub(super) fn new(parts: Vec<T>) -> Self {
+        let new = |part| Part { state: Mutex::new(State { turn: 0, part }), moved: Condvar::new() };
+        Self { parts: parts.into_iter().map(new).collect(), failed: AtomicU64::new(u64::MAX) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The number of the part that has a hash, by the bits of which tables make least.
+    #[inline]
+    pub(super) fn of(&self, hash: u64) -> usize {
+        #[expect(clippy::cast_possible_truncation, reason = "masked")]
+        let number = hash as usize & (self.parts.len() - 1);
+        number
+    }
+
+    /// Takes a block through all parts in order: `each` gets the number of a part and the part
+    /// when it is the block's turn there.
+    pub(super) fn pass(
+        &self,
+        block: u64,
+        mut each: impl FnMut(usize, &mut T) -> Result<()>,
+    ) -> Result<()> {
+        for (number, part) in self.parts.iter().enumerate() {
+            let mut state = self.turn(part, block)?;
+            each(number, &mut state.part)?;
+            state.turn += 1;
+            drop(state);
+            part.moved.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Runs `work` on a block, in which it [passes](Self::pass). If it fails, those that wait for
+    /// this block fail too.
+    pub(super) fn attempt<R>(&self, block: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        // Dropped in a panic too.
+        let mut given_up = GivenUp { shards: self, block: Some(block) };
+        let done = work()?;
+        given_up.block = None;
+        Ok(done)
+    }
+
+    /// Waits until it is the block's turn.
+    fn turn<'a>(&self, part: &'a Part<T>, block: u64) -> Result<MutexGuard<'a, State<T>>> {
+        let mut state = part.state.lock();
+        while state.turn != block {
+            if self.failed.load(Ordering::Relaxed) < block {
+                // Never told: what failed comes first.
+                bail!("a block before it failed");
+            }
+            part.moved.wait(&mut state);
+        }
+        Ok(state)
+    }
+
+    /// All parts.
+    pub(super) fn parts(&self) -> impl Iterator<Item = MappedMutexGuard<'_, T>> {
+        let parts = self.parts.iter().map(|part| part.state.lock());
+        parts.map(|state| MutexGuard::map(state, |state| &mut state.part))
+    }
+}
+
+struct GivenUp<'a, T> {
+    shards: &'a Shards<T>,
+    block: Option<u64>,
+}
+
+impl<T> Drop for GivenUp<'_, T> {
+    fn drop(&mut self) {
+        let Some(block) = self.block else { return };
+        self.shards.failed.fetch_min(block, Ordering::Relaxed);
+        for part in &self.shards.parts {
+            // Whoever looked before waits by now.
+            drop(part.state.lock());
+            part.moved.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    use super::*;
+
+    /// Blocks come to each part in order, whatever threads they are on; behind one that fails,
+    /// by an error or a panic, none hangs.
+    #[test]
+    fn blocks_pass_in_order_up_to_one_that_fails() {
+        for (threads, ends) in [(1, None), (4, None), (4, Some(false)), (4, Some(true))] {
+            let shards = Shards::new(vec![Vec::new(); 8]);
+            let run = |thread: u64| {
+                for block in (thread..200).step_by(usize::try_from(threads).unwrap()) {
+                    let work = || {
+                        shards.pass(block, |number, part| {
+                            if block == 100 && number == 3 {
+                                match ends {
+                                    Some(true) => panic!("on purpose"),
+                                    Some(false) => bail!("on purpose"),
+                                    None => {}
+                                }
+                            }
+                            part.push(block);
+                            Ok(())
+                        })
+                    };
+                    if !catch_unwind(AssertUnwindSafe(|| shards.attempt(block, work)))
+                        .is_ok_and(|done| done.is_ok())
+                    {
+                        return;
+                    }
+                }
+            };
+            thread::scope(|scope| {
+                for thread in 0..threads {
+                    scope.spawn(move || run(thread));
+                }
+            });
+            for (number, part) in shards.parts().enumerate() {
+                let last = if ends.is_none() { 200 } else { 100 + u64::from(number < 3) };
+                assert!(part.iter().copied().eq(0..part.len() as u64), "{part:?}");
+                assert!(part.len() as u64 >= last.min(100) && part.len() as u64 <= 200);
+                assert!(ends.is_some() || part.len() == 200);
+            }
+        }
+    }
+}

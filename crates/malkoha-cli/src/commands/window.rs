@@ -1,0 +1,298 @@
+//! Lines that are new within a time: by arrival, or by a time that they have.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use malkoha::tables::{Ages, Expiring};
+use malkoha::{Clock, Filter, KeyHasher};
+
+use crate::failure::CANNOT_WRITE;
+use crate::input::{Block, Hashed, Inputs, split};
+use crate::keys::{KeyArgs, Keys};
+use crate::output::{LineWriter, tell};
+use crate::pipeline::{Sink, in_order};
+use crate::progress::Progress;
+use crate::time::{self, SPELLINGS};
+
+/// Bytes of a field that an error shows.
+const SHOWN: usize = 40;
+
+/// For how long lines are remembered, and from when on.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WindowArgs {
+    /// Print a line again when this time has passed since: 90s, 24h, 30days
+    #[arg(long, value_name = "TIME", value_parser = time::duration)]
+    pub(crate) within: Option<u64>,
+
+    /// Measure --within from a line's last occurrence, not from its last printing
+    #[arg(long, requires = "within")]
+    renew: bool,
+
+    /// Take the time from this field: a number, or a name with --json-field; it has seconds since
+    /// 1970 or UTC as in 2026-11-22T08:30:00Z
+    #[arg(long, value_name = "FIELD", requires = "within")]
+    time_field: Option<String>,
+
+    /// Put lines in the order of their times first, where one comes up to so much later than one of
+    /// a later time; they wait in memory meanwhile
+    #[arg(long, value_name = "TIME", requires = "time_field", value_parser = time::duration)]
+    disorder: Option<u64>,
+}
+
+/// What is done with lines that are new within the time, and with others.
+pub(crate) struct Printing<T: Ages> {
+    pub(crate) seen: Filter<Expiring<T>>,
+    /// What tells the time, if lines do not.
+    clock: Option<Clock>,
+    renew: bool,
+    /// Print all but the new ones.
+    repeated: bool,
+    waiting: Option<Waiting>,
+    out: LineWriter,
+    /// Which lines of a block are new.
+    new: Vec<bool>,
+    pub(crate) lines: u64,
+    pub(crate) printed: u64,
+    /// Lines that were new.
+    pub(crate) added: u64,
+}
+
+impl WindowArgs {
+    /// Prints the lines of `inputs` that are new to `seen` within its time, or all others.
+    pub(crate) fn print<T: Ages + Send + 'static>(
+        &self,
+        seen: Filter<Expiring<T>>,
+        (inputs, keys): (&Inputs, &KeyArgs),
+        (out, repeated): (LineWriter, bool),
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Printing<T>> {
+        let (hasher, separator) = (seen.hasher(), inputs.separator());
+        let printing = Printing {
+            seen,
+            clock: self.time_field.is_none().then(Clock::start),
+            renew: self.renew,
+            repeated,
+            waiting: self.disorder.map(Waiting::new),
+            out,
+            new: Vec::new(),
+            lines: 0,
+            printed: 0,
+            added: 0,
+        };
+        let field = self.time_field.as_deref().map(|field| keys.field(field));
+        let reading = Reading {
+            field: field.transpose().map_err(anyhow::Error::msg)?,
+            keys: keys.keys(),
+            separator,
+            hasher,
+        };
+        let work = move |block: &Block, timed: &mut Timed| reading.read(block.lines(), timed);
+        in_order(inputs, progress, threads, work, printing)?.finish()
+    }
+}
+
+/// A block of lines, and the time of each, if lines have one.
+#[derive(Default)]
+pub(crate) struct Timed {
+    lines: Hashed,
+    /// Milliseconds since 1970.
+    times: Vec<u64>,
+}
+
+/// How blocks are read.
+struct Reading {
+    field: Option<Keys>,
+    keys: Keys,
+    separator: u8,
+    hasher: KeyHasher,
+}
+
+impl Reading {
+    fn read(&self, text: &[u8], timed: &mut Timed) -> Result<()> {
+        timed.lines.fill(text, self.separator, &self.keys, self.hasher)?;
+        let Some(field) = &self.field else { return Ok(()) };
+        split(text, self.separator, |lines| {
+            field.with(lines, |fields| {
+                for field in fields {
+                    let wrong = || {
+                        let shown = field[..field.len().min(SHOWN)].escape_ascii();
+                        anyhow!("'{shown}' is no time: --time-field takes {SPELLINGS}")
+                    };
+                    timed.times.push(time::moment(field).ok_or_else(wrong)?);
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+impl<T: Ages + Send + 'static> Sink for Printing<T> {
+    type Made = Timed;
+
+    fn take(&mut self, timed: &mut Timed) -> Result<()> {
+        if let Some(clock) = &self.clock {
+            self.seen.advance(clock.now());
+        }
+        match &mut self.waiting {
+            Some(waiting) => {
+                waiting.take(timed);
+                while let Some(line) = self.waiting.as_mut().and_then(Waiting::next) {
+                    self.see_waiting(&line)?;
+                }
+            }
+            None => self.see(timed)?,
+        }
+        timed.lines.clear();
+        timed.times.clear();
+        self.out.end_batch().context(CANNOT_WRITE)
+    }
+}
+
+impl<T: Ages> Printing<T> {
+    /// Sees lines, as many at once as have one time.
+    fn see(&mut self, timed: &Timed) -> Result<()> {
+        let hashes = &timed.lines.hashes;
+        self.new.resize(hashes.len(), false);
+        let mut done = 0;
+        while done < hashes.len() {
+            let time = timed.times.get(done);
+            let rest = timed.times.get(done..).unwrap_or(&[]);
+            let alike = time.map(|time| rest.iter().take_while(|&other| other == time).count());
+            let end = done + alike.unwrap_or(hashes.len());
+            time.iter().for_each(|&&time| self.seen.advance(time));
+            let (hashes, new) = (&hashes[done..end], &mut self.new[done..end]);
+            let seen = if self.renew {
+                self.seen.refresh_hashes(hashes, new)
+            } else {
+                self.seen.insert_unique_hashes(hashes, new).map(|_| ())
+            };
+            seen.map_err(|refusal| refusal.error)?;
+            done = end;
+        }
+        for (line, &new) in timed.lines.lines().zip(&self.new) {
+            self.added += u64::from(new);
+            if new != self.repeated {
+                self.printed += 1;
+                self.out.write(line).context(CANNOT_WRITE)?;
+            }
+        }
+        self.lines += hashes.len() as u64;
+        Ok(())
+    }
+
+    /// Sees a line that waited.
+    fn see_waiting(&mut self, line: &Line) -> Result<()> {
+        self.seen.advance(line.time);
+        let new = if self.renew {
+            self.seen.refresh_hash(line.hash)?
+        } else {
+            self.seen.insert_unique_hash(line.hash)?
+        };
+        self.lines += 1;
+        self.added += u64::from(new);
+        if new != self.repeated {
+            self.printed += 1;
+            self.out.write(&line.text).context(CANNOT_WRITE)?;
+        }
+        Ok(())
+    }
+
+    /// Prints what still waits, and writes all that was printed.
+    fn finish(mut self) -> Result<Self> {
+        if let Some(mut waiting) = self.waiting.take() {
+            while let Some(Reverse(line)) = waiting.lines.pop() {
+                self.see_waiting(&line)?;
+            }
+            waiting.tell();
+        }
+        self.out.finish().context(CANNOT_WRITE)?;
+        Ok(self)
+    }
+}
+
+/// Lines that others with earlier times may follow, the earliest first.
+struct Waiting {
+    lines: BinaryHeap<Reverse<Line>>,
+    disorder: u64,
+    /// The latest time of all lines.
+    latest: u64,
+    /// Lines that there were, and those that came too late.
+    number: u64,
+    late: u64,
+}
+
+/// Ordered by time, and among equal times by number.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    time: u64,
+    number: u64,
+    hash: u64,
+    text: Box<[u8]>,
+}
+
+impl Waiting {
+    fn new(disorder: u64) -> Self {
+        Self { lines: BinaryHeap::new(), disorder, latest: 0, number: 0, late: 0 }
+    }
+
+    /// Takes lines. One that is too late has the earliest time that can still be.
+    fn take(&mut self, timed: &Timed) {
+        let lines = timed.lines.lines().zip(&timed.lines.hashes).zip(&timed.times);
+        for ((text, &hash), &time) in lines {
+            let earliest = self.due();
+            self.late += u64::from(time < earliest);
+            let time = time.max(earliest);
+            self.latest = self.latest.max(time);
+            self.number += 1;
+            let line = Line { time, number: self.number, hash, text: text.into() };
+            self.lines.push(Reverse(line));
+        }
+    }
+
+    /// The time up to which all lines are there.
+    fn due(&self) -> u64 {
+        self.latest.saturating_sub(self.disorder)
+    }
+
+    /// The next line, if no earlier one can come.
+    fn next(&mut self) -> Option<Line> {
+        let is_due = self.lines.peek().is_some_and(|Reverse(line)| line.time <= self.due());
+        if is_due { self.lines.pop().map(|Reverse(line)| line) } else { None }
+    }
+
+    fn tell(&self) {
+        if self.late > 0 {
+            let disorder = time::in_words(self.disorder);
+            let (late, are) = (self.late, if self.late == 1 { "line was" } else { "lines were" });
+            tell(&format!(
+                "malkoha: {late} {are} later than --disorder {disorder} allows, and taken as that old"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_wait_for_earlier_ones() {
+        let mut waiting = Waiting::new(10);
+        let mut order = Vec::new();
+        for (number, time) in [5, 20, 12, 11, 9, 31, 30, 21, 20].into_iter().enumerate() {
+            let mut timed = Timed::default();
+            let text = format!("{number}\n");
+            timed.lines.fill(text.as_bytes(), b'\n', &Keys::lines(), KeyHasher::new(0)).unwrap();
+            timed.times.push(time);
+            waiting.take(&timed);
+            order
+                .extend(std::iter::from_fn(|| waiting.next()).map(|line| (line.time, line.number)));
+        }
+        // The fifth and the last came too late: they have the earliest time that was open.
+        assert_eq!(order, [(5, 1), (10, 5), (11, 4), (12, 3), (20, 2), (21, 8), (21, 9)]);
+        assert_eq!((waiting.late, waiting.lines.len()), (2, 2));
+    }
+}

@@ -1,0 +1,85 @@
+//! Filter files whose lines expire, to look lines up in.
+
+use std::path::Path;
+
+use malkoha::tables;
+use malkoha::{
+    ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter, FileKind, Filter,
+    GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter, KeyHasher, ReadError,
+};
+
+use super::Facts;
+use super::facts::{Shape, Window};
+use super::lookup::Lookup;
+use crate::time::Now;
+
+/// A filter at a time.
+struct Aged<F> {
+    filter: F,
+    grows: bool,
+    window: fn(&F) -> Window,
+}
+
+/// Opens the file at `path`, if lines of this kind expire, and lets it be `now`.
+pub(super) fn open(
+    path: &Path,
+    kind: FileKind,
+    now: Now,
+) -> Option<Result<Box<dyn Lookup>, ReadError>> {
+    macro_rules! opened {
+        ($filter:ty, $grows:expr) => {{
+            let opened = <$filter>::open(path).map(|filter| {
+                #[allow(unused_mut, reason = "what threads share changes behind a reference")]
+                let mut filter = filter;
+                filter.advance(now.of(filter.now()));
+                let window = |filter: &$filter| Window {
+                    ttl: filter.ttl(),
+                    resolution: filter.resolution(),
+                    now: filter.now(),
+                };
+                Box::new(Aged { filter, grows: $grows, window }) as Box<dyn Lookup>
+            });
+            Some(opened)
+        }};
+    }
+    match kind {
+        FileKind::ExpiringSet => opened!(ExpiringCuckooFilter, false),
+        FileKind::GrowableExpiringSet => opened!(GrowableExpiringCuckooFilter, true),
+        FileKind::SharedExpiringSet => opened!(ConcurrentExpiringCuckooFilter, false),
+        FileKind::SharedGrowableExpiringSet => {
+            opened!(GrowableConcurrentExpiringCuckooFilter, true)
+        }
+        _ => None,
+    }
+}
+
+impl<T: tables::Lookup + Send + Sync> Lookup for Aged<Filter<T>> {
+    fn hasher(&self) -> KeyHasher {
+        self.filter.hasher()
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        self.filter.contains_hashes(hashes, found);
+    }
+
+    fn count_hash(&self, hash: u64) -> u64 {
+        self.filter.count_hash(hash)
+    }
+
+    fn has_values(&self) -> bool {
+        false
+    }
+
+    fn candidates(&self, _: u64) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
+    fn facts(&self) -> Facts {
+        let shape = Shape::aged(self.grows, (self.window)(&self.filter));
+        Facts::of(&self.filter, shape)
+    }
+
+    fn verify(&self) -> Result<(), ReadError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Times as people write them: how long, and when. Both are in milliseconds, the latter since 1970
+//! in UTC.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use malkoha::Clock;
+
+/// Times before this one, in 1973, are no milliseconds since 1970, but another unit.
+const LEAST: u64 = 100_000_000_000;
+
+/// Parses `90s`, `24h` or `30days`.
+pub(crate) fn duration(text: &str) -> Result<u64, String> {
+    let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    match u64::try_from(duration.as_millis()) {
+        Ok(0) => Err("write at least 1ms".to_owned()),
+        Ok(milliseconds) => Ok(milliseconds),
+        Err(_) => Err("write fewer".to_owned()),
+    }
+}
+
+/// What can be read as a time.
+pub(crate) const SPELLINGS: &str = "seconds since 1970 and UTC as in 2026-11-22T08:30:00Z";
+
+/// Parses [`SPELLINGS`].
+pub(crate) fn moment(text: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?.trim().trim_matches(['[', ']']);
+    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
+    let date = || humantime::parse_rfc3339_weak(text).ok()?.duration_since(UNIX_EPOCH).ok();
+    u64::try_from(seconds().or_else(date)?.as_millis()).ok()
+}
+
+/// So many milliseconds in words.
+pub(crate) fn in_words(milliseconds: u64) -> String {
+    humantime::format_duration(Duration::from_millis(milliseconds)).to_string()
+}
+
+/// A moment as a date, if it is one.
+pub(crate) fn date(moment: u64) -> Option<String> {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(moment))?;
+    let is_a_date = (LEAST..253_402_300_800_000).contains(&moment);
+    is_a_date.then(|| humantime::format_rfc3339_seconds(time).to_string())
+}
+
+/// The time at which a filter is asked whose lines expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Now {
+    Clock,
+    /// The last one that the filter was told.
+    File,
+    At(u64),
+}
+
+impl Now {
+    /// Parses what `--now` takes.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "clock" => Ok(Self::Clock),
+            "file" => Ok(Self::File),
+            text => moment(text.as_bytes())
+                .map(Self::At)
+                .ok_or_else(|| format!("write 'file', 'clock', {SPELLINGS}")),
+        }
+    }
+
+    /// The time for a filter that was told `last`. One that is in another unit is of a program
+    /// that has a clock of its own, and is not known here.
+    pub(crate) fn of(self, last: u64) -> u64 {
+        match self {
+            // One that has no lines yet has not been told any.
+            Self::Clock if last == 0 || last >= LEAST => Clock::start().now().max(last),
+            Self::At(time) => time.max(last),
+            Self::Clock | Self::File => last,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_several_spellings() {
+        let spellings =
+            ["1792143000", "1792143000.000", "2026-10-16T09:30:00Z", "[2026-10-16 09:30:00]"];
+        for text in spellings {
+            assert_eq!(moment(text.as_bytes()), Some(1_792_143_000_000), "{text}");
+        }
+        for text in ["", "-1", "yesterday", "1e400", "2026-13-01T00:00:00Z", "\u{fffd}"] {
+            assert_eq!(moment(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!((duration("24h"), duration("90s")), (Ok(86_400_000), Ok(90_000)));
+        assert!(duration("0s").is_err() && duration("day").is_err());
+        assert_eq!(date(1_792_143_000_000).unwrap(), "2026-10-16T09:30:00Z");
+        assert_eq!((date(5), date(u64::MAX), in_words(5_760_000)), (None, None, "1h 36m".into()));
+    }
+
+    #[test]
+    fn a_filter_of_another_clock_keeps_its_time() {
+        let second = Now::parse("1792143000").unwrap();
+        assert_eq!(second, Now::At(1_792_143_000_000));
+        assert_eq!((second.of(5), second.of(u64::MAX)), (1_792_143_000_000, u64::MAX));
+        assert_eq!(Now::parse("file"), Ok(Now::File));
+        assert_eq!((Now::File.of(7), Now::Clock.of(7)), (7, 7));
+        assert!(Now::Clock.of(LEAST) > 1_700_000_000_000 && Now::Clock.of(0) > LEAST);
+        assert!(Now::parse("today").is_err());
+    }
+}

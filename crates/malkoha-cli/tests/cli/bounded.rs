@@ -1,0 +1,33 @@
+//! Memory that does not follow the number of lines.
+
+use crate::harness::Dir;
+
+/// The hashes of so many lines, in a vector that doubles, would alone take all of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn building_is_bounded_by_the_filter() {
+    let dir = Dir::new();
+    let build = "$MALKOHA build -q --json --threads 2 -o f.mlk";
+    for options in ["", "--growable --copies --capacity 10"] {
+        // Bytes that it may write to, in KiB; stacks of threads among them.
+        let run = dir.shell(&format!("ulimit -d 34000; seq 1 2200000 | {build} {options}"));
+        assert_eq!(run.succeeds().json()["lines"], 2_200_000, "{options}");
+        dir.shell("seq 1 2200 2199999 | $MALKOHA check -c f.mlk").prints("1000\n");
+    }
+}
+
+/// Files are the same whether hashes were in memory or not, and whatever the number of threads.
+#[test]
+fn files_do_not_tell_how_they_were_built() {
+    let dir = Dir::new();
+    // Each line twice, far apart; and values.
+    dir.shell("seq 1 1300000 > lines; cat lines >> lines.2; cat lines >> lines.2").prints("");
+    dir.shell("awk '{ print $1 \"\\t\" NR % 1000 }' lines > pairs").prints("");
+    dir.run("build -q --threads 1 -o one.mlk lines").prints("");
+    dir.run("build -q --threads 3 -o two.mlk lines.2").prints("");
+    assert!(dir.read("one.mlk") == dir.read("two.mlk"));
+    let info = dir.run("info --json one.mlk").succeeds().json();
+    assert_eq!(info["keys"], 1_300_000);
+    dir.run("build -q --values -o map.mlk pairs").prints("");
+    dir.shell("head -1250000 lines | tail -1 | $MALKOHA get map.mlk").prints("1250000\t0\n");
+}
