@@ -2,48 +2,73 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::ops::Range;
 
 use anyhow::Result;
 use idna::AsciiDenyList;
 
-use super::{Exact, Matcher, Origin, Sieve, Unread, read_entries};
+use super::{Exact, Matcher, Origin, Suffixes, Unread, read_entries};
 use crate::input::List;
 
 /// The names of lists.
 pub(crate) struct Domains {
     names: Exact,
-    sieve: Sieve,
+    suffixes: Suffixes,
     /// Where each name is listed, if that is asked for.
     origins: Vec<Origin>,
 }
 
+/// A name of a line, and where suffixes of it begin that may be listed.
+struct Asked<'a> {
+    line: usize,
+    name: Cow<'a, [u8]>,
+    starts: Range<usize>,
+}
+
 impl Domains {
     pub(crate) fn new(names: Exact, origins: Vec<Origin>) -> Self {
-        Self { sieve: Sieve::of(&names), names, origins }
+        let texts = names.texts();
+        let all = texts.lists().flat_map(|(_, list)| list.split(|&byte| byte == texts.separator()));
+        let suffixes = Suffixes::of(texts.count_lines(), all.filter(|name| !name.is_empty()));
+        Self { suffixes, names, origins }
     }
 }
 
 impl Matcher for Domains {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        let names: Vec<Option<Cow<'_, [u8]>>> = lines.iter().map(|line| normal(line)).collect();
-        // Each name, and its parents one by one.
-        let (mut suffixes, mut owners) = (Vec::new(), Vec::new());
-        for (i, name) in names.iter().enumerate() {
-            let mut rest = name.as_deref();
-            while let Some(suffix) = rest {
-                if self.sieve.keeps(suffix) {
-                    suffixes.push(suffix);
-                    owners.push(i);
-                }
-                rest = memchr::memchr(b'.', suffix).map(|dot| &suffix[dot + 1..]);
+        let (mut asked, mut starts) = (Vec::new(), Vec::new());
+        for (line, text) in lines.iter().enumerate() {
+            let first = starts.len();
+            // What is no name is noticed when a suffix of it seems to be listed.
+            let name = if is_plain(text) {
+                self.suffixes.candidates(text, |start| starts.push(start));
+                if starts.len() == first { None } else { normal(text) }
+            } else {
+                let name = normal(text);
+                name.iter().for_each(|name| {
+                    self.suffixes.candidates(name, |start| starts.push(start));
+                });
+                name
+            };
+            let starts = first..starts.len();
+            asked.extend(name.map(|name| Asked { line, name, starts }));
+        }
+        // One suffix of each name at a time: most often the first is listed.
+        loop {
+            asked.retain(|asked| !asked.starts.is_empty() && !found[asked.line]);
+            if asked.is_empty() {
+                return Ok(());
+            }
+            let suffix = |asked: &'_ Asked<'_>| starts[asked.starts.start];
+            let suffixes: Vec<&[u8]> =
+                asked.iter().map(|asked| &asked.name[suffix(asked)..]).collect();
+            let mut are_in = vec![false; suffixes.len()];
+            self.names.find(&suffixes, &mut are_in)?;
+            for (asked, is_in) in asked.iter_mut().zip(are_in) {
+                asked.starts.start += 1;
+                found[asked.line] |= is_in;
             }
         }
-        let mut are_in = vec![false; suffixes.len()];
-        self.names.find(&suffixes, &mut are_in)?;
-        for (&owner, _) in owners.iter().zip(&are_in).filter(|&(_, &is_in)| is_in) {
-            found[owner] = true;
-        }
-        Ok(())
     }
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {
@@ -60,6 +85,28 @@ impl Matcher for Domains {
     }
 }
 
+/// Bytes of names are of class 0, or upper case, or neither.
+const CLASSES: [u8; 256] = {
+    let (mut classes, mut byte) = ([OTHER; 256], 0);
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => 0,
+            b'A'..=b'Z' => UPPER,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    classes
+};
+const UPPER: u8 = 1;
+const OTHER: u8 = 2;
+
+/// Whether a text is as it is compared, but for upper case, if it is a name.
+fn is_plain(text: &[u8]) -> bool {
+    let ends = [text.first(), text.last()];
+    ends.iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric)) && text.is_ascii()
+}
+
 /// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
 /// `None` of what is no name.
 fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
@@ -68,10 +115,10 @@ fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     if text.is_empty() {
         return None;
     }
-    let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
-    if text.iter().all(is_name_byte) {
-        let is_lower = !text.iter().any(u8::is_ascii_uppercase);
-        return Some(if is_lower { text.into() } else { text.to_ascii_lowercase().into() });
+    match text.iter().fold(0, |all, &byte| all | CLASSES[usize::from(byte)]) {
+        0 => return Some(text.into()),
+        UPPER => return Some(text.to_ascii_lowercase().into()),
+        _ => {}
     }
     if text.is_ascii() {
         return None;

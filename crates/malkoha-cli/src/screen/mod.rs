@@ -14,6 +14,7 @@ mod select;
 mod sets;
 mod sieve;
 mod store_keys;
+mod suffixes;
 
 use anyhow::{Context, Result};
 
@@ -33,6 +34,7 @@ pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
 pub(crate) use store_keys::StoreKeys;
+use suffixes::Suffixes;
 
 use crate::failure::CANNOT_WRITE;
 use crate::output::stdout;
