@@ -54,8 +54,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { filter, input, select, threads, no_verify, places, keys, now } = arguments;
-    let (inputs, threads) = (places.inputs(input), threads.threads());
-    let selecting = Selecting { select, places, lists: None, keys: keys.keys() };
+    let (inputs, threads) = (keys.of(places.inputs(input)), threads.threads());
+    let selecting = Selecting { select, places, lists: None, keys: keys.keys()? };
     let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
     if let Some(stored) = StoreKeys::at(filter)? {
         return print_selected(&inputs, stored, selecting, threads, &checking());

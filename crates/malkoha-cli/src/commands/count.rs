@@ -57,11 +57,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
-    let (hasher, min, inputs) = (filter.hasher(), arguments.min, arguments.input.inputs());
+    let (hasher, min, inputs) =
+        (filter.hasher(), arguments.min, arguments.keys.of(arguments.input.inputs()));
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
-    let keys = arguments.keys.keys();
+    let keys = arguments.keys.keys()?;
     let work = move |block: &Block, page: &mut Page| {
+        let keys = keys.of_block(block)?;
         split(block.lines(), separator, |batch| {
             let hashes = keys.hashes(batch, hasher)?;
             let mut found = [false; BATCH];

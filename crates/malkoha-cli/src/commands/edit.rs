@@ -160,12 +160,12 @@ impl EditArgs {
         value_bits: u32,
         copies: bool,
     ) -> Result<Items<C::Item>> {
-        let inputs = self.input.inputs().all_needed();
+        let inputs = self.keys.of(self.input.inputs()).all_needed();
         if inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
         let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        let how = Reducing { keys: self.keys.keys(), hasher: filter.hasher(), value_bits, copies };
+        let how = Reducing { keys: self.keys.keys()?, hasher: filter.hasher(), value_bits, copies };
         Items::read(&inputs, how, self.threads.threads(), &progress)
     }
 

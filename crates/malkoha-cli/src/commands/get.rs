@@ -72,12 +72,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         );
     }
     let Arguments { all, json, .. } = *arguments;
-    let (hasher, inputs) = (filter.hasher(), arguments.input.inputs());
+    let (hasher, inputs) = (filter.hasher(), arguments.keys.of(arguments.input.inputs()));
     let progress =
         Progress::beside_lines("Looking up", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
-    let keys = arguments.keys.keys();
+    let keys = arguments.keys.keys()?;
     let work = move |block: &Block, page: &mut Page| {
+        let keys = keys.of_block(block)?;
         split(block.lines(), separator, |batch| {
             let hashes = keys.hashes(batch, hasher)?;
             let mut found = [false; BATCH];

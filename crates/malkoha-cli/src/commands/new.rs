@@ -114,7 +114,7 @@ impl Task for &Arguments {
 
 impl Arguments {
     fn inputs(&self) -> Result<Inputs> {
-        let (path, inputs) = (&self.filter, self.input.inputs());
+        let (path, inputs) = (&self.filter, self.keys.of(self.input.inputs()));
         if inputs.include(path) {
             bail!("{} is named as input too, and has no lines: leave it out there", name(path));
         }
@@ -172,9 +172,9 @@ impl Arguments {
         let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);
         let out = LineWriter::stdout(separator, self.print.line_buffered)?;
         let new = New { filter, new: Vec::new(), out, lines: 0, added: 0 };
-        let keys = self.keys.keys();
+        let keys = self.keys.keys()?;
         let work = move |block: &Block, hashed: &mut Hashed| {
-            hashed.fill(block.lines(), separator, &keys, hasher)
+            hashed.fill(block.lines(), separator, &*keys.of_block(block)?, hasher)
         };
         in_order(inputs, &progress, self.threads.threads(), work, new)
             .with_context(|| format!("{} is unchanged", name(&self.filter)))

@@ -106,8 +106,8 @@ enum Origin {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { lists, input, select, places, seed, threads, .. } = arguments;
-    let keys = arguments.keys.keys();
-    let (mut inputs, threads) = (places.inputs(input), threads.threads());
+    let keys = arguments.keys.keys()?;
+    let (mut inputs, threads) = (arguments.keys.of(places.inputs(input)), threads.threads());
     let of_stdin = lists.iter().filter(|list| is_stdin(list)).count();
     if of_stdin > 0 && inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");

@@ -83,13 +83,8 @@ impl WindowArgs {
             added: 0,
         };
         let field = self.time_field.as_deref().map(|field| keys.field(field));
-        let reading = Reading {
-            field: field.transpose().map_err(anyhow::Error::msg)?,
-            keys: keys.keys(),
-            separator,
-            hasher,
-        };
-        let work = move |block: &Block, timed: &mut Timed| reading.read(block.lines(), timed);
+        let reading = Reading { field: field.transpose()?, keys: keys.keys()?, separator, hasher };
+        let work = move |block: &Block, timed: &mut Timed| reading.read(block, timed);
         in_order(inputs, progress, threads, work, printing)?.finish()
     }
 }
@@ -111,9 +106,11 @@ struct Reading {
 }
 
 impl Reading {
-    fn read(&self, text: &[u8], timed: &mut Timed) -> Result<()> {
-        timed.lines.fill(text, self.separator, &self.keys, self.hasher)?;
+    fn read(&self, block: &Block, timed: &mut Timed) -> Result<()> {
+        let (text, keys) = (block.lines(), self.keys.of_block(block)?);
+        timed.lines.fill(text, self.separator, &keys, self.hasher)?;
         let Some(field) = &self.field else { return Ok(()) };
+        let field = field.of_block(block)?;
         split(text, self.separator, |lines| {
             field.with(lines, |fields| {
                 for field in fields {

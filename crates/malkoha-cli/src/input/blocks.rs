@@ -9,7 +9,7 @@ use std::vec::IntoIter;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use indicatif::ProgressBar;
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
@@ -24,6 +24,9 @@ pub(super) const BLOCK: usize = 1 << 18;
 pub(crate) struct Block {
     bytes: Vec<u8>,
     filled: usize,
+    /// Bytes of the header before the lines.
+    start: usize,
+    header: Option<Arc<[u8]>>,
     number: u64,
     file: usize,
     offset: u64,
@@ -53,7 +56,21 @@ impl Block {
 
     /// The lines with their terminators, which the last line of a file may lack.
     pub(crate) fn lines(&self) -> &[u8] {
-        &self.bytes[..self.filled]
+        &self.bytes[self.start..self.filled]
+    }
+
+    /// The first line of their file, if inputs have headers.
+    pub(crate) fn header(&self) -> Option<&[u8]> {
+        self.header.as_deref()
+    }
+
+    /// Takes its first line for the header of its file.
+    fn behead(&mut self, separator: u8) -> Arc<[u8]> {
+        let end = memchr(separator, self.lines());
+        let header = &self.bytes[..end.unwrap_or(self.filled)];
+        let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).into();
+        self.start = end.map_or(self.filled, |end| end + 1);
+        header
     }
 }
 
@@ -70,6 +87,9 @@ pub(crate) struct Blocks {
     lengths: Option<Arc<[u64]>>,
     begun: Option<Arc<[u8]>>,
     numbered: bool,
+    headed: bool,
+    /// The header of the file.
+    header: Option<Arc<[u8]>>,
     wanted: Arc<AtomicUsize>,
     /// Bytes of the file that have been handed over, and lines.
     offset: u64,
@@ -91,6 +111,8 @@ impl Blocks {
             lengths: inputs.lengths.clone(),
             begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
             numbered: inputs.numbered,
+            headed: inputs.headed,
+            header: None,
             wanted: Arc::clone(&inputs.wanted),
             offset: 0,
             line: 0,
@@ -124,7 +146,14 @@ impl Blocks {
                     block.number = self.handed;
                     self.handed += 1;
                     block.file = self.opened - 1;
-                    (block.offset, block.line) = (self.offset, self.line);
+                    block.start = 0;
+                    if self.headed && self.offset == 0 {
+                        self.header = Some(block.behead(self.separator));
+                        self.line = 1;
+                    }
+                    block.header.clone_from(&self.header);
+                    block.line = self.line;
+                    block.offset = self.offset + block.start as u64;
                     self.offset += block.filled as u64;
                     if self.numbered {
                         self.line += memchr_iter(self.separator, block.lines()).count() as u64;

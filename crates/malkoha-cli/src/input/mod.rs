@@ -39,6 +39,7 @@ pub(crate) struct Inputs {
     /// What has been read of standard input, and whether that is all of it.
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
+    headed: bool,
     /// Files before this one need not be read on.
     wanted: Arc<AtomicUsize>,
 }
@@ -61,6 +62,7 @@ impl Inputs {
             lengths: None,
             begun: None,
             numbered: false,
+            headed: false,
             wanted: Arc::default(),
         }
     }
@@ -78,6 +80,11 @@ impl Inputs {
     /// Lets each block know the number of its first line.
     pub(crate) fn numbered(self, numbered: bool) -> Self {
         Self { numbered, ..self }
+    }
+
+    /// With a first line in each file that is no line, but its header.
+    pub(crate) fn headed(self, headed: bool) -> Self {
+        Self { headed, ..self }
     }
 
     /// What lets go of files before they have been read to their ends.

@@ -1,6 +1,6 @@
 //! Fields of CSV records, each in a line of its own.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::fields::Fields;
@@ -39,6 +39,23 @@ impl Records {
             &text[start..ends[i]]
         };
         Ok(fields.join(ends.len(), field, keys))
+    }
+
+    /// The numbers of the columns with these names, in a file with this header.
+    pub(super) fn columns(&mut self, header: &[u8], names: &[String]) -> Result<Fields> {
+        self.read(header)?;
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let columns = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
+        let columns: Vec<&[u8]> = columns.map(<[u8]>::trim_ascii).collect();
+        let number = |name: &String| {
+            let number = columns.iter().position(|column| column == &name.as_bytes());
+            number.map(|number| (number, number)).ok_or_else(|| {
+                let all = columns.iter().map(|column| format!("'{}'", column.escape_ascii()));
+                let all = all.collect::<Vec<_>>().join(", ");
+                anyhow!("there is no column '{name}' in the first line: it has {all}")
+            })
+        };
+        names.iter().map(number).collect::<Result<_>>().map(Fields)
     }
 
     fn read(&mut self, line: &[u8]) -> Result<()> {

@@ -6,6 +6,23 @@ use memchr::memchr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) Vec<(usize, usize)>);
 
+/// What fields are called: by numbers, or by names that are in the header of each file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Called {
+    Numbers(Fields),
+    Names(Vec<String>),
+}
+
+/// Parses numbers, or else names with commas between them.
+pub(super) fn called(text: &str) -> Result<Called, String> {
+    let has_names =
+        text.split(',').any(|part| !part.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()));
+    if has_names {
+        return Ok(Called::Names(text.split(',').map(str::to_owned).collect()));
+    }
+    parse(text).map(Called::Numbers)
+}
+
 /// Parses `2`, `1,3` or `2-4,7-`.
 pub(super) fn parse(text: &str) -> Result<Fields, String> {
     let wrong = || "write numbers of fields, from 1, as 2 or 1,3 or 2-4 or 3-".to_owned();

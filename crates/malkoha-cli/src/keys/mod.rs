@@ -5,15 +5,17 @@ mod csv;
 mod fields;
 mod json;
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::Result;
+use anyhow::{Error, Result, bail};
 use clap::Args;
 use malkoha::KeyHasher;
 use unicase::UniCase;
 
-use self::fields::Fields;
-use crate::input::{List, split};
+use self::csv::Records;
+use self::fields::{Called, Fields};
+use crate::input::{Block, Inputs, List, split};
 use crate::output::tell;
 
 /// Options that all commands share which read lines.
@@ -21,9 +23,10 @@ use crate::output::tell;
 #[command(next_help_heading = "What is compared")]
 pub(crate) struct KeyArgs {
     /// Compare these fields of a line, not all of it: 2, or 1,3-5, from 1; several are joined by
-    /// tabs
-    #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::parse)]
-    key: Option<Fields>,
+    /// tabs. With --csv also names of columns; then the first line of each file is no line, but has
+    /// the names
+    #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::called)]
+    key: Option<Called>,
 
     /// What separates fields [default: tab, or comma with --csv]
     #[arg(short = 't', long, value_name = "CHAR", value_parser = fields::delimiter)]
@@ -56,14 +59,18 @@ pub(crate) struct KeyArgs {
 }
 
 impl KeyArgs {
-    pub(crate) fn keys(&self) -> Keys {
+    pub(crate) fn keys(&self) -> Result<Keys> {
+        let comma = self.delimiter.unwrap_or(b',');
         let pick = match (&self.key, &self.json_field) {
-            (Some(fields), _) if self.csv => {
-                Pick::Csv { fields: fields.clone(), delimiter: self.delimiter.unwrap_or(b',') }
-            }
-            (Some(fields), _) => {
+            (Some(called), _) if self.csv => Pick::csv(called.clone(), comma),
+            (Some(Called::Numbers(fields)), _) => {
                 Pick::Fields { fields: fields.clone(), delimiter: self.delimiter.unwrap_or(b'\t') }
             }
+            (Some(Called::Names(names)), _) => bail!(
+                "-k {}: columns have names with --csv alone; write numbers of fields, from 1, as 2 \
+                 or 1,3 or 2-4 or 3-",
+                names.join(",")
+            ),
             (None, Some(name)) => Pick::Json(name.clone()),
             (None, None) => Pick::Line,
         };
@@ -73,18 +80,25 @@ impl KeyArgs {
             _ => Case::Kept,
         };
         let &Self { crlf, trim, .. } = self;
-        Keys { pick, spelling: Spelling { case, crlf, trim }, counted: true }
+        Ok(Keys { pick, spelling: Spelling { case, crlf, trim }, counted: true })
+    }
+
+    /// The inputs, with headers if columns have names.
+    pub(crate) fn of(&self, inputs: Inputs) -> Inputs {
+        inputs.headed(matches!(self.key, Some(Called::Names(_))))
     }
 
     /// Another field of the same lines: a number, or a name where lines are JSON.
-    pub(crate) fn field(&self, field: &str) -> Result<Keys, String> {
-        let pick = match self.keys().pick {
+    pub(crate) fn field(&self, field: &str) -> Result<Keys> {
+        let number = || fields::parse(field).map_err(Error::msg);
+        let pick = match self.keys()?.pick {
             Pick::Json(_) => Pick::Json(field.to_owned()),
-            Pick::Csv { delimiter, .. } => Pick::Csv { fields: fields::parse(field)?, delimiter },
-            Pick::Fields { delimiter, .. } => {
-                Pick::Fields { fields: fields::parse(field)?, delimiter }
+            Pick::Named { delimiter, .. } => {
+                Pick::csv(fields::called(field).map_err(Error::msg)?, delimiter)
             }
-            Pick::Line => Pick::Fields { fields: fields::parse(field)?, delimiter: b'\t' },
+            Pick::Csv { delimiter, .. } => Pick::Csv { fields: number()?, delimiter },
+            Pick::Fields { delimiter, .. } => Pick::Fields { fields: number()?, delimiter },
+            Pick::Line => Pick::Fields { fields: number()?, delimiter: b'\t' },
         };
         let spelling = Spelling { crlf: self.crlf, trim: true, ..AS_IT_IS };
         Ok(Keys { pick, spelling, counted: false })
@@ -103,9 +117,29 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug)]
 enum Pick {
     Line,
-    Fields { fields: Fields, delimiter: u8 },
-    Csv { fields: Fields, delimiter: u8 },
+    Fields {
+        fields: Fields,
+        delimiter: u8,
+    },
+    Csv {
+        fields: Fields,
+        delimiter: u8,
+    },
+    /// As long as it is not known which columns have these names.
+    Named {
+        names: Vec<String>,
+        delimiter: u8,
+    },
     Json(String),
+}
+
+impl Pick {
+    fn csv(called: Called, delimiter: u8) -> Self {
+        match called {
+            Called::Numbers(fields) => Self::Csv { fields, delimiter },
+            Called::Names(names) => Self::Named { names, delimiter },
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +178,19 @@ impl Keys {
         matches!(self.pick, Pick::Line) && self.spelling == AS_IT_IS
     }
 
+    /// The keys of the lines of a block, whose header tells which columns have which names.
+    pub(crate) fn of_block(&self, block: &Block) -> Result<Cow<'_, Self>> {
+        let Pick::Named { names, delimiter } = &self.pick else { return Ok(Cow::Borrowed(self)) };
+        let fields = Records::new(*delimiter).columns(block.header().unwrap_or(b""), names)?;
+        let pick = Pick::Csv { fields, delimiter: *delimiter };
+        Ok(Cow::Owned(Self { pick, ..*self }))
+    }
+
+    /// Whether what lines have depends on the header of their file.
+    pub(crate) fn are_named(&self) -> bool {
+        matches!(self.pick, Pick::Named { .. })
+    }
+
     /// Calls `each` with the keys of lines.
     pub(crate) fn with<R>(
         &self,
@@ -156,7 +203,8 @@ impl Keys {
         let mut text = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
         let mut ends = Vec::with_capacity(lines.len());
         let mut records = match &self.pick {
-            Pick::Csv { delimiter, .. } => Some(csv::Records::new(*delimiter)),
+            Pick::Csv { delimiter, .. } => Some(Records::new(*delimiter)),
+            Pick::Named { .. } => bail!("columns have no names here: write their numbers"),
             _ => None,
         };
         for line in lines {

@@ -152,7 +152,7 @@ impl Lists<'_> {
         inputs: &mut Inputs,
     ) -> Result<Option<std::sync::Arc<Marked>>> {
         let can_stream = |path: &PathBuf| !is_stdin(path) && List::is_readable(path);
-        let is_simple = self.how == How::Lines && !self.with_origins;
+        let is_simple = self.how == How::Lines && !self.with_origins && !self.keys.are_named();
         if !is_simple || !lists.paths().iter().all(can_stream) {
             return Ok(None);
         }

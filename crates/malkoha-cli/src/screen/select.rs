@@ -52,6 +52,7 @@ pub(crate) fn print_selected(
     let invert = select.invert;
     let work = move |block: &Block, page: &mut Page| {
         page.file = block.file();
+        let keys = keys.of_block(block)?;
         let mut number = block.lines_before();
         split(block.lines(), separator, |batch| {
             let mut found = [false; BATCH];

@@ -112,3 +112,44 @@ fn addresses_in_networks() {
     dir.run("screen --cidr --list wrong log")
         .complains("list 'wrong' has no networks: line 1 is 'ads.example'");
 }
+
+/// Columns by the names in the first line of each file, wherever they are in it.
+#[test]
+fn columns_have_names() {
+    let dir = Dir::with("users.csv", "id,\"e,mail\",name\n1,a@x,Ann\n")
+        .and("some.csv", "email,name,age\na@x,Ann,3\nb@x,Bob,4\na@x,Al,5\n")
+        .and("other.csv", "\u{feff}name,email\r\nCid,a@x\r\nDan,d@x\r\n")
+        .and("emails", "a@x\nd@x\nemail\n");
+    let all = "a@x,Ann,3\na@x,Al,5\nCid,a@x\r\nDan,d@x\r\n";
+    dir.run("screen --csv -k email -f emails some.csv other.csv").prints(all);
+    dir.run("screen --csv -k email -n -f emails some.csv").prints("2:a@x,Ann,3\n4:a@x,Al,5\n");
+    dir.run("uniq --csv -k email some.csv other.csv").prints("a@x,Ann,3\nb@x,Bob,4\nDan,d@x\r\n");
+    dir.run("uniq --csv -k name,email some.csv some.csv")
+        .prints("a@x,Ann,3\nb@x,Bob,4\na@x,Al,5\n");
+    dir.run("uniq --approximate --csv -k email some.csv").prints("a@x,Ann,3\nb@x,Bob,4\n");
+    dir.run("build -q --csv -k email -o f.mlk some.csv other.csv").prints("");
+    assert_eq!(dir.run("info --json f.mlk").json()["keys"], 3);
+    dir.run("check --csv -k email f.mlk other.csv").prints("Cid,a@x\r\nDan,d@x\r\n");
+    dir.run("count --csv -k email f.mlk some.csv")
+        .prints("1\ta@x,Ann,3\n1\tb@x,Bob,4\n1\ta@x,Al,5\n");
+    dir.run("new -q --csv -k name n.mlk some.csv other.csv")
+        .prints("a@x,Ann,3\nb@x,Bob,4\na@x,Al,5\nCid,a@x\r\nDan,d@x\r\n");
+    dir.run("build -q --values --csv -k email,age -o ages.mlk some.csv").prints("");
+    dir.run("get --csv -k email ages.mlk some.csv")
+        .prints("a@x,Ann,3\t3,5\nb@x,Bob,4\t4\na@x,Al,5\t3,5\n");
+    dir.shell("cat some.csv | $MALKOHA uniq --csv -k email").prints("a@x,Ann,3\nb@x,Bob,4\n");
+    // Many blocks, all of which have the columns of the first.
+    dir.shell("{ echo n,k; seq 1 200000 | awk '{ print $1 \",\" $1 % 7 }'; } > long.csv")
+        .prints("");
+    let lines: String = (1..=7).map(|n| format!("{n},{}\n", n % 7)).collect();
+    dir.run("uniq --csv -k k long.csv").prints(lines);
+
+    dir.run("uniq --csv -k mail users.csv")
+        .complains("there is no column 'mail' in the first line: it has 'id', 'e,mail', 'name'");
+    dir.run("uniq -k mail users.csv").complains(
+        "-k mail: columns have names with --csv alone; write numbers of fields, from 1, as 2 or \
+         1,3 or 2-4 or 3-",
+    );
+    dir.run("uniq --within 1h --time-field time --csv -k email some.csv")
+        .complains("there is no column 'time' in the first line: it has 'email', 'name', 'age'");
+}

@@ -193,7 +193,7 @@ fn build<T: Table, C: Lines>(arguments: &Arguments) -> Result<Outcome>
 where
     Filter<T, C>: Built<C::Item>,
 {
-    let inputs = arguments.input.inputs().all_needed();
+    let inputs = arguments.keys.of(arguments.input.inputs()).all_needed();
     refuse_to_overwrite_input(arguments, &inputs)?;
     let hasher = arguments.hash.hasher()?;
     // What is impossible shall fail before the input is read.
@@ -201,7 +201,7 @@ where
 
     let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
     let how = Reducing {
-        keys: arguments.keys.keys(),
+        keys: arguments.keys.keys()?,
         hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
         copies: arguments.copies,

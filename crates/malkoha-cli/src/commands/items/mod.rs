@@ -58,6 +58,7 @@ impl<T: Item> Items<T> {
         let separator = inputs.separator();
         let work = move |block: &Block, made: &mut Reduced<T>| {
             made.file = block.file();
+            let keys = keys.of_block(block)?;
             split(block.lines(), separator, |batch| {
                 keys.with(batch, |keys| {
                     made.extend(keys.iter().map(|key| T::of(key, hasher, value_bits)));

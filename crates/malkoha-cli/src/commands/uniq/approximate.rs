@@ -23,9 +23,9 @@ pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -
     let out = LineWriter::stdout(separator, arguments.print.line_buffered)?;
     let uniq =
         Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
-    let keys = arguments.keys.keys();
+    let keys = arguments.keys.keys()?;
     let work = move |block: &Block, hashed: &mut Hashed| {
-        hashed.fill(block.lines(), separator, &keys, hasher)
+        hashed.fill(block.lines(), separator, &*keys.of_block(block)?, hasher)
     };
     let threads = arguments.threads.threads();
     let Uniq { seen, mut out, lines, printed, .. } =

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 const MOST_COUNTED: u64 = 1 << 32;
 
 pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) -> Result<Stats> {
-    let keys = arguments.keys.keys();
+    let keys = arguments.keys.keys()?;
     // Where only keys are equal, lines cannot be compared.
     let texts = if keys.are_lines() { Texts::of(&inputs).map(Arc::new) } else { None };
     let inputs = match &texts {
@@ -200,11 +200,12 @@ impl Worker {
         hashes.clear();
         witnesses.clear();
         let (first, second) = self.hashers;
+        let keys = self.keys.of_block(block)?;
         let texts = self.texts.as_ref();
         let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
         split(block.lines(), self.separator, |batch| {
             lines.extend_from_slice(batch);
-            self.keys.with(batch, |keys| {
+            keys.with(batch, |keys| {
                 hashes.extend(keys.iter().map(|key| first.hash_bytes(key)));
                 match &mut place {
                     Some(place) => witnesses.extend(batch.iter().map(|line| {

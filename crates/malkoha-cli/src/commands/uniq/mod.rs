@@ -139,7 +139,7 @@ struct Stats {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let inputs = arguments.input.inputs();
+    let inputs = arguments.keys.of(arguments.input.inputs());
     let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
     let stats = if let Some(within) = arguments.window.within {
         within::run(arguments, within, &inputs, &progress)?
