@@ -87,16 +87,18 @@ impl Matcher for Domains {
 
 /// Bytes of names are of class 0, or upper case, or neither.
 const CLASSES: [u8; 256] = {
-    let (mut classes, mut byte) = ([OTHER; 256], 0);
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
+    let (mut classes, mut byte) = ([OTHER; 256], 0_u8);
+    loop {
+        classes[byte as usize] = match byte {
             b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => 0,
             b'A'..=b'Z' => UPPER,
             _ => OTHER,
         };
+        if byte == u8::MAX {
+            return classes;
+        }
         byte += 1;
     }
-    classes
 };
 const UPPER: u8 = 1;
 const OTHER: u8 = 2;

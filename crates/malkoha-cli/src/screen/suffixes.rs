@@ -65,7 +65,6 @@ impl Suffixes {
     #[inline(always)]
     fn at(&self, hash: u64) -> (usize, u64) {
         // A power of two of words.
-        #[expect(clippy::cast_possible_truncation, reason = "masked")]
         let word = (hash >> 6) as usize & (self.bits.len() - 1);
         (word, 1 << (hash % 64))
     }

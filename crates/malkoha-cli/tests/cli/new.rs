@@ -127,8 +127,10 @@ fn files_whose_lines_expire_are_changed_as_others() {
     dir.run("remove -q f.mlk some").prints("");
     dir.pipe("a\nb\nc\n", "check f.mlk").prints("c\n");
     dir.pipe("x\n", "add -q f.mlk").prints("");
-    dir.run("union -o h.mlk f.mlk g.mlk")
-        .complains("cannot unite 'f.mlk' and 'g.mlk': filters hash with different seeds");
+    dir.run("union -o h.mlk f.mlk g.mlk").complains(
+        "cannot unite 'f.mlk' and 'g.mlk': the filters hash keys in different ways: build one like \
+         the other, with its seed or key",
+    );
     dir.shell("cp f.mlk g.mlk; $MALKOHA new -q g.mlk some").prints("a\nb\n");
     dir.run("union -q -o h.mlk f.mlk g.mlk").prints("");
     dir.pipe("a\nb\nc\nd\nx\n", "check h.mlk").prints("a\nb\nc\nx\n");
