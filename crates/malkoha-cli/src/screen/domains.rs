@@ -95,7 +95,7 @@ const CLASSES: [u8; 256] = {
             _ => OTHER,
         };
         if byte == u8::MAX {
-            return classes;
+            break classes;
         }
         byte += 1;
     }
