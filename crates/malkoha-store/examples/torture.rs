@@ -168,7 +168,10 @@ fn look_after(store: &Store, path: &Path, done: &[AtomicU64; THREADS], stopped: 
                 let copy = path.join(format!("copy {}", round / 4 % 2));
                 // One that is not whole is made again; one that is goes.
                 if copy.join("BACKUP").exists() {
-                    let _ = fs::remove_dir_all(&copy);
+                    // Under another name: what is half removed is no backup.
+                    let gone = path.join("gone");
+                    let _ = fs::remove_dir_all(&gone);
+                    let _ = fs::rename(&copy, &gone);
                 }
                 store.backup(&copy)
             }

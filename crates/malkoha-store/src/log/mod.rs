@@ -23,7 +23,7 @@ pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use record::{Content, Kind, Record};
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use table::FileTable;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Writer, file_size};
 
 /// The longest key, in bytes.
 pub const MAX_KEY: usize = 1 << 16;

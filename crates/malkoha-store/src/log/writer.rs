@@ -33,7 +33,7 @@ const SPARE: u64 = 1 << 18;
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
 /// The size of a new file behind so many bytes of log.
-fn file_size(log: u64, asked: u64) -> u64 {
+pub(crate) fn file_size(log: u64, asked: u64) -> u64 {
     let most = longest_file(log, asked);
     (log / PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES).clamp(FIRST_FILE.min(most), most)
 }

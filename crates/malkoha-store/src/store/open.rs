@@ -12,7 +12,7 @@ use parking_lot::{Mutex, RwLock};
 use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{Commit, FileTable, LogFile, Writer, parse_name, random_seed};
+use crate::log::{Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -214,7 +214,9 @@ pub(super) fn writable(
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
     if let Some(found) = &mut tail {
-        *found = Arc::new(found.reopen(&*storage, options.file_bytes)?);
+        let log = table.files().iter().map(|file| file.end()).sum();
+        let room = file_size(log, options.file_bytes);
+        *found = Arc::new(found.reopen(&*storage, room)?);
         table.remove(found.id());
         table.insert(Arc::clone(found));
     }

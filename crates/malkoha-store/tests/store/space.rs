@@ -109,6 +109,21 @@ fn under_deletes() {
     });
 }
 
+/// What a store that is opened again reserves is little, too: its first writes waited for compaction.
+#[test]
+fn a_small_store_that_is_opened_again_stays_small() {
+    let dir = Dir::new();
+    for round in 0..3 {
+        let store = Store::open(dir.path(), &Options::new().seed(1)).unwrap();
+        for n in 0..100 {
+            store.put(&key(n), &[round; 400]).unwrap();
+        }
+        assert_eq!(store.metrics().held_back, Duration::ZERO);
+        assert!(on_device(&dir) < 4 << 20, "{} bytes", on_device(&dir));
+        store.close().unwrap();
+    }
+}
+
 /// Somebody else has the right to remove files: writes do not wait for that.
 #[test]
 fn writes_go_on_where_compaction_cannot() {
