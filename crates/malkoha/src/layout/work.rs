@@ -23,7 +23,7 @@ const BEYOND: u64 = 4 + MOST_SLOTS;
 
 /// Places that an insert into a table of fixed size looks at, at most, if it may consider so many
 /// evictions: two near searches, one for copies that could give way between them, with the
-/// occupants of each place, and a far one. In a large batch up to 128 more.
+/// occupants of each place, and a far one.
 #[must_use]
 pub const fn most_places(max_kicks: u32) -> u64 {
     let near = if max_kicks < NEAR { max_kicks } else { NEAR } as u64;

@@ -6,14 +6,14 @@ use core::ops::Range;
 
 use crate::addressing::scale;
 use crate::geometry::Geometry;
-use crate::layout::{Guide, Offer, Search, TableLayout, copies};
+use crate::layout::{Offer, Search, TableLayout, copies};
 use crate::spill::Spill;
 use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
 use crate::threads::side_by_side;
 
 /// A table of fewer bytes lies in cache anyway.
-const WORTHWHILE_BYTES: u64 = 1 << 20;
+const WORTHWHILE_BYTES: u64 = 2 << 20;
 /// Fewer hashes a segment do not pay for bringing the segment into cache.
 const WORTHWHILE_HASHES: usize = 512;
 /// Hashes a segment sorted at a time: what bounds the memory, at some 9 bytes each.
@@ -193,26 +193,20 @@ fn fill<L: TableLayout>(
     max_kicks: u32,
 ) -> (Vec<u64>, Spill) {
     let (mut refused, mut search, mut spill) = (Vec::new(), Search::default(), Spill::default());
-    let (mut guide, mut left) = (Guide::default(), Vec::new());
+    let mut left = Vec::new();
     let first_segment = (partitions.start << rounds.cut.shift) as u64;
     for partition in partitions {
         for hashes in rounds.shares.iter().flat_map(|share| share.partition(partition)) {
             // SAFETY: the function asks nothing of its callers.
             unsafe { batch::offer_in_cache(layout, bytes, first_segment, hashes, &mut left) };
         }
-        let segment = (partition << rounds.cut.shift) as u64 - first_segment;
-        guide.begin(layout, segment, 1 << rounds.cut.shift);
         for hash in left.drain(..) {
             let mut probe = layout.probe(hash);
             probe.segment -= first_segment;
-            let is_in = match layout.offer(bytes, &probe, 0) {
-                Offer::Taken => true,
-                Offer::Full if guide.insert(layout, bytes, &probe) => true,
-                refusal => {
-                    let room = (&mut search, &mut spill);
-                    copies::insert_refused(layout, bytes, room, (&probe, 0), refusal, max_kicks)
-                }
-            };
+            let offer = layout.offer(bytes, &probe, 0);
+            let room = (&mut search, &mut spill);
+            let is_in = offer == Offer::Taken
+                || copies::insert_refused(layout, bytes, room, (&probe, 0), offer, max_kicks);
             if !is_in {
                 refused.push(hash);
             }
