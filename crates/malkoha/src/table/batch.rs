@@ -74,11 +74,13 @@ vectorized! {
     ) {
         let mut number = left.len();
         left.resize(number + hashes.len(), 0);
-        let mut probes = [Probe::default(); GROUP];
-        for hashes in hashes.chunks(GROUP) {
+        // The first keys of a round find the segment's lines elsewhere.
+        let mut probes = [Probe::default(); 4 * GROUP];
+        for hashes in hashes.chunks(4 * GROUP) {
             for (probe, hash) in probes.iter_mut().zip(hashes) {
                 *probe = layout.probe(u64::from_le_bytes(*hash));
                 probe.segment -= first_segment;
+                layout.prefetch(bytes, &layout.aim(probe));
             }
             for (probe, hash) in probes.iter().zip(hashes) {
                 // Written in any case, and kept if the count says so: no branch.
