@@ -14,7 +14,7 @@ use crate::filter::{
 use crate::geometry::Layout;
 use crate::growable::{Growing, Shape};
 use crate::locks::Locking;
-use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards};
+use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards, growing_share};
 
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
@@ -67,7 +67,7 @@ impl Build for ConcurrentExpiringCuckooFilter {
 impl Build for GrowableConcurrentExpiringCuckooFilter {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let capacity = options.capacity.unwrap_or(1);
-        let share = (capacity / MAX_SHARDS as u64).max(capacity.min(1));
+        let share = growing_share(capacity)?;
         let tables = shards_of::<GrowableExpiringCuckooFilter>(options, MAX_SHARDS, share)?;
         let tables = tables.into_iter().map(|filter| filter.table).collect();
         Ok(Self::new(Sharded::of(tables, capacity), options.hasher))
@@ -107,9 +107,7 @@ impl Build for ConcurrentCuckooMap {
 impl Build for GrowableConcurrentCuckooMap {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let capacity = options.capacity.unwrap_or(1);
-        let share = capacity / MAX_SHARDS as u64;
-        // Not 0, but where that was asked for.
-        let share = share.max(capacity.min(1));
+        let share = growing_share(capacity)?;
         let tables = shards_of::<GrowableCuckooMap>(options, MAX_SHARDS, share)?;
         let tables = tables.into_iter().map(|map| map.table).collect();
         Ok(Self::new(Sharded::of(tables, capacity), options.hasher))

@@ -84,20 +84,27 @@ impl<T: Ages> Expiring<T> {
     pub(crate) fn of(table: T, window: Window, now: u64, capacity: u64) -> Option<Self> {
         let mut aged = Self::new(table, window, capacity)?;
         aged.times.advance(now);
-        let Self { table, form, times } = &mut aged;
-        (0..table.blocks()).for_each(|block| times.set_swept(block));
+        aged.count_anew().then_some(aged)
+    }
+
+    /// Counts the labels of a table that has been swept; whether all of them are ages.
+    fn count_anew(&mut self) -> bool {
+        let Self { table, form, times } = self;
+        times.clear(table.blocks());
         let mut possible = true;
         table.for_each_label(*form, |label| {
             possible &= times.can_be(label);
             times.count_in(label);
         });
-        possible.then_some(aged)
+        possible
     }
 
-    /// The table without what has expired.
+    /// The table without what has expired. Keys are counted as a reader of its file does: doubles
+    /// that a merger brought together once.
     pub(crate) fn swept(&self) -> Self {
         let mut swept = self.clone();
         swept.sweep();
+        swept.count_anew();
         swept
     }
 

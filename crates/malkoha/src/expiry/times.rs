@@ -188,6 +188,10 @@ impl Times {
     #[cold]
     fn turn(&mut self, now: u64) {
         let epoch = self.window.epoch(now);
+        if epoch == self.epoch {
+            // The last epoch that there is has no next one.
+            return;
+        }
         let steps = u64::from(self.window.steps);
         // What expires when each of these epochs begins; more of them find nothing left.
         let turns = (epoch - self.epoch).min(self.label_mask + 1);

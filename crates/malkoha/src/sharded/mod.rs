@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{BuildError, InsertError, UnionError};
+use crate::geometry::MAX_CAPACITY;
 use crate::growable::Growing;
 use crate::layout::Copies;
 use crate::table::traits::{Change, Lookup, Sealed};
@@ -253,14 +254,24 @@ impl<T: Clone + Lookup + PartialEq> PartialEq for Sharded<T> {
     }
 }
 
+/// The keys that each of [`MAX_SHARDS`] tables that grow has room for at first, if so many come.
+pub(crate) fn growing_share(capacity: u64) -> Result<u64, BuildError> {
+    in_range(capacity)?;
+    Ok((capacity / MAX_SHARDS as u64).max(1))
+}
+
+/// Of the whole: that of a shard would pass for one of a smaller table.
+fn in_range(capacity: u64) -> Result<(), BuildError> {
+    let is_one = (1..=MAX_CAPACITY).contains(&capacity);
+    is_one.then_some(()).ok_or(BuildError::Capacity(capacity))
+}
+
 /// The shards of a table of fixed size for so many keys, and the keys that each has room for: its
 /// share, and five standard deviations more.
 pub(crate) fn fixed_shards(capacity: u64) -> Result<(usize, u64), BuildError> {
     /// Keys of a shard, at least: with fewer, room for their deviation would be most of it.
     const LEAST: u64 = 1 << 14;
-    if capacity == 0 {
-        return Err(BuildError::Capacity(capacity));
-    }
+    in_range(capacity)?;
     let most = (capacity / LEAST).clamp(1, MAX_SHARDS as u64);
     let shards = 1_u64 << most.ilog2();
     let share = capacity.div_ceil(shards);

@@ -3,5 +3,6 @@
 mod files;
 mod fixed;
 mod growing;
+mod jammed;
 mod model;
 mod shared;

@@ -1,0 +1,262 @@
+//! Options at their ends and beyond, values of no bits, and callbacks that panic: an error or a
+//! right answer, never a panic of ours.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use malkoha::{
+    Builder, ConcurrentCuckooFilter, ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, Copies,
+    CuckooFilter, CuckooMap, ExpiringCuckooFilter, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter,
+    GrowableCuckooMap, GrowableExpiringCuckooFilter, Key, KeyHasher,
+};
+
+/// Options that can be given to a builder of anything.
+#[derive(Clone, Copy, Debug)]
+struct Odd {
+    capacity: Option<u64>,
+    fpr: Option<f64>,
+    growth: Option<f64>,
+    value_bits: Option<u32>,
+    max_kicks: Option<u32>,
+    ttl: Option<(u64, Option<u64>)>,
+}
+
+fn all_odd() -> Vec<Odd> {
+    let mut all = Vec::new();
+    let capacities = [None, Some(0), Some(1), Some(2), Some((1 << 36) + 1), Some(u64::MAX)];
+    let rates = [None, Some(0.5), Some(0.999_999), Some(1e-9), Some(5e-324), Some(0.0), Some(1.0)];
+    let ends = [f64::NAN, f64::INFINITY, -0.1, f64::MIN_POSITIVE];
+    for capacity in capacities {
+        for fpr in rates.into_iter().chain(ends.map(Some)) {
+            let plain =
+                Odd { capacity, fpr, growth: None, value_bits: None, max_kicks: None, ttl: None };
+            all.push(plain);
+            for growth in [1.0, 2.0, 1e9, 1e300, 0.0, f64::NAN, f64::INFINITY] {
+                all.push(Odd { growth: Some(growth), ..plain });
+            }
+            for value_bits in [0, 1, 64, 65, u32::MAX] {
+                all.push(Odd { value_bits: Some(value_bits), ..plain });
+            }
+            for max_kicks in [0, 1, 65_535, 65_536] {
+                all.push(Odd { max_kicks: Some(max_kicks), ..plain });
+            }
+            for ttl in [0, 1, 255, u64::MAX] {
+                for resolution in [None, Some(0), Some(1), Some(ttl), Some(u64::MAX)] {
+                    all.push(Odd { ttl: Some((ttl, resolution)), ..plain });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn builder<F>(odd: Odd) -> Builder<F> {
+    let mut builder = Builder::new();
+    if let Some(capacity) = odd.capacity {
+        builder = builder.capacity(capacity);
+    }
+    if let Some(fpr) = odd.fpr {
+        builder = builder.fpr(fpr);
+    }
+    if let Some(growth) = odd.growth {
+        builder = builder.growth(growth);
+    }
+    if let Some(bits) = odd.value_bits {
+        builder = builder.value_bits(bits);
+    }
+    if let Some(kicks) = odd.max_kicks {
+        builder = builder.max_kicks(kicks);
+    }
+    if let Some((ttl, resolution)) = odd.ttl {
+        builder = builder.expire_after(ttl);
+        if let Some(resolution) = resolution {
+            builder = builder.resolution(resolution);
+        }
+    }
+    builder
+}
+
+/// What is built works: what was inserted is found, in its file too, and can be removed.
+macro_rules! works {
+    ($($name:ident: $type:ty, $insert:expr, $remove:expr;)*) => {$(
+        #[test]
+        #[cfg_attr(miri, ignore = "too slow")]
+        fn $name() {
+            let (insert, remove) = ($insert, $remove);
+            let (mut built, mut keys) = (0, 0);
+            for odd in all_odd() {
+                #[allow(unused_mut, reason = "some change through shared references")]
+                let mut filter: $type = match builder(odd).build() {
+                    Ok(filter) => filter,
+                    Err(error) => {
+                        assert!(error.to_string().len() > 20, "{odd:?}: {error}");
+                        continue;
+                    }
+                };
+                built += 1;
+                assert!(filter.is_empty() && filter.capacity() > 0, "{odd:?}");
+                assert!((0.0..=1.0).contains(&filter.expected_fpr()), "{odd:?}");
+                let inserted: Vec<u64> = (0..9).filter(|&key| insert(&mut filter, key)).collect();
+                assert!(inserted.contains(&0), "{odd:?}: one key at least");
+                assert!(inserted.iter().all(|key| filter.contains(key)), "{odd:?}");
+                assert!((0.0..=1.0).contains(&filter.expected_fpr()), "{odd:?}");
+                assert!(filter.bits_per_key().is_finite() && filter.load_factor() > 0.0);
+                let read = <$type>::from_bytes(&filter.to_bytes());
+                let read = read.unwrap_or_else(|error| panic!("{odd:?}: {error}"));
+                assert!(read == filter && inserted.iter().all(|key| read.contains(key)));
+                assert!(filter.clone() == filter);
+                keys += inserted.len();
+                inserted.iter().for_each(|&key| {
+                    let _ = remove(&mut filter, key);
+                });
+                assert!(filter.is_empty(), "{odd:?}");
+            }
+            assert!(built > 5 && keys > built, "{built} built, {keys} keys");
+        }
+    )*};
+}
+
+works! {
+    fixed_sets: CuckooFilter, |f: &mut CuckooFilter, k| f.insert(k).is_ok(), CuckooFilter::remove::<u64>;
+    growing_sets: GrowableCuckooFilter, |f: &mut GrowableCuckooFilter, k| f.insert(k).is_ok(),
+        GrowableCuckooFilter::remove::<u64>;
+    shared_sets: ConcurrentCuckooFilter, |f: &mut ConcurrentCuckooFilter, k| f.insert(k).is_ok(),
+        |f: &mut ConcurrentCuckooFilter, k: u64| f.remove(k);
+    shared_growing_sets: GrowableConcurrentCuckooFilter,
+        |f: &mut GrowableConcurrentCuckooFilter, k| f.insert(k).is_ok(),
+        |f: &mut GrowableConcurrentCuckooFilter, k: u64| f.remove(k);
+    fixed_maps: CuckooMap, |f: &mut CuckooMap, k| f.insert(k, k & 1).is_ok(),
+        |f: &mut CuckooMap, k: u64| f.remove(k, k & 1);
+    growing_maps: GrowableCuckooMap,
+        |f: &mut GrowableCuckooMap, k: u64| { let v = k & u64::from(f.value_bits() > 0); f.insert(k, v).is_ok() },
+        |f: &mut GrowableCuckooMap, k: u64| { let v = k & u64::from(f.value_bits() > 0); f.remove(k, v) };
+    shared_maps: ConcurrentCuckooMap, |f: &mut ConcurrentCuckooMap, k| f.insert(k, k & 1).is_ok(),
+        |f: &mut ConcurrentCuckooMap, k: u64| f.remove(k, k & 1);
+    shared_growing_maps: GrowableConcurrentCuckooMap,
+        |f: &mut GrowableConcurrentCuckooMap, k: u64| { let v = k & u64::from(f.value_bits() > 0); f.insert(k, v).is_ok() },
+        |f: &mut GrowableConcurrentCuckooMap, k: u64| { let v = k & u64::from(f.value_bits() > 0); f.remove(k, v) };
+    expiring_sets: ExpiringCuckooFilter,
+        |f: &mut ExpiringCuckooFilter, k| { f.advance(u64::MAX); f.insert(k).is_ok() },
+        ExpiringCuckooFilter::remove::<u64>;
+    growing_expiring_sets: GrowableExpiringCuckooFilter,
+        |f: &mut GrowableExpiringCuckooFilter, k| { f.advance(u64::MAX); f.insert(k).is_ok() },
+        GrowableExpiringCuckooFilter::remove::<u64>;
+    shared_expiring_sets: ConcurrentExpiringCuckooFilter,
+        |f: &mut ConcurrentExpiringCuckooFilter, k| { f.advance(u64::MAX); f.insert(k).is_ok() },
+        |f: &mut ConcurrentExpiringCuckooFilter, k: u64| f.remove(k);
+    shared_growing_expiring_sets: GrowableConcurrentExpiringCuckooFilter,
+        |f: &mut GrowableConcurrentExpiringCuckooFilter, k| { f.advance(u64::MAX); f.insert(k).is_ok() },
+        |f: &mut GrowableConcurrentExpiringCuckooFilter, k: u64| f.remove(k);
+}
+
+#[test]
+fn any_number_of_threads_is_taken() {
+    let keys: Vec<u64> = (0..70_000).collect();
+    for threads in [0, 1, 3, usize::MAX] {
+        let built = CuckooFilter::builder().fpr(0.01).threads(threads).build_from(&keys).unwrap();
+        assert!(built.contains_many(&keys).iter().all(|&found| found));
+        let mut filter = CuckooFilter::with_capacity(70_000, 0.01).unwrap();
+        filter.insert_hashes_with_threads(&keys, threads).unwrap();
+        let mut map = CuckooMap::with_capacity(100, 0.01, 8).unwrap();
+        let pairs: Vec<(u64, u64)> =
+            (0..100_u64).map(|key| (key.hash_with(KeyHasher::new(0)), key)).collect();
+        assert_eq!(map.insert_distinct_hashes(&pairs, threads, |a, b| a == b), Ok(100));
+        let none: [(u64, u64); 0] = [];
+        assert_eq!(map.insert_distinct_hashes(&none, threads, |_, _| false), Ok(0));
+    }
+}
+
+#[test]
+fn too_much_room_is_refused() {
+    let mut map = GrowableCuckooMap::builder().value_bits(64).build().unwrap();
+    let shared = GrowableConcurrentCuckooMap::builder().value_bits(64).build().unwrap();
+    map.insert("koel", u64::MAX).unwrap();
+    shared.insert("koel", u64::MAX).unwrap();
+    for keys in [1 << 40, 1 << 50, u64::MAX] {
+        assert!(map.reserve(keys, u64::MAX).is_err() && shared.reserve(keys, u64::MAX).is_err());
+    }
+    map.reserve(0, 0).unwrap();
+    shared.reserve(0, 0).unwrap();
+    assert!(map.get("koel").eq([u64::MAX]) && shared.get("koel").eq([u64::MAX]));
+}
+
+/// A map whose values have no bits counts pairs, as any.
+#[test]
+fn maps_of_values_of_no_bits() {
+    let keys: Vec<u64> = (0..3_000).collect();
+    let builder = || Builder::<GrowableCuckooMap>::new().fpr(0.001).value_bits(0);
+    let mut map = builder().build().unwrap();
+    let shared: GrowableConcurrentCuckooMap =
+        Builder::new().fpr(0.001).value_bits(0).build().unwrap();
+    let pairs: Vec<(u64, u64)> = keys.iter().map(|&key| (key, 0)).collect();
+    map.insert_many(&pairs).unwrap();
+    shared.insert_many(&pairs).unwrap();
+    (0..20).for_each(|_| map.insert(5_u64, 0).unwrap());
+    (0..20).for_each(|_| shared.insert(5_u64, 0).unwrap());
+    let one = shared.to_map().unwrap();
+    for of in [&map, &one] {
+        assert!(keys.iter().all(|key| of.count_value(key, 0) > 0 && of.values(key).len() == 1));
+        assert!(of.count(5_u64) >= 21 && of.len() >= 3_020);
+    }
+    assert!(map.insert(5_u64, 1).is_err() && shared.insert(5_u64, 1).is_err());
+    assert!(map.update(5_u64, 0, 0).unwrap() && !map.update(1_u64 << 40, 0, 0).unwrap());
+    let mut larger = GrowableCuckooMap::builder().capacity(5_000).fpr(0.01).value_bits(9);
+    larger = larger.growth(4.0);
+    let mut larger = larger.build().unwrap();
+    larger
+        .insert_many(&(2_000..4_000_u64).map(|key| (key, key % 500)).collect::<Vec<_>>())
+        .unwrap();
+    for copies in [Copies::Most, Copies::Sum] {
+        let (mut a, mut b) = (map.clone(), larger.clone());
+        a.unite(&larger, copies).unwrap();
+        b.unite(&map, copies).unwrap();
+        for union in [&mut a, &mut b] {
+            assert!(keys.iter().all(|key| union.get(key).any(|value| value == 0)));
+            assert!((2_000..4_000_u64).all(|key| union.get(key).any(|value| value == key % 500)));
+            assert!((0..21).all(|_| union.remove(5_u64, 0)));
+            union.shrink_to_fit();
+            assert!((2_000..4_000_u64).all(|key| union.get(key).any(|value| value == key % 500)));
+            let read = GrowableCuckooMap::from_bytes(&union.to_bytes()).unwrap();
+            assert!(read == *union);
+        }
+    }
+}
+
+/// Callbacks that panic leave a filter whole, and no lock behind them.
+#[test]
+fn callbacks_may_panic() {
+    let quiet = |f: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+    let shared = ConcurrentCuckooMap::with_capacity(50_000, 0.001, 16).unwrap();
+    let growing = GrowableConcurrentCuckooMap::with_capacity(10, 0.001, 16).unwrap();
+    let pairs: Vec<(u64, u64)> = (0..30_000).map(|key| (key, key)).collect();
+    let keys: Vec<u64> = (0..30_000).collect();
+    shared.insert_many(&pairs).unwrap();
+    growing.insert_many(&pairs).unwrap();
+    quiet(&mut || shared.get_many(&keys, |i, _| assert!(i != 7)));
+    quiet(&mut || growing.get_many(&keys, |i, _| assert!(i != 7)));
+    // They may change what they are called from.
+    shared.get_many(&keys[..100], |i, value| {
+        assert!(!shared.update(i as u64 + (1 << 40), value, 1).unwrap() || value > 0)
+    });
+    growing.get_many(&keys[..100], |i, _| growing.insert(i as u64, 9).unwrap());
+    shared.get(5_u64).for_each(|value| assert!(shared.remove(5_u64, value)));
+    assert!(growing.count_value(50_u64, 9) > 0 && shared.count(5_u64) == 0);
+
+    let mut map = CuckooMap::with_capacity(40_000, 0.001, 16).unwrap();
+    let half: Vec<(u64, u64)> = pairs[..15_000]
+        .iter()
+        .map(|&(key, v)| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15), v))
+        .collect();
+    map.insert_distinct_hashes(&half, 2, |a, b| a == b).unwrap();
+    for threads in [1, 2] {
+        quiet(&mut || {
+            let again = map.insert_distinct_hashes(&half, threads, |a, _| {
+                if a == 77 { panic!("asked") } else { true }
+            });
+            assert!(again.is_err());
+        });
+        assert!(half.iter().all(|&(hash, value)| map.get_hash(hash).any(|found| found == value)));
+        assert_eq!(map.len(), map.entries().map(|entry| entry.copies).sum::<u64>());
+        assert!(CuckooMap::from_bytes(&map.to_bytes()).unwrap() == map);
+    }
+}
