@@ -10,8 +10,9 @@ use crate::value::{Refused, Value};
 
 /// Items that a command does at once, well within a millisecond.
 pub(super) const AT_ONCE: usize = 1024;
-/// Items between two looks at the clock.
-const BATCH: usize = 128;
+/// Items between two looks at the clock: few, because segments of a growing filter are rebuilt at
+/// about the same time, for up to a millisecond each.
+const BATCH: usize = 64;
 /// Replies between two looks at the clock.
 const REPLIES: usize = 4096;
 
