@@ -302,7 +302,7 @@ fn building_from_an_iterator_is_building_from_a_slice() {
     assert!(builder.build_from_iter(unknown()).unwrap() == built);
     let sized = builder.clone().capacity(1_000_000);
     assert!(sized.build_from_iter(unknown()).unwrap() == built);
-    let refused = builder.clone().capacity(500_000).build_from_iter(unknown()).unwrap_err();
+    let refused = builder.clone().capacity(940_000).build_from_iter(unknown()).unwrap_err();
     assert!(matches!(refused, malkoha::BuildError::Insert(InsertError::Full { .. })), "{refused}");
 }
 
