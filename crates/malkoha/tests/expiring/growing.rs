@@ -121,7 +121,8 @@ fn pieces_make_the_same_set() {
         }
         let bytes = pieces(&filter);
         assert!(bytes == pieces(&copy), "round {round}");
-        copy = put_together(&bytes, 1 + (round as usize * 7919) % 70_000).unwrap();
+        let piece = usize::try_from(1 + (round * 7919) % 70_000).unwrap();
+        copy = put_together(&bytes, piece).unwrap();
         assert!(copy == filter && copy.len() == filter.len());
     }
 }
