@@ -1,5 +1,6 @@
 //! What only sets and maps of fixed size have.
 
+use alloc::vec;
 use core::ops::Deref;
 
 use super::{Content, CuckooFilter, CuckooMap, Filter, all_but, same_hash};
