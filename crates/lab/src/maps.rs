@@ -34,7 +34,7 @@ impl Hasher for Fast {
         }
     }
     fn write_u64(&mut self, key: u64) {
-        let product = u128::from(self.0 ^ key) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let product = u128::from(self.0 ^ key) * 0x9e37_79b9_7f4a_7c15;
         #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
         let low = product as u64;
         self.0 = (product >> 64) as u64 ^ low;
