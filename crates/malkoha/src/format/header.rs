@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::format::{CHECKSUM_BYTES, ReadError, spilled};
+use crate::format::{CHECKSUM_BYTES, ReadError, is_right, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
@@ -209,7 +209,7 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
     if version != VERSION {
         return Err(ReadError::Version(version));
     }
-    if checksum(bytes) != u64::from_le_bytes(field(bytes, offset::CHECKSUM)) {
+    if !is_right(checksum(bytes), u64::from_le_bytes(field(bytes, offset::CHECKSUM))) {
         return Err(ReadError::HeaderChecksum);
     }
     let found = u16::from_le_bytes(field(bytes, offset::KIND));

@@ -142,6 +142,12 @@ pub enum ReadError {
     Memory(u64),
 }
 
+/// Whether a checksum is the one that the file has. To a fuzzer each is, or it would get no further:
+/// `cargo fuzz` says that it compiles for one.
+fn is_right(found: u64, stored: u64) -> bool {
+    found == stored || cfg!(fuzzing)
+}
+
 /// The checksum of segment number `segment`. The number is the seed, so that segments that changed
 /// places are noticed.
 fn segment_checksum(segment: u64, bytes: &[u8]) -> u64 {
@@ -162,7 +168,7 @@ fn segments<'a>(
 fn check_segments(table: &[u8], checksums: &[u8], geometry: &Geometry) -> Result<(), ReadError> {
     debug_assert_eq!(Some(table.len() as u64), geometry.table_bytes());
     for ((segment, bytes), stored) in segments(table, geometry).zip(checksums.as_chunks::<8>().0) {
-        if segment_checksum(segment.into(), bytes) != u64::from_le_bytes(*stored) {
+        if !is_right(segment_checksum(segment.into(), bytes), u64::from_le_bytes(*stored)) {
             let offset = HEADER_BYTES as u64 + u64::from(segment) * geometry.segment_bytes();
             return Err(ReadError::SegmentChecksum { segment, offset });
         }

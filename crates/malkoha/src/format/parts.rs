@@ -6,7 +6,7 @@ use crate::concurrent::{Extent, Piece};
 use crate::format::header::{
     HEADER_BYTES, MAX_SPILLED, check, field, hasher, impossible, offset, preamble, sealed,
 };
-use crate::format::{CHECKSUM_BYTES, FileKind, ReadError, segment_checksum, spilled};
+use crate::format::{CHECKSUM_BYTES, FileKind, ReadError, is_right, segment_checksum, spilled};
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY};
 use crate::key::KeyHasher;
 use crate::spill::{MAX_LEN, Spill, SpillKey};
@@ -188,7 +188,7 @@ impl PartsFile {
     /// Part `number`, which begins at byte `at` of the file.
     fn part(&self, number: u64, at: u64, bytes: &[u8]) -> Result<(Extent, Vec<u64>), ReadError> {
         let (part, stored) = bytes.split_last_chunk().expect("longer than a checksum");
-        if segment_checksum(number, part) != u64::from_le_bytes(*stored) {
+        if !is_right(segment_checksum(number, part), u64::from_le_bytes(*stored)) {
             let segment = u32::try_from(number).unwrap_or(u32::MAX);
             return Err(ReadError::SegmentChecksum { segment, offset: at });
         }
@@ -233,7 +233,9 @@ impl Source<'_> {
             }
             let file = self.take(length).map_err(|(_, error)| error)?;
             let checksum = fields.get(2).map(|&field| u64::from_le_bytes(field));
-            if checksum.is_some_and(|stored| stored != segment_checksum(name.into(), &file)) {
+            if checksum
+                .is_some_and(|stored| !is_right(segment_checksum(name.into(), &file), stored))
+            {
                 return Err(ReadError::ShardChecksum { shard: name, offset });
             }
             tables.push((name as usize, file));

@@ -6,8 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
-use crate::layout::work::{self, Refusals};
-use crate::layout::{self, Search, TableLayout, search};
+use crate::layout::{self, Search, TableLayout, search, work};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// Places that a copy may look at for room before it is spilled, and a new key before it looks for
@@ -134,39 +133,32 @@ pub(crate) fn retain<L: TableLayout>(
     }
 }
 
-/// Takes a copy of a pair from the spill list, else from the table. It pays for what its segment
-/// owes.
+/// Takes a copy of a pair from the spill list, else from the table.
 #[inline]
 pub(crate) fn remove<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (refusals, spill): (&mut Refusals, &mut Spill),
+    spill: &mut Spill,
     (probe, value): (&Probe, u64),
 ) -> bool {
-    if spill.is_empty() && !refusals.are_owed() {
+    if spill.is_empty() {
         layout.remove(bytes, probe, value)
     } else {
-        remove_beside(layout, bytes, (refusals, spill), (probe, value))
+        remove_spilled(layout, bytes, spill, (probe, value))
     }
 }
 
-/// [`remove`] where something is spilled or owed. All of it, so that nothing is kept for later by its
-/// callers.
 #[inline(never)]
-fn remove_beside<L: TableLayout>(
+fn remove_spilled<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (refusals, spill): (&mut Refusals, &mut Spill),
+    spill: &mut Spill,
     (probe, value): (&Probe, u64),
 ) -> bool {
-    let is_spilled = spill.take(&SpillKey::of(probe, value));
-    let removed = is_spilled || layout.remove(bytes, probe, value);
-    if removed {
-        refusals.removed(probe.segment);
-    }
-    if is_spilled {
+    if spill.take(&SpillKey::of(probe, value)) {
         return true;
     }
+    let removed = layout.remove(bytes, probe, value);
     // Spilled values are found by what lies in a slot: another one takes the slot that is free now.
     let others = removed && layout.has_values();
     if others && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {

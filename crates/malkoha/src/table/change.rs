@@ -93,6 +93,9 @@ impl Change for Fixed {
     #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.take(hash, value);
+        if removed && self.search.refusals.are_owed() {
+            self.pay(hash);
+        }
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -105,12 +108,14 @@ impl Change for Fixed {
         value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
-        let Self { bytes, search, spill, parts, .. } = self;
-        let (refusals, len) = (&mut search.refusals, &mut parts.len);
+        if self.search.refusals.are_owed() {
+            let removals = hashes.iter().enumerate();
+            return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
+        }
+        let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
         with_layout!(&self.kernel, layout => {
-            batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
-                let beside = (&mut *refusals, &mut *spill);
-                let removed = copies::remove(layout, bytes, beside, (probe, value(i)));
+            batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
+                let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
                 *len = len.saturating_sub(removed.into());
                 done(i, removed);
             });
@@ -155,9 +160,18 @@ impl Fixed {
     #[inline]
     fn take(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
-            let beside = (&mut self.search.refusals, &mut self.spill);
-            copies::remove(layout, &mut self.bytes, beside, (&layout.probe(hash), value))
+            let pair = (&layout.probe(hash), value);
+            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
         })
+    }
+
+    /// Lets a removal pay for what its segment owes.
+    #[cold]
+    #[inline(never)]
+    fn pay(&mut self, hash: u64) {
+        with_layout!(&self.kernel, layout => {
+            self.search.refusals.removed(layout.probe(hash).segment);
+        });
     }
 
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed,

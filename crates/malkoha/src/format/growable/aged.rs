@@ -12,7 +12,7 @@ use crate::expiry::{Expiring, Window};
 use crate::filter::{Filter, GrowableExpiringCuckooFilter};
 use crate::format::expiring::{Head, put_head};
 use crate::format::header::{check, impossible, sealed};
-use crate::format::{FileKind, HEADER_BYTES, ReadError};
+use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right};
 use crate::growable::Growing;
 use crate::key::KeyHasher;
 
@@ -166,7 +166,8 @@ impl StoredTimes {
         let (header, times) = piece.split_first_chunk().expect("as long as wanted");
         let (times, checksum) = times.split_last_chunk().expect("as long as wanted");
         let (head, blocks) = Head::of_times(header, KIND)?;
-        let right = u64::from_le_bytes(*checksum) == xxh3_64_with_seed(times, TIMES_CHECKSUM_SEED);
+        let found = xxh3_64_with_seed(times, TIMES_CHECKSUM_SEED);
+        let right = is_right(found, u64::from_le_bytes(*checksum));
         check(right, "checksum of times", HEADER_BYTES, blocks as u64)?;
         let (numbers, _) = times.as_chunks();
         let mut swept: Vec<u64> = numbers.iter().copied().map(u64::from_le_bytes).collect();

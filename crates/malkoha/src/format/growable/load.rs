@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
 use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
-use crate::format::{FileKind, HEADER_BYTES, ReadError, spilled};
+use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right, spilled};
 use crate::growable::{
     Form, Grid, GrowParts, Growing, Home, MAX_BUCKETS, MAX_DEPTH, PLACES, Pool, Record, Shape,
     is_sound,
@@ -248,7 +248,7 @@ impl GrowableLoader {
             }
             Stage::SpillChecksum => {
                 let stored = u64::from_le_bytes(field(part, 0));
-                if stored != self.checksum.digest() {
+                if !is_right(self.checksum.digest(), stored) {
                     return Err(ReadError::SpillChecksum);
                 }
                 Stage::Done
@@ -295,7 +295,7 @@ impl GrowableLoader {
         let mut checksum = Xxh3::with_seed(number as u64);
         checksum.update(&before);
         checksum.update(bytes);
-        if checksum.digest() != u64::from_le_bytes(field(stored, 0)) {
+        if !is_right(checksum.digest(), u64::from_le_bytes(field(stored, 0))) {
             let segment = u32::try_from(number).expect("counted by the header");
             let offset = self.taken - RECORD_BYTES as u64;
             return Err(ReadError::SegmentChecksum { segment, offset });
