@@ -1,5 +1,5 @@
-//! Plain loops of lookups. A lookup is inlined into each of them: `checks/run inlined` looks at what
-//! the compiler made of these functions.
+//! Plain loops of lookups. A lookup is inlined into each of them: `checks/run inlined` looks at
+//! what the compiler made of these functions.
 
 use std::error::Error;
 

@@ -25,8 +25,8 @@ use crate::store::{self, Store, change_by};
 /// shared=False, seed=None, key=None)
 ///
 /// A set that forgets a key when `ttl` has passed since it was added. Time is a number that
-/// advance() is given, in any unit: int(time.time()), say. A key is found for `ttl` always, and for at
-/// most one step of `resolution` longer, which is a fifteenth of `ttl` unless told.
+/// advance() is given, in any unit: int(time.time()), say. A key is found for `ttl` always, and for
+/// at most one step of `resolution` longer, which is a fifteenth of `ttl` unless told.
 #[pyclass(name = "ExpiringCuckooFilter", module = "malkoha", frozen, weakref)]
 pub(crate) struct PyExpiring {
     store: Store<store::Ages>,
@@ -101,8 +101,8 @@ impl PyExpiring {
         self.read(py, |set| set.times().2)
     }
 
-    /// The time that has passed since a key was added or refreshed, at most, and less than a step of
-    /// resolution too long; None if it is not in.
+    /// The time that has passed since a key was added or refreshed, at most, and less than a step
+    /// of resolution too long; None if it is not in.
     fn age(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let hash = key::hash(key, self.hasher)?;
         Ok(self.read(py, |set| set.age_hash(hash)))
@@ -114,8 +114,8 @@ impl PyExpiring {
         self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
-    /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it was
-    /// new within the window. Of threads that add one key at the same time, one is told so.
+    /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it
+    /// was new within the window. Of threads that add one key at the same time, one is told so.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)

@@ -27,9 +27,10 @@ const AGES: u64 = 100;
 /// Let sets whose keys expire, of ours and of others, take in keys and look them up, and print the
 /// ratios
 ///
-/// Each is built for the keys of one window at 0.1 %. Million operations a second of processor time,
-/// for two threads by the clock; medians of the runs. The check-and-insert is of a stream with each
-/// key twice. "Beyond" is how long a key is found after the window, on average and at most.
+/// Each is built for the keys of one window at 0.1 %. Million operations a second of processor
+/// time, for two threads by the clock; medians of the runs. The check-and-insert is of a stream
+/// with each key twice. "Beyond" is how long a key is found after the window, on average and at
+/// most.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -174,8 +175,8 @@ struct Memory {
 }
 
 impl Memory {
-    /// A steady stream of three windows; in the last one keys of all ages up to two windows are asked
-    /// for, ten times.
+    /// A steady stream of three windows; in the last one keys of all ages up to two windows are
+    /// asked for, ten times.
     fn of(mut window: impl Window, keys: usize, false_positives: f64) -> Self {
         let stream = Keys::new(2);
         // A thousandth of a window at a time.

@@ -67,9 +67,10 @@ fn table(args: &BuildsArgs, keys: u64) -> Result<Grid> {
     }
     let mut all = vec![0; usize::try_from(keys)?];
     Keys::new(args.seed).members(0, &mut all);
-    let bytes = args.layouts.first().map_or(Ok(keys * 2), |l| Ok(l.builder(keys).plan()?.bytes));
-    let bytes: Result<u64> = bytes;
-    let bytes = bytes?;
+    let bytes = match args.layouts.first() {
+        Some(layout) => layout.builder(keys).plan()?.bytes,
+        None => keys * 2,
+    };
     for run in 0..args.runs {
         for number in alternating(rows.len(), run) {
             rows[number].measure(&contenders, &all, bytes)?;

@@ -17,10 +17,8 @@ const ROUND: usize = 24 << 10;
 pub(super) fn partitioned(keys: &[u64], bytes: u64) -> Result<()> {
     let segments = usize::try_from(bytes)?.div_ceil(SEGMENT);
     let mut table = zeroed(segments * SEGMENT)?;
-    let (_, table, _) = {
-        // SAFETY: any bytes are a valid `u64`, and pages are aligned.
-        unsafe { table.align_to_mut::<u64>() }
-    };
+    // SAFETY: any bytes are a valid `u64`, and pages are aligned.
+    let (_, table, _) = unsafe { table.align_to_mut::<u64>() };
     let round = (segments * ROUND).min(keys.len());
     let mean = round.div_ceil(segments);
     // Random keys spread evenly: none has more than five standard deviations above the mean.

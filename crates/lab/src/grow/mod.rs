@@ -1,5 +1,5 @@
-//! What growth costs: rates, space and time at every doubling, copies, values, and what is left when
-//! all keys are gone.
+//! What growth costs: rates, space and time at every doubling, copies, values, and what is left
+//! when all keys are gone.
 
 mod copies;
 mod doublings;

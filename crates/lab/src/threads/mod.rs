@@ -50,7 +50,8 @@ pub trait Shared: Sync {
     }
 }
 
-/// Hands out inserts and lookups in even parts, as they are mixed; answers the sums of both numbers.
+/// Hands out inserts and lookups in even parts, as they are mixed; answers the sums of both
+/// numbers.
 fn rounds(
     inserts: &[u64],
     lookups: &[u64],
@@ -83,8 +84,8 @@ pub struct SharedContender {
 /// More are a mistake.
 const MOST_THREADS: usize = 1024;
 
-/// Measures all contenders, alternating, and prints rates and what more threads gain. Answers the rows
-/// that it wrote.
+/// Measures all contenders, alternating, and prints rates and what more threads gain. Answers the
+/// rows that it wrote.
 ///
 /// # Errors
 ///

@@ -61,8 +61,8 @@ pub fn locks() -> Vec<SharedContender> {
     ]
 }
 
-/// The filter that grows, from a thousandth of the keys: no growth is foreseen. Then 64 growing filters
-/// of one owner, each in a lock that lets readers in together.
+/// The filter that grows, from a thousandth of the keys: no growth is foreseen. Then 64 growing
+/// filters of one owner, each in a lock that lets readers in together.
 #[must_use]
 pub fn growing() -> Vec<SharedContender> {
     const FPR: f64 = 0.002;

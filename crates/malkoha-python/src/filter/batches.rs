@@ -5,10 +5,11 @@ macro_rules! batch_methods {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Adds many keys, as add() does each; nulls are left out. Takes what contains_many() takes.
+            /// Adds many keys, as add() does each; nulls are left out. Takes what contains_many()
+            /// takes.
             ///
-            /// If some find no place, an InsertError names their positions, and all others are in. Uses up
-            /// to `threads` threads where the filter is of fixed size.
+            /// If some find no place, an InsertError names their positions, and all others are in.
+            /// Uses up to `threads` threads where the filter is of fixed size.
             #[pyo3(signature = (keys, *, threads=None))]
             pub(crate) fn add_many(
                 &self,
@@ -27,8 +28,8 @@ macro_rules! batch_methods {
                 inserted.map_err(crate::errors::Raise::raise)
             }
 
-            /// Adds many keys, as add_unique() does each, in their order; returns a numpy array of booleans
-            /// that says which were new. Nulls are not. Takes what contains_many() takes.
+            /// Adds many keys, as add_unique() does each, in their order; returns a numpy array of
+            /// booleans that says which were new. Nulls are not. Takes what contains_many() takes.
             fn add_unique_many<'py>(
                 &self,
                 keys: &Bound<'py, PyAny>,
@@ -48,8 +49,8 @@ macro_rules! batch_methods {
                 mask.into_array()
             }
 
-            /// Removes many keys that were added, as discard() does each, in their order; returns a numpy
-            /// array of booleans that says which were in. Takes what contains_many() takes.
+            /// Removes many keys that were added, as discard() does each, in their order; returns a
+            /// numpy array of booleans that says which were in. Takes what contains_many() takes.
             fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let py = keys.py();
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;
