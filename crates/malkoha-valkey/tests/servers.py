@@ -1,5 +1,6 @@
 """Real servers on loopback, each with a directory and a port of its own."""
 
+import atexit
 import os
 import shutil
 import signal
@@ -45,7 +46,7 @@ def until(condition, what, seconds=30):
 
 
 class Server:
-    """A server that is stopped at the end of a `with` block."""
+    """A server that is stopped at the end of a `with` block, or with this process at the latest."""
 
     def __init__(self, kind, *options, password=None, first=()):
         self.kind = kind
@@ -56,6 +57,7 @@ class Server:
         self.port = free_port()
         self.directory = tempfile.mkdtemp(prefix="malkoha-module-")
         self.process = None
+        atexit.register(self.stop)
         self.start()
 
     def start(self):
@@ -69,7 +71,10 @@ class Server:
             "--logfile", "server.log", "--repl-diskless-sync-delay", "0",
             *self.options,
         ]
-        self.process = subprocess.Popen(command)
+        # What it says before it has its log. Not to our own output: who reads that would wait for
+        # the server too.
+        with open(f"{self.directory}/server.log", "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
         until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],
               f"the {self.kind} server starts: {self.directory}/server.log")
 
@@ -95,7 +100,11 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        if self.process.poll() is None:
+        self.stop()
+
+    def stop(self):
+        atexit.unregister(self.stop)
+        if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
