@@ -44,7 +44,7 @@ class Expiry(unittest.TestCase):
             with self.subTest(kind=kind), Server(kind) as server:
                 client = server.client(protocol=2)
                 run = client.execute_command
-                run("CF.RESERVE", "f", 100, "EXPIRE", 3600, "RESOLUTION", 600)
+                run("CF.RESERVE", "f", 100, "EXPIRE", 3600, "RESOLUTION", 600, "SEED", 1)
                 now = int(time.time() * SECOND)
                 self.assertEqual(run("CF.MADD", "f", *ITEMS), [1] * len(ITEMS))
                 self.assertEqual([run("CF.ADD", "f", "item0"), run("CF.COUNT", "f", "item0")], [1, 1])
@@ -95,7 +95,7 @@ class Expiry(unittest.TestCase):
             self.refused("do not expire", run, "CF.ADVANCE", "lasting", 1)
             self.refused("not found", run, "CF.ADVANCE", "none", 1)
             # One that must not grow: what is in can be seen again, and what expires makes room.
-            run("CF.RESERVE", "fixed", 4, "EXPIRE", 60, "EXPANSION", 0)
+            run("CF.RESERVE", "fixed", 4, "EXPIRE", 60, "EXPANSION", 0, "SEED", 1)
             self.assertEqual(run("CF.MADD", "fixed", *"abcdef"), [1, 1, 1, 1, -1, -1])
             self.assertEqual(run("CF.MADD", "fixed", *"abcd"), [1, 1, 1, 1])
             run("CF.ADVANCE", "fixed", int(time.time() * SECOND) + HOUR)
@@ -172,6 +172,22 @@ class Expiry(unittest.TestCase):
                 primary.start()
                 client = primary.client(protocol=2)
                 self.assertEqual([digest(client, key) for key in keys], wanted)
+
+    def test_steps_that_begin_during_a_command(self):
+        """Replicas hear of the time once for each piece of a command, before what it changed."""
+        with Server("redis") as primary, Server("redis") as replica:
+            client, other = primary.client(protocol=2), replica.client()
+            other.replicaof("127.0.0.1", primary.port)
+            until(lambda: other.info("replication")["master_link_status"] == "up", "link")
+            for transaction in [False, True]:
+                client.execute_command("CF.RESERVE", "f", 100, "EXPIRE", 0.2, "RESOLUTION", 0.001)
+                for words in [["CF.MADD", "f"], ["CF.INSERTNX", "f", "ITEMS"], ["CF.MDEL", "f"]]:
+                    with client.pipeline(transaction) as pipe:
+                        pipe.execute_command(*words, *range(50_000))
+                        pipe.execute()
+                    client.wait(1, 30_000)
+                    self.assertEqual(digest(client, "f"), digest(other, "f"), (transaction, words))
+                client.delete("f")
 
     def test_clocks_alone_let_items_expire(self):
         """Nothing is written meanwhile, so replicas are told nothing."""

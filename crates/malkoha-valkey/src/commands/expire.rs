@@ -6,7 +6,7 @@
 //! bit. Lookups ask the clock of the server that they run on, and change nothing.
 
 use super::options::number;
-use super::{CommandError, filter_mut};
+use super::{CommandError, filter_mut, unless_lent};
 use crate::server::{Args, Context};
 use crate::value::StoredFilter;
 
@@ -28,15 +28,13 @@ pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandE
 
 /// What comes before a filter is changed. It waits until nobody reads the filter beside the server,
 /// where it can, since changing it would copy it. Where items expire, the filter is told the time,
-/// and replicas too.
+/// and replicas too: right before the command, since what it changes is replicated after that.
 pub(super) fn before_change(
     context: &Context,
     args: &Args<'_>,
     filter: &mut StoredFilter,
 ) -> Result<(), CommandError> {
-    if filter.is_lent() && context.can_wait() {
-        return Err(CommandError::Lent);
-    }
+    unless_lent(context, filter)?;
     if filter.table().expiring().is_none() {
         return Ok(());
     }

@@ -62,6 +62,7 @@ impl Many {
     /// Does some of the items that are left.
     fn work(&mut self, context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
         let begun = Instant::now();
+        self.before_piece(context, args)?;
         let start = self.first + self.outcomes.len();
         while self.first + self.outcomes.len() < args.len() {
             let from = self.first + self.outcomes.len();
@@ -73,6 +74,18 @@ impl Many {
         }
         self.replicate(context, args, start);
         Ok(())
+    }
+
+    /// Tells the time once for a piece, and not for each batch: replicas hear of all that the piece
+    /// changed after that.
+    fn before_piece(&self, context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+        if self.verb == Verb::Exists {
+            return Ok(());
+        }
+        match delete::existing(&mut context.open_mut(args, 1), CommandError::GONE)? {
+            Value::Filter(filter) => expire::before_change(context, args, filter),
+            Value::RedisBloom(_) | Value::Loading(_) => Ok(()),
+        }
     }
 
     fn some(
@@ -93,17 +106,13 @@ impl Many {
         let mut key = context.open_mut(args, 1);
         if self.verb == Verb::Delete {
             let removed = match delete::existing(&mut key, CommandError::GONE)? {
-                Value::Filter(filter) => {
-                    expire::before_change(context, args, filter)?;
-                    filter.remove_all(items)
-                }
+                Value::Filter(filter) => filter.remove_all(items),
                 Value::RedisBloom(chain) => items.iter().map(|item| chain.remove(item)).collect(),
                 Value::Loading(_) => return Err(CommandError::LOADING),
             };
             self.outcomes.extend(removed.into_iter().map(Outcome::from));
         } else {
             let filter = filter_mut(&mut key)?.ok_or(CommandError::GONE)?;
-            expire::before_change(context, args, filter)?;
             let added = filter.insert_all(items, self.verb == Verb::AddAbsent, limit(context));
             self.outcomes.extend(added.into_iter().map(Outcome::from));
         }

@@ -106,6 +106,11 @@ fn limit(context: &Context) -> u64 {
     if context.must_obey() { u64::MAX } else { max_filter_bytes() }
 }
 
+/// Puts the command off while a thread reads the filter, where that can be.
+fn unless_lent(context: &Context, filter: &StoredFilter) -> Result<(), CommandError> {
+    if filter.is_lent() && context.can_wait() { Err(CommandError::Lent) } else { Ok(()) }
+}
+
 /// A key's filter that is all ours; an error if it is being loaded or something else.
 fn filter<'k>(key: &'k Key<'_>) -> Result<Option<&'k StoredFilter>, CommandError> {
     match key.get()? {
