@@ -13,14 +13,17 @@ MANY = 6_000
 
 class Long(unittest.TestCase):
     def each(self, protocols=(2, 3)):
+        """All servers and protocols; the database is empty each time, and replicas agree in the end."""
         for kind in KINDS:
-            with self.subTest(kind=kind), Server(kind) as server, Server(kind) as replica:
+            with Server(kind) as server, Server(kind) as replica:
                 other = replica.client()
                 other.replicaof("127.0.0.1", server.port)
                 until(lambda: other.info("replication")["master_link_status"] == "up", "link")
                 for protocol in protocols:
                     client = server.client(protocol=protocol)
                     client.flushall()
+                    # Told if a test fails.
+                    self.case = f"{kind}, RESP{protocol}"
                     yield server, client, other, protocol
                 client.wait(1, 30_000)
                 keys = client.keys()
@@ -28,11 +31,15 @@ class Long(unittest.TestCase):
                 self.assertEqual([digest(client, key) for key in keys],
                                  [digest(other, key) for key in keys])
 
+    def shortDescription(self):
+        return getattr(self, "case", None)
+
     def test_many_items_in_one_command(self):
         for server, client, other, protocol in self.each():
             run = client.execute_command
             items = [f"item{number}" for number in range(MANY)]
-            run("CF.RESERVE", "f", 1000, "ERROR", 1e-6)
+            # With a seed, or now and then an item would look like another one.
+            run("CF.RESERVE", "f", 1000, "ERROR", 1e-6, "SEED", 1)
             self.assertEqual(run("CF.INSERT", "f", "ITEMS", *items), [1] * MANY)
             self.assertEqual(run("CF.MADD", "g", *items), [1] * MANY)
             self.assertEqual(run("CF.INSERTNX", "f", "ITEMS", *items[100:], *"abc"),
@@ -42,10 +49,10 @@ class Long(unittest.TestCase):
             self.assertEqual(run("CF.MDEL", "f", "none", *items[:MANY // 2]), [0] + [1] * (MANY // 2))
             self.assertEqual(client.cf().info("f")[b"Number of items inserted"] if protocol == 3 else
                              client.cf().info("f").insertedNum, MANY // 2 + 3)
-            run("CF.RESERVE", "fixed", 5000, "EXPANSION", 0)
+            run("CF.RESERVE", "fixed", 5000, "EXPANSION", 0, "ERROR", 1e-6, "SEED", 1)
             added = run("CF.MADD", "fixed", *items)
             self.assertEqual(sum(bool(one) and one != -1 for one in added), 5000)
-            run("CF.RESERVE", "short", 5000, "EXPIRE", 3600, "ERROR", 1e-6)
+            run("CF.RESERVE", "short", 5000, "EXPIRE", 3600, "ERROR", 1e-6, "SEED", 1)
             self.assertEqual(run("CF.INSERTNX", "short", "ITEMS", *items, *items), [1] * MANY + [0] * MANY)
             self.assertEqual(run("CF.MDEL", "short", *items[10:], *items[10:20]),
                              [1] * (MANY - 10) + [0] * 10)
@@ -61,7 +68,7 @@ class Long(unittest.TestCase):
             pipe = client.pipeline(transaction=False)
             pipe.execute_command("CF.MADD", "order", *items)
             pipe.execute_command("CF.COUNT", "order", f"item{MANY - 1}")
-            self.assertEqual(pipe.execute()[1], 1)
+            self.assertGreaterEqual(pipe.execute()[1], 1)
 
     def test_large_filters(self):
         """Dumps, files, unions and sweeps are done beside the server, and others wait for nothing but
@@ -96,12 +103,34 @@ class Long(unittest.TestCase):
             self.assertEqual(run("CF.DUMP", "loaded"), file)
             # Once more, into what is there.
             run("CF.MERGE", "union", "b")
-            self.assertEqual(run("CF.COUNT", "union", "item199999"), 2)
+            self.assertGreaterEqual(run("CF.COUNT", "union", "item199999"), 2)
             size = client.memory_usage("short")
             run("CF.ADVANCE", "short", int(time.time() + 7200) * 1000)
             run("CF.COMPACT", "short")
             self.assertLess(client.memory_usage("short"), size // 2)
             client.delete("b", "loaded")
+
+    def test_merges_of_the_same_filters_come_one_after_the_other(self):
+        with Server("redis") as server:
+            client, outcomes = server.client(protocol=2), []
+            items = [f"item{number}" for number in range(90_000)]
+            for number, key in enumerate("abc"):
+                client.execute_command("CF.RESERVE", key, 30_000, "SEED", 1)
+                client.execute_command("CF.MADD", key, *items[number * 30_000:][:30_000])
+            client.execute_command("CF.RESERVE", "union", 90_000, "SEED", 1)
+
+            def merge(*words):
+                outcomes.append(server.client(protocol=2).execute_command("CF.MERGE", *words))
+
+            # Each into what another one changes.
+            threads = [threading.Thread(target=merge, args=words) for words in [
+                ("union", "a", "a"), ("union", "b"), ("union", "c"), ("c", "union")]]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(outcomes, [b"OK"] * 4)
+            self.assertTrue(all(client.execute_command("CF.MEXISTS", "union", *items)))
 
     def test_others_are_served_and_see_what_was_done(self):
         with Server("redis") as server:

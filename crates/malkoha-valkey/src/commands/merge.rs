@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{CommandError, filter_mut, limit};
-use crate::server::{Args, Context, Key};
+use super::{CommandError, filter_mut, limit, unless_lent};
+use crate::server::{Args, Context, Given, Key};
 use crate::value::{StoredFilter, Table, Value};
 
 /// Bytes of filters that are merged at once.
@@ -14,6 +14,13 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     let name = args.get(1);
     if args.iter(2).any(|source| source == name) {
         return Err(CommandError::MERGE_INTO_ITSELF);
+    }
+    // One of them may be what another merge or a sweep replaces. Before any is lent for this one,
+    // since a source may be named twice.
+    for index in 1..args.len() {
+        if let Some(filter) = whole(&mut context.open(args, index))? {
+            unless_lent(context, filter)?;
+        }
     }
     let mut bytes = 0;
     // The destination first, or what it becomes like.
@@ -36,7 +43,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
         return Err(CommandError::NO_MEMORY);
     }
     let (limit, lent) = (limit(context), tables.clone());
-    let work = move |_: crate::server::Given<'_>| {
+    let work = move |_: Given<'_>| {
         let union = StoredFilter::union(properties, deleted, &tables, limit);
         // Here, or the last of them would be freed while the server waits.
         drop(tables);
