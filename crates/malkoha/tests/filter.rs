@@ -291,7 +291,8 @@ fn building_from_a_slice_keeps_every_key() {
     }
 }
 
-/// What is read once makes the same filter as a slice, whether its length is known or a capacity is.
+/// What is read once makes the same filter as a slice, whether its length is known or a capacity
+/// is.
 #[test]
 fn building_from_an_iterator_is_building_from_a_slice() {
     let keys: Vec<u64> = (0..1_000_000).collect();
@@ -306,8 +307,23 @@ fn building_from_an_iterator_is_building_from_a_slice() {
     assert!(matches!(refused, malkoha::BuildError::Insert(InsertError::Full { .. })), "{refused}");
 }
 
-/// Hashes that somebody chose to lie in one segment take no more memory than others, and are
-/// refused by name.
+/// Iterators may have no end, or begin anew after it.
+#[test]
+fn building_from_an_iterator_ends() {
+    for capacity in [1_000, 1_000_000] {
+        let builder = CuckooFilter::builder().capacity(capacity).fpr(0.01);
+        let refused = builder.build_from_iter(0_u64..).unwrap_err();
+        assert!(matches!(refused, malkoha::BuildError::Insert(_)), "{refused}");
+        let mut next = 0_u64;
+        let again = std::iter::from_fn(|| {
+            next += 1;
+            (!next.is_multiple_of(700)).then_some(next)
+        });
+        assert_eq!(builder.build_from_iter(again).unwrap().len(), 699);
+    }
+}
+
+/// Hashes that somebody chose to lie in one segment, where there is no room for all of them.
 #[test]
 fn a_batch_for_one_segment_is_refused_by_name() {
     let mut filter =

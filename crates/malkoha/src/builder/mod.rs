@@ -288,8 +288,8 @@ where
     /// Builds a filter of these keys, for as many keys as there are unless a capacity was given.
     /// The fastest way to fill a filter of fixed size: segment by segment, each in cache.
     ///
-    /// Takes some 9 bytes meanwhile for each of at most 24,576 keys a segment, whatever the number of
-    /// keys: less than two thirds of the size of a filter with slots of 12 bits.
+    /// Takes some 9 bytes meanwhile for each of at most 24,576 keys a segment, whatever the number
+    /// of keys: less than two thirds of the size of a filter with slots of 12 bits.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -309,9 +309,9 @@ where
         Ok(filter)
     }
 
-    /// [`build_from`](Self::build_from) for keys that are read once, on one thread. No more is kept of
-    /// them meanwhile than by that, if a capacity was given or the iterator knows its length; else a
-    /// hash of 8 bytes for each key.
+    /// [`build_from`](Self::build_from) for keys that are read once, on one thread. It takes as
+    /// much memory as that if a capacity was given or the iterator knows its length, and otherwise 8
+    /// bytes more for each key.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -324,7 +324,7 @@ where
     ///
     /// # Errors
     ///
-    /// As [`build_from`](Self::build_from).
+    /// As [`build_from`](Self::build_from). No more keys are read then.
     pub fn build_from_iter<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,

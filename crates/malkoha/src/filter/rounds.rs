@@ -62,7 +62,8 @@ pub(crate) fn insert_on_threads(
     })
 }
 
-/// Inserts hashes as they come, of which so many are expected; returns whether all are in.
+/// Inserts hashes as they come, of which so many are expected, until one finds no place; returns
+/// whether all are in.
 pub(crate) fn insert_stream(
     table: &mut impl Change,
     hashes: impl Iterator<Item = u64>,
@@ -74,7 +75,8 @@ pub(crate) fn insert_stream(
     loop {
         chunk.clear();
         chunk.extend(hashes.by_ref().take(CHUNK));
-        let is_end = chunk.is_empty();
+        // It is not asked again: some iterators would begin anew.
+        let is_end = chunk.len() < CHUNK;
         match &mut rounds {
             None => table.insert_batch(&chunk, |_| 0, |_| are_in = false),
             Some(rounds) => {
@@ -86,7 +88,7 @@ pub(crate) fn insert_stream(
                 }
             }
         }
-        if is_end {
+        if is_end || !are_in {
             return are_in;
         }
     }
