@@ -214,7 +214,9 @@ impl Times {
     #[inline(always)]
     pub(crate) fn age(&self, block: usize, label: u64) -> Option<u64> {
         let swept = self.swept[block];
-        let age = (swept.wrapping_sub(label) & self.label_mask) + (self.epoch - swept);
+        let age = swept.wrapping_sub(label) & self.label_mask;
+        // A file that somebody made has labels of before epoch 0.
+        let age = age.saturating_add(self.epoch - swept);
         (age <= self.window.steps.into()).then_some(age)
     }
 
@@ -343,6 +345,15 @@ mod tests {
                 assert_eq!(times.age(0, label), None);
             }
         }
+    }
+
+    /// No set writes one, but a file may have it: its age once overflowed.
+    #[test]
+    fn labels_of_before_the_first_epoch_expire() {
+        let mut times = Times::new(Window { ttl: 255, steps: 255 }, 1, 1);
+        assert_eq!(times.age(0, 1), Some(255));
+        times.advance(u64::MAX);
+        assert_eq!(times.age(0, 1), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What holds of the kind that grows: memory follows the keys that live.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use malkoha::{Builder, GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
 
 const HOUR: u64 = 3_600;
@@ -145,6 +147,20 @@ fn damaged_pieces_are_refused() {
     // A file has another form, and pieces are no file.
     assert!(put_together(&filter.to_bytes(), 1000).is_none());
     assert!(GrowableExpiringCuckooFilter::from_bytes(&bytes).is_err());
+}
+
+/// A header with more times than 32 bits can count bytes of: their length once overflowed there.
+#[test]
+fn a_header_that_lies_about_its_times_is_refused() {
+    let bytes = pieces(&of(10));
+    for blocks in [0, 2, 1 << 29, u64::from(u32::MAX), u64::MAX] {
+        let mut lying = bytes.clone();
+        lying[96..104].copy_from_slice(&blocks.to_le_bytes());
+        let checksum = xxh3_64_with_seed(&lying[..120], u64::MAX);
+        lying[120..128].copy_from_slice(&checksum.to_le_bytes());
+        assert!(put_together(&lying, 1000).is_none(), "{blocks}");
+    }
+    assert!(put_together(&bytes, 1000).is_some());
 }
 
 /// Asking for a later time says what is true then.

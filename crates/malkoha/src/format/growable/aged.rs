@@ -30,8 +30,8 @@ impl GrowableExpiringCuckooFilter {
     /// Piece `number` of the set as it is, from 0; `None` beyond the last. A
     /// [`GrowableExpiringLoader`](crate::GrowableExpiringLoader) makes a set of all of them that
     /// does exactly what this one does from then on. Unlike [`write_to`](Self::write_to) it neither
-    /// copies nor sweeps the set, and the pieces are no file. At most 500 KiB, in O(1) for a segment
-    /// and O(segments) for the first two pieces.
+    /// copies nor sweeps the set, and the pieces are no file. At most 500 KiB, in O(1) for a
+    /// segment and O(segments) for the first two pieces.
     #[must_use]
     pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
         match number.checked_sub(1) {
@@ -127,8 +127,10 @@ impl GrowableExpiringLoader {
         match self.start.first_chunk() {
             None => Ok(HEADER_BYTES),
             Some(header) => {
-                let (_, blocks) = Head::of_times(header, KIND)?;
-                Ok(HEADER_BYTES + 8 * (blocks + labels(header)?) + CHECKSUM_BYTES)
+                let (head, blocks) = Head::of_times(header, KIND)?;
+                let numbers = blocks as u64 + (1 << head.window.label_bits());
+                let bytes = 8 * numbers + (HEADER_BYTES + CHECKSUM_BYTES) as u64;
+                usize::try_from(bytes).map_err(|_| ReadError::Memory(bytes))
             }
         }
     }
@@ -152,12 +154,6 @@ impl GrowableExpiringLoader {
         let set = set.map_or_else(|| impossible("times", HEADER_BYTES, blocks as u64), Ok)?;
         Ok(Filter::new(set, hasher))
     }
-}
-
-/// How many labels the window of a header has.
-fn labels(header: &[u8; HEADER_BYTES]) -> Result<usize, ReadError> {
-    let (head, _) = Head::of_times(header, KIND)?;
-    Ok(1 << head.window.label_bits())
 }
 
 impl StoredTimes {
