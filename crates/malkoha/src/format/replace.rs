@@ -1,6 +1,6 @@
 //! Replacing a file as a whole.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,10 +14,11 @@ pub(crate) fn replace_file(
     // What a link leads to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-    let (file, temporary) = new_file_beside(&path)?;
+    let permissions = fs::metadata(&path).ok().map(|old| old.permissions());
+    let (file, temporary) = new_file_beside(&path, permissions.as_ref())?;
     let written = write(&file).and_then(|()| {
-        if let Ok(old) = fs::metadata(&path) {
-            file.set_permissions(old.permissions())?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
         }
         file.sync_all()?;
         fs::rename(&temporary, &path)
@@ -35,16 +36,50 @@ pub(crate) fn replace_file(
 }
 
 /// A file that nobody else has, whatever other threads and processes save at the same time. Its
-/// name is short, since that of `path` may be as long as names can be.
-fn new_file_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+/// name is short, since that of `path` may be as long as names can be. Nobody can read it who could
+/// not read the file of these permissions: it may hold the key of a hash.
+fn new_file_beside(path: &Path, old: Option<&Permissions>) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    if let Some(old) = old {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(old.mode() & 0o777);
+    }
+    #[cfg(not(unix))]
+    let _ = old;
     loop {
         let number = NUMBER.fetch_add(1, Relaxed);
         let temporary = path.with_file_name(format!(".malkoha.{}.{number}", std::process::id()));
-        match File::create_new(&temporary) {
+        match options.open(&temporary) {
             // Left by a process with this id that was ended, or put there as a trap.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             file => return Ok((file?, temporary)),
+        }
+    }
+}
+
+#[cfg(all(test, unix, not(any(loom, shuttle))))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_only_its_owner_may_read_stays_so_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret.mlk");
+        fs::write(&path, "old").unwrap();
+        let mode = |of: fs::Metadata| of.permissions().mode() & 0o777;
+        for wanted in [0o600, 0o400, 0o640] {
+            fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
+            replace_file(&path, |file| {
+                assert_eq!(mode(file.metadata()?) & !wanted, 0);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(mode(fs::metadata(&path).unwrap()), wanted);
         }
     }
 }
