@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::table;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::table::Fixed;
 use crate::table::kernel::with_layout;
 use crate::table::traits::{Change, Lookup};
+use crate::table::{Fixed, batch};
 
 #[path = "../../../tests/support/random.rs"]
 mod random;
@@ -79,7 +79,7 @@ impl Pair {
     /// One call of the table; returns how many hashes it was given.
     fn step(&mut self, limit: usize) -> usize {
         let full = self.members.len() >= limit;
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 | 1 if !full => {
                 let hash = self.hash();
                 if self.table.insert(hash, 0).is_ok() {
@@ -120,7 +120,25 @@ impl Pair {
                 }
                 hashes.len()
             }
-            7 => {
+            7 if !full => {
+                let (hashes, mut left) = (self.hashes(), Vec::new());
+                let words: Vec<[u8; 8]> = hashes.iter().map(|hash| hash.to_le_bytes()).collect();
+                let bytes = &mut *self.table.bytes;
+                with_layout!(&self.table.kernel, layout => {
+                    // SAFETY: the function asks nothing of its callers.
+                    unsafe { batch::offer_in_cache(layout, bytes, 0, &words, &mut left) };
+                });
+                self.table.parts.len += (hashes.len() - left.len()) as u64;
+                let mut left = left.into_iter().peekable();
+                for &hash in &hashes {
+                    if left.next_if_eq(&hash).is_none() {
+                        self.added(hash);
+                    }
+                }
+                assert_eq!(left.next(), None, "they are in the order of the batch");
+                hashes.len()
+            }
+            8 => {
                 let hash = self.hash();
                 let copies = self.count(hash);
                 assert_eq!(
