@@ -1,8 +1,8 @@
-//! Any bytes, read as filters and maps of every kind: an error, or something that every operation works
-//! on and that its own file gives again; and no panic.
+//! Any bytes, read as filters and maps of every kind: an error, or something that every operation
+//! works on and that its own file gives again; and no panic.
 //!
-//! The library takes all checksums for right when a fuzzer runs it, or the fuzzer would never get past
-//! them.
+//! The library takes all checksums for right when a fuzzer runs it, or the fuzzer would never get
+//! past them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,7 +23,7 @@ macro_rules! operate {
         let keys: Vec<u64> = (0..64).collect();
         let _ = $filter.insert_many(&$entries);
         $filter.contains_many(&keys);
-        keys.iter().for_each(|key| drop($filter.count(key)));
+        keys.iter().for_each(|key| _ = $filter.count(key));
         $filter.entries().take(1 << 12).for_each(drop);
         let _ = reopened!($any, $filter);
         let _ = $remove;
