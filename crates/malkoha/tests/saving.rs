@@ -101,9 +101,9 @@ fn what_is_saved_while_time_runs_is_read() {
     });
 }
 
-/// A crowd of keys splits one part again and again while the filter is copied. A table below that is
-/// opened behind a copy's back, of a part that could be split when it was copied, must not come into
-/// it. Such a moment is rarely met here.
+/// A crowd of keys splits one part again and again while the filter is copied. A table below may be
+/// opened for a part that could still be split when it was copied: that table must not come into
+/// the copy. Such a moment is rarely met here.
 #[test]
 fn what_is_saved_while_a_crowd_opens_tables_below_is_read() {
     let builder: Builder<GrowableConcurrentCuckooFilter> = Builder::new();

@@ -30,7 +30,8 @@ impl CuckooFilter {
 
     /// A filter of exactly these keys, sized for them, with at most this false-positive rate.
     ///
-    /// Keeps a hash of 8 bytes for each key while it builds, if the iterator does not know its length.
+    /// Keeps a hash of 8 bytes for each key while it builds, if the iterator does not know its
+    /// length.
     ///
     /// # Errors
     ///

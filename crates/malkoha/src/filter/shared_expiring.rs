@@ -189,7 +189,8 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
         self.see_many(keys, false)
     }
 
-    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same length.
+    /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
+    /// length.
     ///
     /// # Errors
     ///

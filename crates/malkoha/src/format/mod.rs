@@ -142,8 +142,8 @@ pub enum ReadError {
     Memory(u64),
 }
 
-/// Whether a checksum is the one that the file has. To a fuzzer each is, or it would get no further:
-/// `cargo fuzz` says that it compiles for one.
+/// Whether a checksum is the one that the file has. For a fuzzer, each is: it would otherwise get
+/// no further. `cargo fuzz` sets `fuzzing` when it compiles.
 fn is_right(found: u64, stored: u64) -> bool {
     found == stored || cfg!(fuzzing)
 }

@@ -26,9 +26,8 @@ const FIRST_ROOM: u64 = 100;
 /// so it is chosen by a feature and not by the platform.
 const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
 
-/// Room in a grown segment, in hundredths of what its keys fill: its load
-/// falls to 0.8, or it takes the next size that an allocator has, which is up to a quarter
-/// more.
+/// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8, or it takes
+/// the next size that an allocator has, which is up to a quarter more.
 const GROWN_ROOM: u64 = if FILLS_SIZES { 106 } else { ROOM };
 
 /// Sizes that are tried for a segment before one of its keys is stashed.

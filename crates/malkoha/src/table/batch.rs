@@ -59,8 +59,8 @@ vectorized! {
 
 vectorized! {
     /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
-    /// are in cache. Hashes, in little-endian order, that got no slot at once are added to
-    /// `left`.
+    /// are in cache. The bytes of `hashes` are in little-endian order. Those that got no slot at
+    /// once are added to `left`.
     ///
     /// # Safety
     ///
@@ -115,8 +115,8 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
 /// overlap their misses too.
 const WAITING: usize = 16;
 
-/// Inserts all hashes. Calls
-/// `refused(i)` for each hash that found no place; number `i` has the value `value(i)`.
+/// Inserts all hashes. Calls `refused(i)` for each hash that found no place; number `i` has the
+/// value `value(i)`.
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],

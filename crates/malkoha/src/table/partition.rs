@@ -14,8 +14,8 @@ use crate::threads::side_by_side;
 
 /// A table of fewer bytes lies in cache anyway.
 const WORTHWHILE_BYTES: u64 = 2 << 20;
-/// Fewer hashes a segment do not pay for bringing the segment into cache: with 1900 a segment, the ring
-/// of unsorted batches is faster.
+/// Fewer hashes a segment do not pay for bringing the segment into cache: with 1900 a segment, the
+/// ring of unsorted batches is faster.
 const WORTHWHILE_HASHES: usize = 4096;
 /// Hashes a segment sorted at a time: what bounds the memory, at some 9 bytes each.
 const HASHES_PER_SEGMENT: usize = 24 << 10;
