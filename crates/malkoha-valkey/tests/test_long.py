@@ -132,6 +132,32 @@ class Long(unittest.TestCase):
             self.assertEqual(outcomes, [b"OK"] * 4)
             self.assertTrue(all(client.execute_command("CF.MEXISTS", "union", *items)))
 
+    def test_dumps_do_not_pass_changes_that_wait(self):
+        with Server("redis") as server:
+            client = server.client(protocol=2)
+            run = client.execute_command
+            for key in ["f", "other"]:
+                run("CF.RESERVE", key, 160_000, "SEED", 1)
+                run("CF.MADD", key, *[f"item{number}" for number in range(160_000)])
+            blocked = lambda: client.info("clients")["blocked_clients"]
+
+            def begun(*words):
+                """A command that waits, or has been done: its thread and reply."""
+                other, replies, before = server.client(protocol=2), [], blocked()
+                thread = threading.Thread(target=lambda: replies.append(other.execute_command(*words)))
+                thread.start()
+                until(lambda: blocked() > before or not thread.is_alive(), words)
+                return thread, replies
+
+            # Keeps the thread that works beside the server, so that the first dump must wait.
+            commands = [begun("CF.MERGE", "union", *["other"] * 8), begun("CF.DUMP", "f"),
+                        begun("CF.ADD", "f", "late"), begun("CF.DUMP", "f")]
+            for thread, _ in commands:
+                thread.join()
+            _, first, _, second = [replies[0] for _, replies in commands]
+            self.assertTrue(first != second)
+            self.assertTrue(second == run("CF.DUMP", "f"))
+
     def test_others_are_served_and_see_what_was_done(self):
         with Server("redis") as server:
             client, other = server.client(protocol=2), server.client(protocol=2)

@@ -14,7 +14,7 @@ pub(crate) enum CommandError {
     Arity,
     /// The key holds something else.
     WrongType,
-    /// A thread reads the filter: the command waits until it has done so.
+    /// A thread reads the filter, or a change that waits for it comes first: the command waits too.
     Lent,
     Message(Cow<'static, str>),
 }

@@ -107,8 +107,12 @@ fn limit(context: &Context) -> u64 {
 }
 
 /// Puts the command off while a thread reads the filter, where that can be.
-fn unless_lent(context: &Context, filter: &StoredFilter) -> Result<(), CommandError> {
-    if filter.is_lent() && context.can_wait() { Err(CommandError::Lent) } else { Ok(()) }
+fn unless_lent(context: &Context, filter: &mut StoredFilter) -> Result<(), CommandError> {
+    if filter.is_lent() && context.can_wait() {
+        filter.wait_for_table();
+        return Err(CommandError::Lent);
+    }
+    Ok(())
 }
 
 /// A key's filter that is all ours; an error if it is being loaded or something else.

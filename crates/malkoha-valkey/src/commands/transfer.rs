@@ -115,6 +115,9 @@ pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     if stored.older().is_some() {
         return Err(CommandError::OF_REDISBLOOM);
     }
+    if stored.is_waited_for() && context.can_wait() {
+        return Err(CommandError::Lent);
+    }
     let (is_little, table) = (stored.bytes() < LITTLE, stored.lend());
     let work = move |given: Given<'_>| given.reply_bytes(&table.to_bytes());
     context.beside(args, is_little, 1, work, |_, _, ()| Ok(()))

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
 
@@ -43,47 +44,51 @@ impl From<Unlike> for NotUnited {
 /// Items that are added between two looks at the limit: few enough that a filter cannot run away.
 const BATCH: usize = 1024;
 
+/// How long a change that waits keeps others from borrowing the table, after each look whether it
+/// has been given back. Looks are a millisecond apart, or more where the server has much to do.
+const PRECEDENCE: Duration = Duration::from_millis(100);
+
 /// Where a filter has its table: its own, or one that others read beside the server too.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
 enum Place {
     Own(Table),
-    /// None while it changes hands.
-    Lent(Option<Arc<Table>>),
+    /// None while it changes hands; and when a change last had to wait.
+    Lent(Option<Arc<Table>>, Option<Instant>),
 }
 
 impl Place {
     fn get(&self) -> &Table {
         match self {
             Self::Own(table) => table,
-            Self::Lent(table) => table.as_ref().expect("it is somewhere"),
+            Self::Lent(table, _) => table.as_ref().expect("it is somewhere"),
         }
     }
 
     /// A table of its own: a copy, if it is lent still.
     fn own(&mut self) -> &mut Table {
-        if let Self::Lent(table) = self {
+        if let Self::Lent(table, _) = self {
             let table = table.take().expect("it is somewhere");
             *self = Self::Own(Arc::unwrap_or_clone(table));
         }
         match self {
             Self::Own(table) => table,
-            Self::Lent(_) => unreachable!("it has just become its own"),
+            Self::Lent(..) => unreachable!("it has just become its own"),
         }
     }
 
     fn lend(&mut self) -> Arc<Table> {
-        let place = mem::replace(self, Self::Lent(None));
+        let place = mem::replace(self, Self::Lent(None, None));
         let table = match place {
             Self::Own(table) => Arc::new(table),
-            Self::Lent(table) => table.expect("it is somewhere"),
+            Self::Lent(table, _) => table.expect("it is somewhere"),
         };
-        *self = Self::Lent(Some(Arc::clone(&table)));
+        *self = Self::Lent(Some(Arc::clone(&table)), None);
         table
     }
 
     fn is_lent(&self) -> bool {
-        matches!(self, Self::Lent(Some(table)) if Arc::strong_count(table) > 1)
+        matches!(self, Self::Lent(Some(table), _) if Arc::strong_count(table) > 1)
     }
 }
 
@@ -153,9 +158,21 @@ impl StoredFilter {
         self.table.is_lent()
     }
 
+    /// Notes that a change waits until the table has been given back.
+    pub(crate) fn wait_for_table(&mut self) {
+        if let Place::Lent(_, waited) = &mut self.table {
+            *waited = Some(Instant::now());
+        }
+    }
+
+    /// Whether a change waits: who borrowed the table now could keep it waiting for ever.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        matches!(&self.table, Place::Lent(_, Some(at)) if at.elapsed() < PRECEDENCE)
+    }
+
     /// Whether it has this very table, which was lent, still.
     pub(crate) fn still_has(&self, table: &Arc<Table>) -> bool {
-        matches!(&self.table, Place::Lent(Some(lent)) if Arc::ptr_eq(lent, table))
+        matches!(&self.table, Place::Lent(Some(lent), _) if Arc::ptr_eq(lent, table))
     }
 
     /// The time that it must be told at `now` before it is changed, if its items expire and another
