@@ -43,13 +43,13 @@ pub(crate) struct Arguments {
     no_verify: bool,
 
     #[command(flatten)]
+    now: NowArgs,
+
+    #[command(flatten)]
     places: PlaceArgs,
 
     #[command(flatten)]
     keys: KeyArgs,
-
-    #[command(flatten)]
-    now: NowArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {

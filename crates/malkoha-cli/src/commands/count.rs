@@ -49,10 +49,10 @@ pub(crate) struct Arguments {
     threads: ThreadArgs,
 
     #[command(flatten)]
-    keys: KeyArgs,
+    now: NowArgs,
 
     #[command(flatten)]
-    now: NowArgs,
+    keys: KeyArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {

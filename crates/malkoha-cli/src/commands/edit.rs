@@ -67,38 +67,38 @@ struct EditArgs {
     threads: ThreadArgs,
 
     #[command(flatten)]
-    keys: KeyArgs,
-
-    #[command(flatten)]
     now: NowArgs,
 
     /// Print the summary as a JSON record
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Add lines to a filter file
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_ADD)]
 pub(crate) struct Add {
-    #[command(flatten)]
-    edit: EditArgs,
-
     /// Add every line, also one that is in, and as often as it occurs in the input
     #[arg(long)]
     copies: bool,
+
+    #[command(flatten)]
+    edit: EditArgs,
 }
 
 /// Remove lines from a filter file
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_REMOVE)]
 pub(crate) struct Remove {
-    #[command(flatten)]
-    edit: EditArgs,
-
     /// Remove a line as often as it occurs in the input, not once
     #[arg(long)]
     copies: bool,
+
+    #[command(flatten)]
+    edit: EditArgs,
 }
 
 pub(crate) fn add(arguments: &Add) -> Result<Outcome> {

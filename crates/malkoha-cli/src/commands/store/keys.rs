@@ -88,7 +88,8 @@ pub(super) struct Scan {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Only keys that begin with this, sorted by key; takes memory for each, and reads the whole log
+    /// Only keys that begin with this, sorted by key; takes memory for each, and reads the whole
+    /// log
     #[arg(long)]
     prefix: Option<OsString>,
 
