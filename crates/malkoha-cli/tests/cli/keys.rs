@@ -135,6 +135,12 @@ fn columns_have_names() {
     dir.run("new -q --csv -k name n.mlk some.csv other.csv")
         .prints("a@x,Ann,3\nb@x,Bob,4\na@x,Al,5\nCid,a@x\r\nDan,d@x\r\n");
     dir.run("build -q --values --csv -k email,age -o ages.mlk some.csv").prints("");
+    dir.run("build -q --values --csv -k age,name -o names.mlk other.csv some.csv")
+        .complains("there is no column 'age' in the first line: it has 'name', 'email'");
+    dir.run("build -q --values --csv -k age,name -o names.mlk some.csv").complains(
+        "line 2 of 'some.csv' has the value 'Ann': write a decimal number from 0 to \
+         18446744073709551615",
+    );
     dir.run("get --csv -k email ages.mlk some.csv")
         .prints("a@x,Ann,3\t3,5\nb@x,Bob,4\t4\na@x,Al,5\t3,5\n");
     dir.shell("cat some.csv | $MALKOHA uniq --csv -k email").prints("a@x,Ann,3\nb@x,Bob,4\n");

@@ -57,7 +57,7 @@ impl<T: Item> Items<T> {
         let Reducing { keys, hasher, value_bits, copies } = how;
         let separator = inputs.separator();
         let work = move |block: &Block, made: &mut Reduced<T>| {
-            made.file = block.file();
+            (made.file, made.has_header) = (block.file(), block.header().is_some());
             let keys = keys.of_block(block)?;
             split(block.lines(), separator, |batch| {
                 keys.with(batch, |keys| {
@@ -91,7 +91,7 @@ impl<T: Item> Items<T> {
         match &self.runs {
             None => each(&self.few),
             Some(runs) if self.copies => runs.for_each_piece(IN_MEMORY, |piece| each(piece)),
-            Some(runs) => runs.for_each_part(IN_MEMORY, false, |part| {
+            Some(runs) => runs.for_each_part(IN_MEMORY, |part| {
                 sort(part, self.threads);
                 part.dedup();
                 each(part)
@@ -104,7 +104,7 @@ impl<T: Item> Items<T> {
     pub(super) fn count(&self, count: impl Fn(&[T]) -> u64) -> Result<u64> {
         let Some(runs) = &self.runs else { return Ok(count(&self.few)) };
         let mut all = 0;
-        runs.for_each_part(IN_MEMORY, false, |part| {
+        runs.for_each_part(IN_MEMORY, |part| {
             sort(part, self.threads);
             all += count(part);
             Ok(())
@@ -116,6 +116,8 @@ impl<T: Item> Items<T> {
 /// What a block comes to.
 struct Reduced<T> {
     file: usize,
+    /// The first line of the file is none of `items`.
+    has_header: bool,
     items: Vec<T>,
     /// What ended it: the line behind those of `items`.
     wrong: Option<WrongLine>,
@@ -123,7 +125,7 @@ struct Reduced<T> {
 
 impl<T> Default for Reduced<T> {
     fn default() -> Self {
-        Self { file: 0, items: Vec::new(), wrong: None }
+        Self { file: 0, has_header: false, items: Vec::new(), wrong: None }
     }
 }
 
@@ -152,7 +154,7 @@ struct All<T> {
     threads: usize,
     lines: u64,
     paths: Vec<PathBuf>,
-    /// The number of the file that is being read, and of lines of it that have been.
+    /// The number of the file that is being read, and of items that it had so far.
     file: usize,
     line: u64,
 }
@@ -166,7 +168,8 @@ impl<T: Item> Sink for All<T> {
         }
         self.line += made.items.len() as u64;
         if let Some(wrong) = &made.wrong {
-            bail!("line {} of {} {wrong}", self.line + 1, name(&self.paths[self.file]));
+            let line = self.line + 1 + u64::from(made.has_header);
+            bail!("line {line} of {} {wrong}", name(&self.paths[self.file]));
         }
         self.lines += made.items.len() as u64;
         if self.items.len() + made.items.len() > IN_MEMORY {
