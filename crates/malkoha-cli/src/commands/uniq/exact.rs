@@ -1,7 +1,6 @@
 //! First occurrences without error: lines of files are compared, those of streams by a long hash.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -141,9 +140,8 @@ impl What {
     }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Time {
-    #[default]
     First,
     Second,
     Later,
@@ -313,8 +311,7 @@ impl Sorted {
 
     fn part(&self, number: usize) -> &[u32] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let part: Range<usize> = start..self.ends[number];
-        &self.numbers[part]
+        &self.numbers[start..self.ends[number]]
     }
 }
 

@@ -166,10 +166,14 @@ mod tests {
                 }
             });
             for (number, part) in shards.parts().enumerate() {
-                let last = if ends.is_none() { 200 } else { 100 + u64::from(number < 3) };
+                // The block that fails, and those behind it, may have passed before that.
+                let passed = match ends {
+                    None => 200..=200,
+                    Some(_) if number < 3 => 101..=200,
+                    Some(_) => 100..=100,
+                };
                 assert!(part.iter().copied().eq(0..part.len() as u64), "{part:?}");
-                assert!(part.len() as u64 >= last.min(100) && part.len() as u64 <= 200);
-                assert!(ends.is_some() || part.len() == 200);
+                assert!(passed.contains(&part.len()), "{number}: {}", part.len());
             }
         }
     }
