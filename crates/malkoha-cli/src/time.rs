@@ -19,7 +19,7 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
 }
 
 /// What can be read as a time.
-pub(crate) const SPELLINGS: &str = "seconds since 1970 and UTC as in 2026-11-22T08:30:00Z";
+pub(crate) const SPELLINGS: &str = "seconds since 1970, or UTC as in 2026-11-22T08:30:00Z";
 
 /// Parses [`SPELLINGS`].
 pub(crate) fn moment(text: &[u8]) -> Option<u64> {
@@ -41,6 +41,12 @@ pub(crate) fn date(moment: u64) -> Option<String> {
     is_a_date.then(|| humantime::format_rfc3339_seconds(time).to_string())
 }
 
+/// Whether the clock can have told a filter this time, the latest of those that it was told. One
+/// that has no lines yet has not been told any.
+pub(crate) fn can_be_clocks(last: u64) -> bool {
+    last == 0 || last >= LEAST
+}
+
 /// The time at which a filter is asked whose lines expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Now {
@@ -58,7 +64,7 @@ impl Now {
             "file" => Ok(Self::File),
             text => moment(text.as_bytes())
                 .map(Self::At)
-                .ok_or_else(|| format!("write 'file', 'clock', {SPELLINGS}")),
+                .ok_or_else(|| format!("write 'file', 'clock', or a time: {SPELLINGS}")),
         }
     }
 
@@ -66,8 +72,7 @@ impl Now {
     /// that has a clock of its own, and is not known here.
     pub(crate) fn of(self, last: u64) -> u64 {
         match self {
-            // One that has no lines yet has not been told any.
-            Self::Clock if last == 0 || last >= LEAST => Clock::start().now().max(last),
+            Self::Clock if can_be_clocks(last) => Clock::start().now().max(last),
             Self::At(time) => time.max(last),
             Self::Clock | Self::File => last,
         }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::HumanCount;
 use malkoha::tables::{Ages, Fixed, Growing};
-use malkoha::{Clock, FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
+use malkoha::{FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
 use super::window::WindowArgs;
 use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
@@ -33,9 +33,10 @@ again.
 
 With --within a FILTER is made whose lines expire: each is new again when TIME
 has passed since it was printed, or with --renew since it was there last, and
-at most a fifteenth of TIME more. Such a FILTER keeps its TIME, and --within
-need not be told again. Lines have the time of their arrival, or with
---time-field the one that they tell, as 'malkoha uniq --help' explains.
+at most a fifteenth of TIME more. Such a FILTER keeps its TIME: --within need
+not be told again, except beside --renew and --time-field. Lines have the time
+of their arrival, or with --time-field the one that they tell, as 'malkoha uniq
+--help' explains.
 
 Exit code 1 if no line is new.
 
@@ -92,6 +93,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     match file.kind() {
         FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
         FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
+        // It cannot be changed here, and that is said when it is read.
+        FileKind::SharedExpiringSet | FileKind::SharedGrowableExpiringSet => {
+            file.run(Now::Clock, arguments)
+        }
         _ if within.is_some() => {
             bail!("lines of {} do not expire: name another FILTER for --within", name(path))
         }
@@ -144,9 +149,10 @@ impl Arguments {
                 "lines of {path} expire after {ttl}, and not after {within}: name another FILTER"
             );
         }
-        if Now::Clock.of(filter.now()) == filter.now() && filter.now() < Clock::start().now() {
+        // Lines that tell their time need --within, which is the file's: so they have its unit.
+        if self.window.is_by_arrival() && !time::can_be_clocks(filter.now()) {
             bail!(
-                "the times of {path} are no milliseconds since 1970: only what made it adds to it"
+                "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
             );
         }
         let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);

@@ -30,8 +30,8 @@ pub(crate) struct WindowArgs {
     #[arg(long, requires = "within")]
     renew: bool,
 
-    /// Take the time from this field: a number, or a name with --json-field; it has seconds since
-    /// 1970 or UTC as in 2026-11-22T08:30:00Z
+    /// Take the time from this field: a number, or a name where -k has names or with --json-field;
+    /// it has seconds since 1970 or UTC as in 2026-11-22T08:30:00Z
     #[arg(long, value_name = "FIELD", requires = "within")]
     time_field: Option<String>,
 
@@ -60,6 +60,11 @@ pub(crate) struct Printing<T: Ages> {
 }
 
 impl WindowArgs {
+    /// Whether the clock tells the time of lines, and not they.
+    pub(crate) fn is_by_arrival(&self) -> bool {
+        self.time_field.is_none()
+    }
+
     /// Prints the lines of `inputs` that are new to `seen` within its time, or all others.
     pub(crate) fn print<T: Ages + Send + 'static>(
         &self,
@@ -72,7 +77,7 @@ impl WindowArgs {
         let (hasher, separator) = (seen.hasher(), inputs.separator());
         let printing = Printing {
             seen,
-            clock: self.time_field.is_none().then(Clock::start),
+            clock: self.is_by_arrival().then(Clock::start),
             renew: self.renew,
             repeated,
             waiting: self.disorder.map(Waiting::new),
@@ -82,7 +87,10 @@ impl WindowArgs {
             printed: 0,
             added: 0,
         };
-        let field = self.time_field.as_deref().map(|field| keys.field(field));
+        let field = self
+            .time_field
+            .as_deref()
+            .map(|field| keys.field(field).with_context(|| format!("--time-field {field}")));
         let reading = Reading { field: field.transpose()?, keys: keys.keys()?, separator, hasher };
         let work = move |block: &Block, timed: &mut Timed| reading.read(block, timed);
         in_order(inputs, progress, threads, work, printing)?.finish()
@@ -169,14 +177,9 @@ impl<T: Ages> Printing<T> {
             seen.map_err(|refusal| refusal.error)?;
             done = end;
         }
-        for (line, &new) in timed.lines.lines().zip(&self.new) {
-            self.added += u64::from(new);
-            if new != self.repeated {
-                self.printed += 1;
-                self.out.write(line).context(CANNOT_WRITE)?;
-            }
+        for (i, line) in timed.lines.lines().enumerate() {
+            self.print(line, self.new[i])?;
         }
-        self.lines += hashes.len() as u64;
         Ok(())
     }
 
@@ -188,11 +191,16 @@ impl<T: Ages> Printing<T> {
         } else {
             self.seen.insert_unique_hash(line.hash)?
         };
+        self.print(&line.text, new)
+    }
+
+    /// Counts a line, and prints it if it is wanted.
+    fn print(&mut self, line: &[u8], new: bool) -> Result<()> {
         self.lines += 1;
         self.added += u64::from(new);
         if new != self.repeated {
             self.printed += 1;
-            self.out.write(&line.text).context(CANNOT_WRITE)?;
+            self.out.write(line).context(CANNOT_WRITE)?;
         }
         Ok(())
     }

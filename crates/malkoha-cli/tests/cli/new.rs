@@ -167,6 +167,24 @@ fn a_file_of_another_clock_is_asked_at_its_own_time() {
         );
     }
     dir.run("new fixed.mlk some").complains(
-        "the times of 'fixed.mlk' are no milliseconds since 1970: only what made it adds to it",
+        "'fixed.mlk' was last told a time before 1973, not the clock's: only what made it adds to it",
+    );
+    for command in ["new", "new --within 60ms", "add"] {
+        dir.run(&format!("{command} shared.mlk some")).complains(
+            "cannot open filter 'shared.mlk': the file holds a growable set whose keys expire that \
+             threads share (GrowableConcurrentExpiringCuckooFilter), but a set (CuckooFilter) was \
+             asked for",
+        );
+    }
+    dir.run("union -o h.mlk fixed.mlk shared.mlk").complains(
+        "cannot unite 'fixed.mlk' and 'shared.mlk': the latter is one that threads share, which \
+         this command only reads",
+    );
+    // Seconds since 1970, but long ago.
+    let new = "new -q --within 10s --time-field 1 -k 2 early.mlk";
+    dir.pipe("5\tx\n6\tx\n20\tx\n", new).prints("5\tx\n20\tx\n");
+    dir.pipe("25\tx\n35\tx\n", new).prints("35\tx\n");
+    dir.pipe("x\n", "new early.mlk").complains(
+        "'early.mlk' was last told a time before 1973, not the clock's: only what made it adds to it",
     );
 }

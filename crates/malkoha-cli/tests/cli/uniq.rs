@@ -168,6 +168,8 @@ fn lines_have_the_time_of_their_arrival() {
     run.prints("a\na\n");
     let run = dir.pipe("a\tx\n", "uniq --within 1h --time-field 1");
     assert!(run.code == Some(2) && run.stderr.contains("'a' is no time"), "{run:?}");
+    dir.pipe("1\tx\n", "uniq --within 1h --time-field time")
+        .complains("--time-field time: write numbers of fields, from 1, as 2 or 1,3 or 2-4 or 3-");
 }
 
 /// Lines that are up to ten minutes out of order, beside the same in order; and one later still.
