@@ -75,8 +75,15 @@ class Server:
         # the server too.
         with open(f"{self.directory}/server.log", "ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        until(lambda: self.client().ping() and not self.client().info("persistence")["loading"],
-              f"the {self.kind} server starts: {self.directory}/server.log")
+        try:
+            until(self.serves, f"the {self.kind} server starts")
+        except AssertionError as error:
+            # The log goes with the server.
+            raise AssertionError(f"{error}\n{self.log()}") from None
+
+    def serves(self):
+        assert self.process.poll() is None, f"the {self.kind} server has ended"
+        return self.client().ping() and not self.client().info("persistence")["loading"]
 
     def client(self, **options):
         return redis.Redis(port=self.port, password=self.password, socket_timeout=30, **options)
