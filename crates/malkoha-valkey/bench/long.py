@@ -1,7 +1,7 @@
-"""What others wait for while one client sends commands that take long: a million items at a time up to
-ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own time, the
-longest time that another client waited for a PING beside it, the longest piece of work that the server's
-latency monitor saw, and the processor time of the server's main thread.
+"""What others wait for while one client sends commands that take long: a million items at a time up
+to ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own
+time, the longest time that another client waited for a PING beside it, the longest piece of work
+that the server's latency monitor saw, and the processor time of the server's main thread.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/long.py
 

@@ -1,7 +1,7 @@
-"""Mutated payloads at each way in: RESTORE, CF.LOADCHUNK and CF.LOAD of filters whose items stay and of those
-whose items expire, RESTORE and CF.LOADCHUNK of what RedisBloom dumps. Half of them are sealed again, so that
-checksums do not catch them. What is accepted is used by every command. The server must live and its memory
-stay bounded. As CSV.
+"""Mutated payloads at each way in: RESTORE, CF.LOADCHUNK and CF.LOAD of filters whose items stay and
+of those whose items expire, RESTORE and CF.LOADCHUNK of what RedisBloom dumps. Half of them are
+sealed again, so that checksums do not catch them. What is accepted is used by every command. The
+server must live and its memory stay bounded. As CSV.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/mutations.py [COUNT]
 

@@ -1,5 +1,6 @@
-"""CF.* of this module beside RedisBloom's own on servers of one build, by turns: 20 clients, one command in
-flight and 50; requests a second, the server's processor time a command, p50, p99 and the longest wait. As CSV.
+"""CF.* of this module beside RedisBloom's own on servers of one build, by turns: 20 clients, one
+command in flight and 50; requests per second, the server's processor time per command, p50, p99 and
+the longest wait. As CSV.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so REDISBLOOM_MODULE=redisbloom.so \\
     python crates/malkoha-valkey/bench/versus.py

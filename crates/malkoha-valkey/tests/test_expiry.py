@@ -1,5 +1,5 @@
-"""Filters whose items expire: what they answer, and that replicas, restarts and copies agree bit for
-bit. Time is told by CF.ADVANCE where a test must not wait for it."""
+"""Filters whose items expire: what they return, and that replicas, restarts and copies agree bit
+for bit. Time is told by CF.ADVANCE where a test must not wait for it."""
 
 import time
 import unittest

@@ -77,8 +77,8 @@ impl Holder<'_> {
     }
 }
 
-/// The time, where a filter's items expire: this server's, also on replicas, whose filters have that
-/// of the last change on the primary.
+/// The time, where a filter's items expire: this server's, also on replicas, whose filters have
+/// that of the last change on the primary.
 fn now(context: &Context, filter: &StoredFilter) -> u64 {
     if filter.table().expiring().is_some() { context.milliseconds() } else { 0 }
 }

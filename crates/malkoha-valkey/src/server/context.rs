@@ -67,8 +67,8 @@ impl Context {
         self.next.take()
     }
 
-    /// Whether the command may be gone on with later: not in transactions and scripts, nor where the
-    /// primary or a file orders it.
+    /// Whether the command may be gone on with later: not in transactions and scripts, nor where
+    /// the primary or a file orders it.
     pub(crate) fn can_wait(&self) -> bool {
         self.is_resumed()
             || !self.has_flag(
@@ -121,8 +121,8 @@ impl Context {
     /// Sends another command with some of these arguments to replicas and the append-only file.
     pub(crate) fn replicate_some(&self, command: &CStr, args: &Args<'_>, numbers: &[usize]) {
         let mut strings: Vec<_> = numbers.iter().map(|&number| args.raw(number)).collect();
-        // SAFETY: the server takes references of its own. `v` stands for an array of strings and its
-        // length.
+        // SAFETY: the server takes references of its own. `v` stands for an array of strings and
+        // its length.
         unsafe {
             let (start, len) = (strings.as_mut_ptr(), strings.len());
             call!(RedisModule_Replicate(self.raw, command.as_ptr(), c"v".as_ptr(), start, len));

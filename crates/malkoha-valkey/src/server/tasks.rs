@@ -22,8 +22,8 @@ use super::context::Context;
 use super::dispatch::reply_error;
 use crate::commands::CommandError;
 
-/// The time that a piece of work takes, about: no more than half of what others are to wait at most,
-/// since the last part of it may take as long again.
+/// The time that a piece of work takes, about: no more than half of what others are to wait at
+/// most, since the last part of it may take as long again.
 pub(crate) const PIECE: Duration = Duration::from_micros(600);
 /// Milliseconds until the next piece: those who have come meanwhile are served first.
 const PAUSE: raw::mstime_t = 0;
@@ -156,8 +156,8 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
         Step::Wait => unsafe { go_on_after(context, WAIT, blocked) },
         Step::Done => {
             gone().remove(&(blocked.client as usize));
-            // SAFETY: made in `put_off`, and each of them given back once. If the client goes before
-            // it has its reply, its address is not ours any more.
+            // SAFETY: made in `put_off`, and each of them given back once. If the client goes
+            // before it has its reply, its address is not ours any more.
             unsafe {
                 call!(RedisModule_SetDisconnectCallback(blocked.client, None));
                 call!(RedisModule_FreeThreadSafeContext(blocked.replies));
