@@ -21,6 +21,7 @@ LOOKUP, GETATTR, SETATTR, OPEN, READ, WRITE, STATFS, RELEASE, FSYNC, FLUSH, INIT
 NO_ANSWER = (2, 36, 42)  # FORGET, INTERRUPT, BATCH_FORGET
 OPENDIR, RELEASEDIR, ACCESS, DESTROY = 27, 29, 34, 38
 ENOENT, EIO, ENOSYS = 2, 5, 38
+BIG_WRITES, MAX_PAGES, DIRECT = 1 << 5, 1 << 22, 1
 ROOT, FILE = 1, 2
 MOST = 1 << 20
 
@@ -115,8 +116,8 @@ class Recorder:
 
     def answer(self, opcode, node, body):
         if opcode == INIT:
-            return struct.pack("<IIIIHHIIHHI28x", 7, 31, MOST, 1 << 5, 16, 12, MOST, 1, MOST // 4096,
-                               0, 0)
+            return struct.pack("<IIIIHHIIHHI28x", 7, 31, MOST, BIG_WRITES | MAX_PAGES, 16, 12, MOST, 1,
+                               MOST // 4096, 0, 0)
         if opcode == LOOKUP:
             if body.rstrip(b"\0") != b"disk":
                 raise OSError(ENOENT, "no such file")
@@ -124,7 +125,7 @@ class Recorder:
         if opcode in (GETATTR, SETATTR):
             return struct.pack("<QII", 3600, 0, 0) + self.attributes(node)
         if opcode in (OPEN, OPENDIR):
-            return struct.pack("<QII", 0, 0, 0)
+            return struct.pack("<QII", 0, DIRECT if opcode == OPEN else 0, 0)
         if opcode == READ:
             _, offset, size = struct.unpack_from("<QQI", body)
             self.fail()

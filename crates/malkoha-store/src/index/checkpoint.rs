@@ -61,7 +61,8 @@ pub(crate) fn write(
     let mut out = Out { file: &*file, offset: 0, room: HEAD as u64 + estimate, buffer: Vec::new() };
     let done = write_all(&mut out, checkpoint, index).and_then(|()| {
         file.set_len(out.offset)?;
-        file.sync()
+        file.sync()?;
+        storage.still_writes()
     });
     let done = done.and_then(|()| storage.rename(TEMPORARY, NAME));
     done.and_then(|()| storage.sync_directory()).map_err(|error| {

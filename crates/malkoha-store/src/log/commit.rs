@@ -111,11 +111,10 @@ fn sync(storage: &dyn Storage, work: &Unsynced) -> Result<()> {
     if work.directory {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
-    for (file, end) in &work.files {
-        if file.durable() < *end {
-            file.sync()?;
-            file.set_durable(*end);
-        }
-    }
+    let unsynced = || work.files.iter().filter(|(file, end)| file.durable() < *end);
+    unsynced().try_for_each(|(file, _)| file.sync())?;
+    // Before anything counts as durable: a sync may have reported success in vain.
+    storage.still_writes().map_err(Error::io("sync", "."))?;
+    unsynced().for_each(|(file, end)| file.set_durable(*end));
     Ok(())
 }

@@ -77,24 +77,22 @@ pub(crate) struct Appended {
 }
 
 impl Writer {
-    /// Goes on with this file number and this sequence number, in `tail` if there is one.
-    /// `unsynced` are earlier files that may have bytes that are not durable.
+    /// Goes on with this file number and this sequence number, in `tail` if there is one. All
+    /// earlier files are durable, or left to a repair.
     pub(crate) fn new(
         storage: Arc<dyn Storage>,
         file_bytes: u64,
         seed: u64,
         (next_id, sequence): (u64, u64),
         tail: Option<Arc<LogFile>>,
-        unsynced: Vec<Arc<LogFile>>,
     ) -> Self {
-        let (sealed, scratch) = (unsynced, Vec::new());
         // What a crash left is synced with what comes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
         let reserve = Reserve::found(&*storage);
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
         let most = storage.room().ok().flatten().map_or(file_bytes, part);
         let file_bytes = file_bytes.min(most.max(SMALL_FILE));
-        let position = u64::from(!sealed.is_empty() || !tail.as_ref().is_none_or(is_synced));
+        let position = u64::from(!tail.as_ref().is_none_or(is_synced));
         Self {
             storage,
             file_bytes,
@@ -104,9 +102,9 @@ impl Writer {
             sequence,
             position,
             marked: None,
-            sealed,
+            sealed: Vec::new(),
             created: true,
-            scratch,
+            scratch: Vec::new(),
             reserve,
             compacting: None,
         }

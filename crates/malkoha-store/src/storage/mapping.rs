@@ -134,9 +134,15 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// As those of `fsync`.
+    /// As those of `fsync`; and if a page is lost: the mapping no longer has it, so the system
+    /// would leave it out and report success.
     pub fn sync(&self) -> io::Result<()> {
-        self.map.map.flush()
+        self.map.map.flush()?;
+        // Asked last: a page that is lost meanwhile may have been left out too.
+        if self.is_lost() {
+            return Err(io::Error::other("a page of it could not be read, and cannot be synced"));
+        }
+        Ok(())
     }
 
     /// Whether syncing a mapping is as good as syncing its file. On Linux `msync` calls the file

@@ -22,7 +22,16 @@ use super::{Mapping, Room, Storage, StorageFile};
 #[derive(Debug)]
 pub struct OsStorage {
     directory: File,
+    system: FileSystem,
     writing: Writing,
+}
+
+/// File systems that are not treated like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileSystem {
+    Ext4,
+    Tmpfs,
+    Other,
 }
 
 /// How files are written.
@@ -48,14 +57,18 @@ impl OsStorage {
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
-        Ok(Self { directory: directory.into(), writing: Writing::default() })
+        let directory = directory.into();
+        Ok(Self { system: file_system(&directory), directory, writing: Writing::default() })
     }
 
     /// The same with files that are written in this way, or by system calls where a page that was
     /// written before may need room on the device once more.
     #[must_use]
     pub fn writing(self, writing: Writing) -> Self {
-        let writing = if keeps_blocks(&self.directory) { writing } else { Writing::Calls };
+        // Those that copy on write (Btrfs, XFS after a copy by reflink, ZFS) need room for each
+        // write, and a full one would end the process where that is a write into a mapping.
+        let keeps_blocks = self.system != FileSystem::Other;
+        let writing = if keeps_blocks { writing } else { Writing::Calls };
         Self { writing, ..self }
     }
 
@@ -112,6 +125,19 @@ impl Storage for OsStorage {
 
     fn sync_directory(&self) -> io::Result<()> {
         self.directory.sync_all()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn still_writes(&self) -> io::Result<()> {
+        if self.system != FileSystem::Ext4 {
+            return Ok(());
+        }
+        // ext4 begins a transaction before it finds that there is no such attribute, and that fails
+        // if the journal has failed. Any other error says nothing about the journal.
+        match rustix::fs::fremovexattr(&self.directory, "user.malkoha.none") {
+            Err(error @ (Errno::ROFS | Errno::IO)) => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     fn room(&self) -> io::Result<Option<Room>> {
@@ -258,19 +284,19 @@ impl StorageFile for OsFile {
     }
 }
 
-/// Whether the file system is known to write again where it wrote before. Those that copy on write
-/// (Btrfs, XFS after a copy by reflink, ZFS) need room for each write, and a full one would end the
-/// process where that is a write into a mapping.
 #[cfg(target_os = "linux")]
-fn keeps_blocks(directory: &File) -> bool {
+fn file_system(directory: &File) -> FileSystem {
     // EXT4_SUPER_MAGIC and TMPFS_MAGIC.
-    let system = rustix::fs::fstatfs(directory);
-    system.is_ok_and(|system| matches!(system.f_type, 0xef53 | 0x0102_1994))
+    match rustix::fs::fstatfs(directory).map(|system| system.f_type) {
+        Ok(0xef53) => FileSystem::Ext4,
+        Ok(0x0102_1994) => FileSystem::Tmpfs,
+        _ => FileSystem::Other,
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn keeps_blocks(_directory: &File) -> bool {
-    false
+fn file_system(_directory: &File) -> FileSystem {
+    FileSystem::Other
 }
 
 pub(super) fn is_shared(file: &File) -> io::Result<bool> {

@@ -227,21 +227,12 @@ pub(super) fn writable(
             file.close();
         }
     }
+    storage.still_writes().map_err(Error::io("sync", "."))?;
     if !checkpointed {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
-    let is_tail = |id| tail.as_ref().is_some_and(|tail| tail.id() == id);
-    let unsynced =
-        table.files().iter().filter(|file| !is_tail(file.id()) && file.durable() < file.end());
-    let unsynced = unsynced.cloned().collect();
-    let writer = Writer::new(
-        Arc::clone(&storage),
-        options.file_bytes,
-        seed,
-        (next_id, sequence),
-        tail,
-        unsynced,
-    );
+    let position = (next_id, sequence);
+    let writer = Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail);
     let space = Space::default();
     let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
     space.set_live(table.files().iter().map(live).sum());

@@ -1,84 +1,16 @@
 //! Devices that refuse: full ones, those that may not be written to, and those whose sync fails.
 
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use malkoha_store::storage::Storage;
+use malkoha_store::storage::{OsStorage, Storage};
 use malkoha_store::{Durability, Error, Options, Store};
 use tempfile::TempDir;
 
+use crate::mounts::{Device, Loop};
 use crate::simulated::Simulated;
 use crate::support::{Contents, assert_holds, key, options};
-
-/// A small file system in memory of its own, as long as this lives.
-struct Device(TempDir);
-
-impl Device {
-    /// `None`, with a message, where one must not mount: only the administrator may as a rule.
-    fn new(mebibytes: u32) -> Option<Self> {
-        let directory = TempDir::new().unwrap();
-        let size = format!("size={mebibytes}m");
-        if mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], directory.path()) {
-            return Some(Self(directory));
-        }
-        eprintln!("skipped: mounting a tmpfs needs the rights of the administrator");
-        None
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn make_read_only(&self) {
-        assert!(mount(&["-o", "remount,ro"], self.path()), "it was mounted by this process");
-    }
-}
-
-impl Drop for Device {
-    fn drop(&mut self) {
-        // Lazily: a store that a failed test left open does not keep it.
-        let done = Command::new("umount").arg("-l").arg(self.path()).status();
-        assert!(
-            done.is_ok_and(|status| status.success()),
-            "{} stays mounted",
-            self.path().display()
-        );
-    }
-}
-
-fn mount(arguments: &[&str], directory: &Path) -> bool {
-    let mut command = Command::new("mount");
-    command.args(arguments).arg(directory).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
-
-/// A file system of its own on a loop device, as long as this lives.
-struct Loop(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
-
-impl Loop {
-    /// `None`, with a message, where one must not mount, or cannot make one with this command.
-    fn new(mkfs: &[&str], mebibytes: u64) -> Option<Self> {
-        let (image, directory) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let path = image.path().join("image");
-        std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
-        let mut make = Command::new(mkfs[0]);
-        let made = make.args(&mkfs[1..]).arg("-q").arg(&path).stderr(Stdio::null()).status();
-        let is_made = made.is_ok_and(|status| status.success());
-        if is_made && mount(&["-o", "loop", &path.to_string_lossy()], directory.path()) {
-            return Some(Self(Device(directory), image));
-        }
-        let what = mkfs[0];
-        eprintln!("skipped: it needs {what}, loop devices and the rights of the administrator");
-        None
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
 
 /// Puts until the device is full.
 fn fill(store: &Store, expected: &mut Contents) -> Error {
@@ -153,6 +85,35 @@ fn a_directory_that_may_not_be_written_to_can_be_read() {
 
 #[test]
 fn a_failed_sync_ends_writing_and_nothing_else() {
+    writing_ends(Simulated::fail_syncs);
+}
+
+/// On ext4 a write was acknowledged whose sync had reported success while the journal failed.
+#[test]
+fn a_sync_that_reports_success_in_vain_ends_writing_and_nothing_else() {
+    writing_ends(Simulated::lie_about_syncs);
+}
+
+/// The same on a real one.
+#[test]
+fn a_journal_that_fails_ends_writing() {
+    for durability in [Durability::Always, Durability::System] {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 16) else { return };
+        let options = options().durability(durability);
+        let path = device.path().join("store");
+        let store = Store::open(&path, &options).unwrap();
+        store.put(b"first", b"1").unwrap();
+        store.sync().unwrap();
+        let storage = OsStorage::open(&path).unwrap();
+        storage.still_writes().unwrap();
+        device.fail_journal();
+        storage.still_writes().unwrap_err();
+        store.put(b"second", b"2").and_then(|()| store.sync()).unwrap_err();
+        assert_eq!(store.get(b"first").unwrap().as_deref(), Some(&b"1"[..]));
+    }
+}
+
+fn writing_ends(fail: fn(&Simulated, bool)) {
     let storage = Simulated::default();
     let options = options().durability(Durability::Always);
     let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
@@ -161,13 +122,13 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
         store.put(&key(n), b"value").unwrap();
         expected.insert(key(n), b"value".to_vec());
     }
-    storage.fail_syncs(true);
+    fail(&storage, true);
     let error = store.put(b"unlucky", b"1").unwrap_err();
     assert!(matches!(error, Error::Stopped(_)), "{error}");
     // What is not durable is not shown either.
     assert_eq!(store.get(b"unlucky").unwrap(), None);
     // Even when the device says that all is well again: what it dropped it does not tell twice.
-    storage.fail_syncs(false);
+    fail(&storage, false);
     let events = storage.events();
     let refused = [
         store.put(b"later", b"1"),

@@ -71,6 +71,24 @@ fn what_cannot_be_read_is_an_error_and_ends_no_process() {
     }
 }
 
+/// A lost page is no longer a part of the file's mapping: syncing that left the page out, and
+/// reported success.
+#[test]
+fn a_full_file_that_lost_a_page_cannot_be_synced() {
+    use malkoha_store::storage::{OsStorage, Storage};
+
+    let dir = Dir::new();
+    let file = OsStorage::open(dir.path()).unwrap().create("file", 2 * 4096).unwrap();
+    let map = file.map().unwrap();
+    file.write_at(0, &[7; 2 * 4096]).unwrap();
+    file.close();
+    file.sync().unwrap();
+    cut(&dir.path().join("file"), 4096);
+    assert_eq!(map.get(4096, 1), Some(&[0][..]));
+    assert!(map.is_lost());
+    assert!(file.sync().is_err());
+}
+
 #[test]
 fn repair_gets_past_what_cannot_be_read() {
     let (dir, expected, options) = store_of_large_files();

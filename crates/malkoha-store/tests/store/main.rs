@@ -7,6 +7,7 @@ mod device;
 mod files;
 mod library;
 mod lost;
+mod mounts;
 mod operations;
 mod places;
 mod simulated;

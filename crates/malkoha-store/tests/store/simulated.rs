@@ -39,6 +39,8 @@ struct State {
     journal: Vec<Event>,
     next: u64,
     failing: bool,
+    /// The same, but they report success: only `still_writes` tells.
+    lying: bool,
     immutable: bool,
     keeping: bool,
 }
@@ -67,6 +69,11 @@ impl Simulated {
     /// Whether syncs of files fail from now on.
     pub(crate) fn fail_syncs(&self, failing: bool) {
         self.0.lock().unwrap().failing = failing;
+    }
+
+    /// Whether syncs of files fail from now on, report success, and only `still_writes` tells.
+    pub(crate) fn lie_about_syncs(&self, lying: bool) {
+        self.0.lock().unwrap().lying = lying;
     }
 
     /// Whether log files cannot be removed from now on.
@@ -237,6 +244,14 @@ impl Storage for Simulated {
         Ok(())
     }
 
+    fn still_writes(&self) -> io::Result<()> {
+        if self.0.lock().unwrap().lying {
+            Err(io::ErrorKind::ReadOnlyFilesystem.into())
+        } else {
+            Ok(())
+        }
+    }
+
     fn sync_directory(&self) -> io::Result<()> {
         self.0.lock().unwrap().journal.push(Event::SyncDirectory);
         Ok(())
@@ -308,7 +323,8 @@ impl StorageFile for SimulatedFile {
             self.note(Event::FailedSync(self.number));
             return Err(io::Error::other("the device is gone"));
         }
-        self.note(Event::Sync(self.number));
+        let lying = self.state.lock().unwrap().lying;
+        self.note(if lying { Event::FailedSync } else { Event::Sync }(self.number));
         Ok(())
     }
 

@@ -1,0 +1,84 @@
+//! File systems of their own for tests, where one may mount.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A small file system in memory of its own, as long as this lives.
+pub(crate) struct Device(TempDir);
+
+impl Device {
+    /// `None`, with a message, where one must not mount: only the administrator may as a rule.
+    pub(crate) fn new(mebibytes: u32) -> Option<Self> {
+        let directory = TempDir::new().unwrap();
+        let size = format!("size={mebibytes}m");
+        if mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], directory.path()) {
+            return Some(Self(directory));
+        }
+        eprintln!("skipped: mounting a tmpfs needs the rights of the administrator");
+        None
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn make_read_only(&self) {
+        assert!(mount(&["-o", "remount,ro"], self.path()), "it was mounted by this process");
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // Lazily: a store that a failed test left open does not keep it.
+        let done = Command::new("umount").arg("-l").arg(self.path()).status();
+        assert!(
+            done.is_ok_and(|status| status.success()),
+            "{} stays mounted",
+            self.path().display()
+        );
+    }
+}
+
+fn mount(arguments: &[&str], directory: &Path) -> bool {
+    let mut command = Command::new("mount");
+    command.args(arguments).arg(directory).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A file system of its own on a loop device, as long as this lives.
+pub(crate) struct Loop(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
+
+impl Loop {
+    /// `None`, with a message, where one must not mount, or cannot make one with this command.
+    pub(crate) fn new(mkfs: &[&str], mebibytes: u64) -> Option<Self> {
+        let (image, directory) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let path = image.path().join("image");
+        std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
+        let mut make = Command::new(mkfs[0]);
+        let made = make.args(&mkfs[1..]).arg("-q").arg(&path).stderr(Stdio::null()).status();
+        let is_made = made.is_ok_and(|status| status.success());
+        if is_made && mount(&["-o", "loop", &path.to_string_lossy()], directory.path()) {
+            return Some(Self(Device(directory), image));
+        }
+        let what = mkfs[0];
+        eprintln!("skipped: it needs {what}, loop devices and the rights of the administrator");
+        None
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Lets the file system, which is ext4, find an error: its journal fails, and nothing can be
+    /// written from then on.
+    pub(crate) fn fail_journal(&self) {
+        assert!(mount(&["-o", "remount,errors=remount-ro"], self.path()), "it is mounted");
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let of = |line: &str| line.split(' ').nth(1).map(Path::new) == Some(self.path());
+        let line = mounts.lines().find(|line| of(line)).unwrap();
+        let device = line.split(' ').next().unwrap().trim_start_matches("/dev/");
+        std::fs::write(format!("/sys/fs/ext4/{device}/trigger_fs_error"), "1").unwrap();
+    }
+}
