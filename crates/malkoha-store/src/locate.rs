@@ -13,6 +13,13 @@ pub(crate) struct Located<'t> {
     pub(crate) record: Record<'t>,
 }
 
+impl Located<'_> {
+    /// It is no more the record that its key has. How many of its bytes counted as live until then.
+    pub(crate) fn remove_present(&self) -> u64 {
+        self.file.remove_present(self.record.expires(), self.record.bytes())
+    }
+}
+
 /// Looks a key up, with the table that all locations in the index belong to.
 #[inline]
 pub(crate) fn locate<'t>(

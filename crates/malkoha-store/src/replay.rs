@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{Index, SHARDS, ShardMut, shard_of};
 use crate::locate::locate_among;
-use crate::log::{FileTable, Kind, LogFile, Record, UNIT};
+use crate::log::{Expiring, FileTable, Kind, LogFile, Record, UNIT};
 
 /// Records whose places in the index are on their way.
 const AHEAD: usize = 32;
@@ -22,9 +22,11 @@ const AHEAD: usize = 32;
 pub(crate) struct Changes {
     hasher: KeyHasher,
     shards: Box<[Vec<Change>]>,
-    /// Of a batch that is not complete, and where it begins.
-    batch: Vec<(Change, u64)>,
+    /// Of a batch that is not complete, with their bytes and ends, and where it begins.
+    batch: Vec<(Change, u64, Option<u64>)>,
     begin: Option<(u64, u64)>,
+    /// Of puts that end, whatever became of them since.
+    pub(crate) expiring: Expiring,
     /// Bytes of tombstones.
     pub(crate) tombstones: u64,
     /// Bytes of marks.
@@ -47,6 +49,7 @@ impl Changes {
             shards: vec![Vec::new(); SHARDS].into(),
             batch: Vec::new(),
             begin: None,
+            expiring: Expiring::default(),
             tombstones: 0,
             marks: 0,
             bytes: 0,
@@ -63,18 +66,21 @@ impl Changes {
         let is_put = record.head.kind == Kind::Put;
         let change = Change { hash: self.hasher.hash_bytes(record.key), offset, is_put };
         if !record.more() && self.begin.is_none() {
-            return self.take(change, record.bytes());
+            return self.take(change, record.bytes(), record.expires());
         }
         self.begin.get_or_insert((offset, sequence));
-        self.batch.push((change, record.bytes()));
+        self.batch.push((change, record.bytes(), record.expires()));
         if !record.more() {
             self.finish();
         }
     }
 
     #[inline]
-    fn take(&mut self, change: Change, bytes: u64) {
+    fn take(&mut self, change: Change, bytes: u64, end: Option<u64>) {
         self.bytes += bytes;
+        if let Some(end) = end {
+            self.expiring.add(end, bytes);
+        }
         if !change.is_put {
             self.tombstones += bytes;
         }
@@ -89,8 +95,8 @@ impl Changes {
     /// Takes in a batch as far as it is there.
     pub(crate) fn finish(&mut self) {
         self.begin = None;
-        for (change, bytes) in std::mem::take(&mut self.batch) {
-            self.take(change, bytes);
+        for (change, bytes, end) in std::mem::take(&mut self.batch) {
+            self.take(change, bytes, end);
         }
     }
 
@@ -197,7 +203,7 @@ fn apply_to(
             (None, false) => {}
         }
         if let Some(old) = old {
-            old.file.add_dead(old.record.bytes());
+            old.remove_present();
         }
     }
     Ok(())

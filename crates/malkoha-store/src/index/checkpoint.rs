@@ -10,7 +10,7 @@ use malkoha::GrowableCuckooMap;
 
 use super::{Index, IndexSnapshot, SHARDS};
 use crate::error::{Error, Result};
-use crate::log::to_usize;
+use crate::log::{Expiring, to_usize};
 use crate::storage::{Storage, StorageFile, remove_if_there};
 
 /// The name of the file.
@@ -19,18 +19,21 @@ pub(crate) const NAME: &str = "CHECKPOINT";
 pub(crate) const TEMPORARY: &str = "CHECKPOINT.new";
 
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'I', b'\r', b'\n', 0x1a, b'\n'];
-const VERSION: u16 = 1;
+/// The version that is written; version 1 is read too.
+const VERSION: u16 = 2;
 const HEAD: usize = 64;
-const ENTRY: usize = 40;
+/// Bytes of an end of records, with theirs.
+const END: u64 = 16;
 
 /// A log file that the index has locations in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileEntry {
     pub(crate) id: u64,
     pub(crate) base: u64,
     pub(crate) end: u64,
     pub(crate) dead: u64,
     pub(crate) tombstones: u64,
+    pub(crate) expiring: Expiring,
 }
 
 /// What a checkpoint says beside the index.
@@ -79,21 +82,22 @@ pub(crate) fn remove(storage: &dyn Storage) -> Result<()> {
 }
 
 fn write_all(out: &mut Out<'_>, checkpoint: &Checkpoint, index: &IndexSnapshot) -> io::Result<()> {
-    let mut head = Vec::with_capacity(HEAD + checkpoint.files.len() * ENTRY + 4);
-    head.extend_from_slice(&SIGNATURE);
+    let Checkpoint { sequence, next_id, seed, files, open_tail } = checkpoint;
+    let mut ends = Vec::new();
+    let mut head = SIGNATURE.to_vec();
     head.extend_from_slice(&VERSION.to_le_bytes());
     head.extend_from_slice(&[0; 6]);
-    let Checkpoint { sequence, next_id, seed, files, open_tail } = checkpoint;
-    for number in
-        [*sequence, *next_id, files.len() as u64, SHARDS as u64, *seed, u64::from(*open_tail)]
-    {
-        head.extend_from_slice(&number.to_le_bytes());
-    }
+    let mut put = |numbers: &[u64]| {
+        numbers.iter().for_each(|number| head.extend_from_slice(&number.to_le_bytes()));
+    };
+    put(&[*sequence, *next_id, files.len() as u64, SHARDS as u64, *seed, u64::from(*open_tail)]);
     for file in files {
-        for number in [file.id, file.base, file.end, file.dead, file.tombstones] {
-            head.extend_from_slice(&number.to_le_bytes());
-        }
+        let (past, step, of_file) = file.expiring.parts();
+        put(&[file.id, file.base, file.end, file.dead, file.tombstones]);
+        put(&[past, step, of_file.len() as u64]);
+        ends.extend(of_file);
     }
+    ends.iter().for_each(|(end, bytes)| put(&[*end, *bytes]));
     let sum = crc32c::crc32c(&head);
     head.extend_from_slice(&sum.to_le_bytes());
     out.write_all(&head)?;
@@ -170,43 +174,74 @@ fn damaged(offset: u64, what: &'static str) -> Error {
     Error::Damaged { file: NAME.to_owned(), offset, what }
 }
 
+/// Bytes of the head and the lists that follow it in a version, if there are so many: of this many
+/// files, and of as many ends as these say.
+fn lists(bytes: &[u8], version: u16, files: u64) -> Option<usize> {
+    let end = entry_bytes(version)?.checked_mul(files)?.checked_add(HEAD as u64)?;
+    let entries = bytes.get(HEAD..usize::try_from(end).ok()?)?;
+    let ends = match version {
+        1 => 0,
+        _ => (entries.chunks_exact(64))
+            .try_fold(0, |sum: u64, it| sum.checked_add(number(it, 56)))?,
+    };
+    let end = ends.checked_mul(END)?.checked_add(end)?;
+    usize::try_from(end).ok().filter(|end| end.saturating_add(4) <= bytes.len())
+}
+
+/// Bytes of what a version says of a file.
+fn entry_bytes(version: u16) -> Option<u64> {
+    match version {
+        1 => Some(40),
+        VERSION => Some(64),
+        _ => None,
+    }
+}
+
+/// The number at an offset of what is longer.
+fn number(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(*bytes[at..].first_chunk().expect("checked length"))
+}
+
 /// The head and the list of files, and what follows.
 fn parse(bytes: &[u8]) -> Result<(Checkpoint, &[u8])> {
     let head = bytes.first_chunk::<HEAD>().ok_or_else(|| damaged(0, "it is too short"))?;
     if head[..8] != SIGNATURE {
         return Err(damaged(0, "it does not begin as checkpoints do"));
     }
-    let number =
-        |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("checked length"));
-    let files = number(32);
-    let end = files.checked_mul(ENTRY as u64).and_then(|bytes| bytes.checked_add(HEAD as u64));
-    let sum_at = end.filter(|end| end.saturating_add(4) <= bytes.len() as u64).map(to_usize);
-    let sum =
-        sum_at.map(|at| u32::from_le_bytes(*bytes[at..].first_chunk().expect("checked length")));
-    let sum_of = |version: u16| {
+    let files = number(head, 32);
+    // The end of the lists, if all is as it would be in this version.
+    let intact = |version: u16| {
         let mut ours = *head;
         ours[8..10].copy_from_slice(&version.to_le_bytes());
-        sum_at.map(|at| crc32c::crc32c_append(crc32c::crc32c(&ours), &bytes[HEAD..at]))
+        let end = lists(bytes, version, files)?;
+        let sum = crc32c::crc32c_append(crc32c::crc32c(&ours), &bytes[HEAD..end]);
+        (bytes[end..end + 4] == sum.to_le_bytes()).then_some(end)
     };
     let found = u16::from_le_bytes([head[8], head[9]]);
     // A file of another version may be laid out in another way; a flipped bit is damage.
-    if found != VERSION && sum_of(VERSION) != sum {
+    if entry_bytes(found).is_none() && (1..=VERSION).all(|version| intact(version).is_none()) {
         return Err(Error::Version { file: NAME.to_owned(), found, supported: VERSION });
     }
-    if sum.is_none() || sum_of(found) != sum {
-        return Err(damaged(0, "its head does not match its checksum"));
-    }
-    if number(40) != SHARDS as u64 {
+    let end = intact(found).ok_or_else(|| damaged(0, "its head does not match its checksum"))?;
+    if number(head, 40) != SHARDS as u64 {
         return Err(damaged(40, "the index has another number of shards"));
     }
-    let entry = |i: usize| {
-        let at = HEAD + i * ENTRY;
-        let [id, base, end, dead, tombstones] = [0, 8, 16, 24, 32].map(|field| number(at + field));
-        FileEntry { id, base, end, dead, tombstones }
+    let entry_bytes = to_usize(entry_bytes(found).unwrap_or_default());
+    let (entries, ends) = bytes[HEAD..end].split_at(to_usize(files) * entry_bytes);
+    let mut ends = ends.chunks_exact(to_usize(END)).map(|end| (number(end, 0), number(end, 8)));
+    let mut entry = |bytes: &[u8]| {
+        let [id, base, end, dead, tombstones] = [0, 8, 16, 24, 32].map(|at| number(bytes, at));
+        let expiring = if found == 1 {
+            Some(Expiring::default())
+        } else {
+            let [past, step, count] = [40, 48, 56].map(|at| number(bytes, at));
+            Expiring::from_parts(past, step, ends.by_ref().take(to_usize(count)).collect())
+        };
+        let expiring = expiring.ok_or_else(|| damaged(HEAD as u64, "no such ends of records"))?;
+        Ok(FileEntry { id, base, end, dead, tombstones, expiring })
     };
-    let files = (0..to_usize(files)).map(entry).collect();
-    let (sequence, next_id, seed, open_tail) =
-        (number(16), number(24), number(48), number(56) != 0);
-    let checkpoint = Checkpoint { files, sequence, next_id, seed, open_tail };
-    Ok((checkpoint, &bytes[sum_at.unwrap_or(HEAD) + 4..]))
+    let files = entries.chunks_exact(entry_bytes).map(&mut entry).collect::<Result<_>>()?;
+    let [sequence, next_id, seed, open_tail] = [16, 24, 48, 56].map(|at| number(head, at));
+    let checkpoint = Checkpoint { files, sequence, next_id, seed, open_tail: open_tail != 0 };
+    Ok((checkpoint, &bytes[end + 4..]))
 }

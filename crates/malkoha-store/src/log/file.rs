@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{Head, Record};
+use super::usage::Usage;
 use super::{UNIT, to_usize};
 use crate::error::{Error, READ, Result};
 use crate::storage::{Mapping, Storage, StorageFile, any_lost};
@@ -38,8 +39,7 @@ pub(crate) struct LogFile {
     end: AtomicU64,
     /// What is durable, all earlier files included.
     durable: AtomicU64,
-    dead: AtomicU64,
-    tombstones: AtomicU64,
+    pub(super) usage: Usage,
     /// Whether something in it could not be read when it was to be rewritten.
     unreadable: AtomicBool,
 }
@@ -57,8 +57,7 @@ impl LogFile {
             file,
             end: AtomicU64::new(HEADER_BYTES as u64),
             durable: AtomicU64::new(0),
-            dead: AtomicU64::new(0),
-            tombstones: AtomicU64::new(0),
+            usage: Usage::default(),
             unreadable: AtomicBool::new(false),
         })
     }
@@ -114,8 +113,7 @@ impl LogFile {
         new.capacity.store(capacity, Ordering::Release);
         new.set_end(end);
         new.set_durable(self.durable());
-        new.add_dead(self.dead());
-        new.add_tombstones(self.tombstones());
+        new.take_usage(self);
         Ok(new)
     }
 
@@ -275,24 +273,6 @@ impl LogFile {
 
     pub(crate) fn set_durable(&self, end: u64) {
         self.durable.fetch_max(end, Ordering::AcqRel);
-    }
-
-    /// Bytes of puts that were overwritten or deleted.
-    pub(crate) fn dead(&self) -> u64 {
-        self.dead.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn add_dead(&self, bytes: u64) {
-        self.dead.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Bytes of tombstones.
-    pub(crate) fn tombstones(&self) -> u64 {
-        self.tombstones.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn add_tombstones(&self, bytes: u64) {
-        self.tombstones.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The location of the record at `offset`.

@@ -9,15 +9,18 @@
 
 mod checksum;
 mod commit;
+mod expiring;
 mod file;
 mod header;
 mod record;
 mod reserve;
 mod scan;
 mod table;
+mod usage;
 mod writer;
 
 pub(crate) use commit::Commit;
+pub(crate) use expiring::Expiring;
 pub(crate) use file::{LogFile, file_name, lost, parse_name};
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use record::{Content, Kind, Record};

@@ -207,6 +207,7 @@ impl Opening<'_> {
         file.set_durable(entry.end);
         file.add_dead(entry.dead);
         file.add_tombstones(entry.tombstones);
+        file.add_expiring(&entry.expiring);
         Ok(file)
     }
 
@@ -304,6 +305,7 @@ impl Opening<'_> {
             self.note_durable(file, read.durable);
             file.add_tombstones(read.changes.tombstones);
             file.add_dead(read.changes.marks);
+            file.add_expiring(&read.changes.expiring);
             self.sequence = read.sequence;
             taken.push((Arc::clone(file), read.changes));
             if read.ended != Ended::Stretch {

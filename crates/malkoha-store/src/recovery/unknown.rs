@@ -23,7 +23,7 @@ pub(super) enum Opened {
 pub(super) enum Unknown {
     Unwritten,
     Headless,
-    File(Box<LogFile>, Read),
+    File(Box<(LogFile, Read)>),
 }
 
 impl Opening<'_> {
@@ -74,7 +74,7 @@ impl Opening<'_> {
             Opened::File(file) => {
                 let first = file.header.first_sequence;
                 let read = self.read(&file, HEADER_BYTES as u64, first, later)?;
-                Unknown::File(Box::new(file), read)
+                Unknown::File(Box::new((file, read)))
             }
         })
     }
@@ -138,7 +138,7 @@ impl Opening<'_> {
         later: &[u64],
     ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
         let found = match opened {
-            Ok(Unknown::File(file, read)) => Ok(Some((*file, read))),
+            Ok(Unknown::File(found)) => Ok(Some(*found)),
             Ok(Unknown::Headless) => {
                 let (file, what) = (file_name(id), "its header is blank, but not what follows");
                 self.read_headless(id, later, Error::Damaged { file, offset: 0, what })

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::read::is_alive;
-use super::{Inner, Maintained, Store};
+use super::{Inner, Maintained, Store, now};
 use crate::error::{Error, Result};
 use crate::index;
 use crate::locate::{Located, locate};
@@ -135,9 +135,18 @@ impl Inner {
         done.iter().map(|file| file.least()).sum()
     }
 
+    /// Counts as dead what has ended by now. The number of the last file, if it is not full.
+    fn end_expired(&self) -> Result<Option<u64>> {
+        let writer = self.writer()?;
+        let now = now();
+        let ended = self.files.load().files().iter().map(|file| file.end_expired(now)).sum();
+        self.space.replace(ended, 0);
+        Ok(writer.tail().map(|tail| tail.id()))
+    }
+
     /// The file that compaction in the background rewrites next, if one is worth it.
     pub(super) fn next_victim(&self, done: &[Arc<LogFile>]) -> Result<Option<Arc<LogFile>>> {
-        let tail = self.writer()?.tail().map(|tail| tail.id());
+        let tail = self.end_expired()?;
         let table = self.files.load();
         let is_done = |file: &Arc<LogFile>| done.iter().any(|it| it.id() == file.id());
         let mut files = table
@@ -168,7 +177,7 @@ impl Inner {
 
     /// Files to rewrite, the oldest first.
     fn victims(&self, share: f64) -> Result<Vec<Arc<LogFile>>> {
-        let tail = self.writer()?.tail().map(|tail| tail.id());
+        let tail = self.end_expired()?;
         let table = self.files.load();
         let mut victims = Vec::new();
         for file in table.files().iter().filter(|file| Some(file.id()) != tail) {
@@ -202,7 +211,7 @@ impl Inner {
             let ended = {
                 let mut turn = self.turn()?;
                 let left = file.end() - scan.offset();
-                turn.writer.set_compacting(Some(left.min(file.end().saturating_sub(file.dead()))));
+                turn.writer.set_compacting(Some(left.min(file.needed())));
                 let oldest = self.oldest_other(file, before);
                 let copied =
                     self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);
@@ -251,6 +260,7 @@ impl Inner {
     /// itself at least. Whether there was one.
     pub(super) fn make_room(&self, share: f64) -> Result<bool> {
         let mut maintained = self.maintenance();
+        self.end_expired()?;
         let table = self.files.load_full();
         let files = table.files().iter().filter(|file| !file.is_unreadable());
         let Some(victim) = files.max_by_key(|file| file.dead()) else { return Ok(false) };
@@ -305,8 +315,7 @@ impl Inner {
             Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
             Kind::Put => {
                 self.index.shard_mut_of(hash).remove(hash, old.location);
-                old.file.add_dead(old.record.bytes());
-                self.space.replace(old.record.bytes(), 0);
+                self.space.replace(old.remove_present(), 0);
                 return Ok(());
             }
             Kind::Delete => {

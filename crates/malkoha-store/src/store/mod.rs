@@ -179,6 +179,7 @@ impl Inner {
             end: file.end(),
             dead: file.dead(),
             tombstones: file.tombstones(),
+            expiring: file.expiring(),
         };
         kept.map(entry).collect()
     }

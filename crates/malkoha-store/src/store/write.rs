@@ -262,15 +262,15 @@ impl Inner {
         };
         // The log has what the index has not: only opening anew brings them together.
         done.inspect_err(|error| self.commit.fail(error))?;
-        let gone = old.as_ref().map_or(0, |old| old.record.bytes());
-        let new = if content.kind == Kind::Put { content.shape().bytes() } else { 0 };
+        let gone = old.as_ref().map_or(0, Located::remove_present);
+        let bytes = content.shape().bytes();
+        let new = if content.kind == Kind::Put {
+            file.add_present(content.prefix, bytes)
+        } else {
+            file.add_tombstones(bytes);
+            0
+        };
         self.space.replace(gone, new);
-        if let Some(old) = old {
-            old.file.add_dead(gone);
-        }
-        if content.kind == Kind::Delete {
-            file.add_tombstones(content.shape().bytes());
-        }
         Ok(())
     }
 }

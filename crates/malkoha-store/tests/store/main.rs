@@ -16,3 +16,4 @@ mod support;
 mod swap;
 #[cfg(target_os = "linux")]
 mod threads;
+mod versions;

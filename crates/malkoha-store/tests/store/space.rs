@@ -123,6 +123,54 @@ fn under_deletes() {
     });
 }
 
+/// Keys that end counted as live until compaction met them, and nothing led it to them: the log grew
+/// without end.
+#[test]
+fn under_keys_that_end() {
+    let dir = Dir::new();
+    let options = Options::new().durability(Durability::System).seed(1);
+    let store = Store::open(dir.path(), &options).unwrap();
+    for n in 0..160_000 {
+        // No key comes twice, and at most 40 MiB a second.
+        store.put_for(&key(n), &[1; 400], Duration::from_millis(100)).unwrap();
+        if n % 500 == 0 {
+            thread::sleep(Duration::from_millis(5));
+            let taken = on_device(&dir);
+            assert!(taken < 40 << 20, "{taken} bytes after {n} keys: {:?}", store.metrics());
+        }
+    }
+    assert!(store.background_error().is_none());
+    assert!(store.verify().unwrap().damage.is_empty());
+}
+
+/// When records end is known after opening again, from a checkpoint and from the log.
+#[test]
+fn what_has_ended_is_given_back_after_opening_again() {
+    for checkpointed in [true, false] {
+        let dir = Dir::new();
+        let store = dir.open();
+        for n in 0..1000 {
+            store.put(&key(n), &[1; 400]).unwrap();
+        }
+        for n in 0..2000 {
+            let time = Duration::from_millis(u64::from(n / 100));
+            store.put_for(&key(500 + n), &[2; 400], time).unwrap();
+        }
+        store.close().unwrap();
+        if !checkpointed {
+            dir.remove("CHECKPOINT");
+        }
+        thread::sleep(Duration::from_millis(150));
+        let store = dir.open();
+        store.compact().unwrap();
+        let stats = store.stats();
+        assert_eq!(stats.keys, 500);
+        // Until older files are gone, tombstones hide what the keys had before.
+        let log = stats.log_bytes - stats.tombstone_bytes;
+        assert!(log < 500 * RECORD * 5 / 4, "{stats:?}");
+    }
+}
+
 /// What a store that is opened again reserves is little, too: its first writes waited for compaction.
 #[test]
 fn a_small_store_that_is_opened_again_stays_small() {

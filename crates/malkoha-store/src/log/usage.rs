@@ -1,0 +1,88 @@
+//! What the bytes of a log file are.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::expiring::Expiring;
+use super::file::LogFile;
+
+/// Bytes of a file that are of no use, or may be of none one day.
+#[derive(Default)]
+pub(super) struct Usage {
+    dead: AtomicU64,
+    tombstones: AtomicU64,
+    /// Of present records that end. Who writes to the store, or opens it, takes the lock.
+    expiring: Mutex<Expiring>,
+}
+
+impl LogFile {
+    /// Bytes of records that were overwritten or deleted, or whose time is over.
+    pub(crate) fn dead(&self) -> u64 {
+        self.usage.dead.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_dead(&self, bytes: u64) {
+        self.usage.dead.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of tombstones.
+    pub(crate) fn tombstones(&self) -> u64 {
+        self.usage.tombstones.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_tombstones(&self, bytes: u64) {
+        self.usage.tombstones.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A record of so many bytes is the present one of its key, until it ends. How many of them
+    /// count as live; the others as dead.
+    pub(crate) fn add_present(&self, end: Option<u64>, bytes: u64) -> u64 {
+        if end.is_none_or(|end| self.usage.expiring.lock().add(end, bytes)) {
+            return bytes;
+        }
+        self.add_dead(bytes);
+        0
+    }
+
+    /// A record is no more the present one of its key. How many of its bytes counted as live until
+    /// then.
+    pub(crate) fn remove_present(&self, end: Option<u64>, bytes: u64) -> u64 {
+        if end.is_none_or(|end| self.usage.expiring.lock().remove(end, bytes)) {
+            self.add_dead(bytes);
+            return bytes;
+        }
+        0
+    }
+
+    /// Records whose time is over by now count as dead. How many bytes did not before.
+    pub(crate) fn end_expired(&self, now: u64) -> u64 {
+        let bytes = self.usage.expiring.lock().end(now);
+        self.add_dead(bytes);
+        bytes
+    }
+
+    /// Bytes that compaction writes again at most. A record that has ended may leave a tombstone,
+    /// which is no longer than it was.
+    pub(crate) fn needed(&self) -> u64 {
+        let gone = if self.usage.expiring.lock().has_ended() { 0 } else { self.dead() };
+        self.end().saturating_sub(gone)
+    }
+
+    /// Present records that end, by when they do.
+    pub(crate) fn expiring(&self) -> Expiring {
+        self.usage.expiring.lock().clone()
+    }
+
+    /// More of them.
+    pub(crate) fn add_expiring(&self, more: &Expiring) {
+        self.usage.expiring.lock().merge(more);
+    }
+
+    /// Another file has the same records.
+    pub(super) fn take_usage(&self, other: &Self) {
+        self.add_dead(other.dead());
+        self.add_tombstones(other.tombstones());
+        self.add_expiring(&other.expiring());
+    }
+}
