@@ -25,6 +25,9 @@ pub(crate) use tree::files_below;
 
 use crate::progress::Progress;
 
+/// What some programs write in front of UTF-8.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// The name of standard input among paths.
 const STDIN: &str = "-";
 

@@ -73,9 +73,14 @@ impl Texts {
     /// Whether the line at `place` is `line`.
     #[inline]
     pub(crate) fn is_at(&self, place: u64, line: &[u8]) -> bool {
-        self.from(place)
-            .and_then(|rest| rest.strip_prefix(line))
-            .is_some_and(|rest| rest.first().is_none_or(|&next| next == self.separator))
+        self.line_of(place, line.len()).is_some_and(|found| found == line)
+    }
+
+    /// The line at `place`, if it has so many bytes. It may have separators in it.
+    #[inline]
+    pub(crate) fn line_of(&self, place: u64, len: usize) -> Option<&[u8]> {
+        let (line, rest) = self.from(place)?.split_at_checked(len)?;
+        rest.first().is_none_or(|&next| next == self.separator).then_some(line)
     }
 
     /// The line that begins at `place`.

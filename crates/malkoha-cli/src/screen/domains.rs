@@ -2,138 +2,151 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::ops::Range;
 
 use anyhow::Result;
 use idna::AsciiDenyList;
+use malkoha::KeyHasher;
 
-use super::{Exact, Matcher, Origin, Suffixes, Unread, read_entries};
-use crate::input::List;
+use super::index::Index;
+use super::origin::LineNumbers;
+use super::suffixes::{Asked, Suffixes};
+use super::words::{is_lowered, is_name};
+use super::{Matcher, Origin, Unread, read_entries};
+use crate::input::{BOM, List, Texts, split};
 
 /// The names of lists.
 pub(crate) struct Domains {
-    names: Exact,
+    /// Each in a line of its own.
+    names: Texts,
+    /// Where each begins, by the hashes that suffixes have.
+    index: Index,
     suffixes: Suffixes,
-    /// Where each name is listed, if that is asked for.
-    origins: Vec<Origin>,
-}
-
-/// A name of a line, and where suffixes of it begin that may be listed.
-struct Asked<'a> {
-    line: usize,
-    name: Cow<'a, [u8]>,
-    starts: Range<usize>,
+    /// Where each line of `names` is listed, if that is asked for.
+    origins: Option<(LineNumbers, Vec<Origin>)>,
 }
 
 impl Domains {
-    pub(crate) fn new(names: Exact, origins: Vec<Origin>) -> Self {
-        let texts = names.texts();
-        let all = texts.lists().flat_map(|(_, list)| list.split(|&byte| byte == texts.separator()));
-        let suffixes = Suffixes::of(texts.count_lines(), all.filter(|name| !name.is_empty()));
-        Self { suffixes, names, origins }
+    pub(crate) fn new(names: Names, with_origins: bool, threads: usize) -> Result<Self> {
+        let Names { text, origins, .. } = names;
+        let names = Texts::new(vec![List::Read(text)], b'\n');
+        let mut suffixes = Suffixes::of(names.count_lines());
+        let mut index = Index::new(names.count_lines(), names.len(), KeyHasher::new(0))?;
+        let round = index.lines_a_round();
+        let mut pairs = Vec::new();
+        let mut put_in = |pairs: &mut Vec<(u64, u64)>| {
+            index.insert(pairs, threads, |known, new| names.is_at(known, names.line_at(new)))?;
+            pairs.clear();
+            anyhow::Ok(())
+        };
+        for (mut place, list) in names.lists() {
+            split(list, names.separator(), |batch| {
+                for name in batch {
+                    pairs.push((suffixes.add(name), place));
+                    place += name.len() as u64 + 1;
+                }
+                if pairs.len() >= round { put_in(&mut pairs) } else { Ok(()) }
+            })?;
+        }
+        put_in(&mut pairs)?;
+        let origins = with_origins.then(|| (LineNumbers::of(&names), origins));
+        Ok(Self { names, index, suffixes, origins })
+    }
+
+    /// Sets `found[i]` where `texts[i]` is a name that is in or below one that is; returns the
+    /// numbers of texts that are not ASCII.
+    fn find_ascii(&self, texts: &[&[u8]], found: &mut [bool]) -> Vec<usize> {
+        let (mut asked, mut others) = (Asked::default(), Vec::new());
+        for (number, text) in texts.iter().enumerate() {
+            if !self.suffixes.ask(number, text, &mut asked) {
+                others.push(number);
+            }
+        }
+        self.suffixes.sift(&mut asked);
+        let mut candidates = Vec::with_capacity(asked.hashes.len());
+        self.index.all_candidates(&asked.hashes, |i, place| candidates.push((i, place)));
+        for (i, place) in candidates {
+            let (number, start) = asked.places[i];
+            // Only now it matters whether it is a name at all.
+            let text = texts[number];
+            found[number] |= self.is_at(place, &text[start..]) && is_name(text);
+        }
+        others
+    }
+
+    fn is_at(&self, place: u64, suffix: &[u8]) -> bool {
+        let listed = self.names.line_of(place, suffix.len());
+        listed.is_some_and(|listed| is_lowered(suffix, listed))
     }
 }
 
 impl Matcher for Domains {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        let (mut asked, mut starts) = (Vec::new(), Vec::new());
-        for (line, text) in lines.iter().enumerate() {
-            let first = starts.len();
-            // What is no name is noticed when a suffix of it seems to be listed.
-            let name = if is_plain(text) {
-                self.suffixes.candidates(text, |start| starts.push(start));
-                if starts.len() == first { None } else { normal(text) }
-            } else {
-                let name = normal(text);
-                name.iter().for_each(|name| {
-                    self.suffixes.candidates(name, |start| starts.push(start));
-                });
-                name
-            };
-            let starts = first..starts.len();
-            asked.extend(name.map(|name| Asked { line, name, starts }));
+        let texts: Vec<&[u8]> = lines.iter().map(|line| trimmed(line)).collect();
+        let others = self.find_ascii(&texts, found);
+        if others.is_empty() {
+            return Ok(());
         }
-        // One suffix of each name at a time: most often the first is listed.
-        loop {
-            asked.retain(|asked| !asked.starts.is_empty() && !found[asked.line]);
-            if asked.is_empty() {
-                return Ok(());
-            }
-            let suffix = |asked: &'_ Asked<'_>| starts[asked.starts.start];
-            let suffixes: Vec<&[u8]> =
-                asked.iter().map(|asked| &asked.name[suffix(asked)..]).collect();
-            let mut are_in = vec![false; suffixes.len()];
-            self.names.find(&suffixes, &mut are_in)?;
-            for (asked, is_in) in asked.iter_mut().zip(are_in) {
-                asked.starts.start += 1;
-                found[asked.line] |= is_in;
-            }
+        let names: Vec<Vec<u8>> =
+            others.iter().map(|&number| international(texts[number]).unwrap_or_default()).collect();
+        let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+        let mut are_in = vec![false; names.len()];
+        self.find_ascii(&names, &mut are_in);
+        for (number, is_in) in others.into_iter().zip(are_in) {
+            // What was found before of it was no name.
+            found[number] |= is_in;
         }
+        Ok(())
     }
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {
-        let name = normal(line)?;
-        let mut rest = Some(&*name);
-        while let Some(suffix) = rest {
-            // Names have lines of their own.
-            if let Some(Origin { line, .. }) = self.names.origin(suffix) {
-                return self.origins.get(usize::try_from(line).ok()?.checked_sub(1)?).copied();
-            }
-            rest = memchr::memchr(b'.', suffix).map(|dot| &suffix[dot + 1..]);
-        }
-        None
+        let (numbers, origins) = self.origins.as_ref()?;
+        let (name, mut asked) = (normal(line)?, Asked::default());
+        self.suffixes.ask(0, &name, &mut asked);
+        // The longest is the most specific.
+        let place = asked.hashes.iter().zip(asked.places).rev().find_map(|(&hash, (_, start))| {
+            let mut found = None;
+            self.index.all_candidates(&[hash], |_, place| {
+                found = found.or(self.is_at(place, &name[start..]).then_some(place));
+            });
+            found
+        });
+        let (list, offset) = self.names.offset(place?)?;
+        let number = numbers.of_line(&self.names, list, offset);
+        origins.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
     }
 }
 
-/// Bytes of names are of class 0, or upper case, or neither.
-const CLASSES: [u8; 256] = {
-    let (mut classes, mut byte) = ([OTHER; 256], 0_u8);
-    loop {
-        classes[byte as usize] = match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => 0,
-            b'A'..=b'Z' => UPPER,
-            _ => OTHER,
-        };
-        if byte == u8::MAX {
-            break classes;
-        }
-        byte += 1;
-    }
-};
-const UPPER: u8 = 1;
-const OTHER: u8 = 2;
-
-/// Whether a text is as it is compared, but for upper case, if it is a name.
-fn is_plain(text: &[u8]) -> bool {
-    let ends = [text.first(), text.last()];
-    ends.iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric)) && text.is_ascii()
+/// A text without what may be around a name.
+fn trimmed(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii();
+    text.strip_suffix(b".").unwrap_or(text)
 }
 
 /// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
 /// `None` of what is no name.
 fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let text = text.trim_ascii();
-    let text = text.strip_suffix(b".").unwrap_or(text);
-    if text.is_empty() {
+    let text = trimmed(text);
+    if !text.is_ascii() {
+        return international(text).map(Cow::Owned);
+    }
+    if text.is_empty() || !is_name(text) {
         return None;
     }
-    match text.iter().fold(0, |all, &byte| all | CLASSES[usize::from(byte)]) {
-        0 => return Some(text.into()),
-        UPPER => return Some(text.to_ascii_lowercase().into()),
-        _ => {}
-    }
-    if text.is_ascii() {
-        return None;
-    }
+    let has_upper = text.iter().any(u8::is_ascii_uppercase);
+    Some(if has_upper { text.to_ascii_lowercase().into() } else { text.into() })
+}
+
+/// An international name in ASCII.
+fn international(text: &[u8]) -> Option<Vec<u8>> {
     let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
-    Some(name.trim_end_matches('.').as_bytes().to_vec().into())
+    Some(name.trim_end_matches('.').as_bytes().to_vec())
 }
 
 /// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.`
 /// or a dot in front, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq.
 /// Returns whether the line was understood.
 pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    let line = line.strip_prefix(BOM).unwrap_or(line).trim_ascii();
     // Comments, and the header of ad blockers' lists.
     if line.is_empty() || [b'#', b'!', b';', b'['].contains(&line[0]) {
         // Except rules of ad blockers that hide parts of pages.

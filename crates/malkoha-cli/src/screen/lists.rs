@@ -88,15 +88,12 @@ impl Lists<'_> {
                 Box::new(networks)
             }
             How::Domains => {
-                let Names { text, origins, unread } =
-                    Names::of(&lists, separator, self.with_origins)?;
-                for (path, unread) in self.paths.iter().zip(unread) {
+                let mut names = Names::of(&lists, separator, self.with_origins)?;
+                for (path, unread) in self.paths.iter().zip(names.unread.drain(..)) {
                     unread.report(path, "domains")?;
                 }
                 drop(lists);
-                let texts = Texts::new(vec![List::Read(text)], b'\n');
-                let exact = Exact::build(texts, self.hasher, threads, &Progress::hidden())?;
-                Box::new(Domains::new(self.numbered(exact, vec![0]), origins))
+                Box::new(Domains::new(names, self.with_origins, threads)?)
             }
         });
         Ok(parts)

@@ -15,6 +15,7 @@ mod sets;
 mod sieve;
 mod store_keys;
 mod suffixes;
+mod words;
 
 use anyhow::{Context, Result};
 
@@ -34,7 +35,6 @@ pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
 pub(crate) use store_keys::StoreKeys;
-use suffixes::Suffixes;
 
 use crate::failure::CANNOT_WRITE;
 use crate::output::stdout;

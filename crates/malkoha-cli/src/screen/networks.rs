@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use anyhow::Result;
 
 use super::{Matcher, Origin, Unread, read_entries};
-use crate::input::List;
+use crate::input::{BOM, List};
 
 /// Networks as ranges of addresses, sorted, of which none overlaps another.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Networks {
 
     /// Adds the network or address that a line begins with. Returns whether it was understood.
     fn add(&mut self, line: &[u8], owner: u32) -> bool {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        let line = line.strip_prefix(BOM).unwrap_or(line).trim_ascii();
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"#;,".contains(byte);
         let Some(entry) = line.split(is_end).next().filter(|entry| !entry.is_empty()) else {
             return true;

@@ -5,17 +5,16 @@
 
 use malkoha::KeyHasher;
 
+use super::words::{CHUNK, NOT_ASCII, equal, lower, word_before};
+
 /// Of the table, for each name.
 const BITS_A_NAME: u64 = 16;
 
+/// Suffixes that are kept before any is let go: a line may have a dot in every byte.
+const MANY: usize = 1 << 16;
+
 /// Above, the table would not stay in cache.
 const MOST_BITS: u64 = 1 << 24;
-
-/// Bytes that are hashed at once.
-const CHUNK: usize = 8;
-
-const ONES: u64 = u64::MAX / 255;
-const HIGH: u64 = ONES << 7;
 
 /// A table of bits of listed names, which are in lower case. It lets most names go that are not in.
 /// Whoever guesses its keys can choose names that it keeps, which costs no more than if there were
@@ -27,39 +26,67 @@ pub(super) struct Suffixes {
     keys: [u64; 2],
 }
 
+/// Suffixes of some names.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub(super) hashes: Vec<u64>,
+    /// The number of the name of each, and where in it the suffix begins.
+    pub(super) places: Vec<(usize, usize)>,
+}
+
 impl Suffixes {
-    /// Of names that each have a line.
-    pub(super) fn of<'a>(lines: u64, names: impl Iterator<Item = &'a [u8]>) -> Self {
-        let bits = lines.saturating_mul(BITS_A_NAME).next_power_of_two().clamp(64, MOST_BITS);
+    /// For so many names.
+    pub(super) fn of(names: u64) -> Self {
+        let bits = names.saturating_mul(BITS_A_NAME).next_power_of_two().clamp(64, MOST_BITS);
         let words = usize::try_from(bits / 64).unwrap_or(1);
         let random = KeyHasher::random();
         let keys = [random.hash_bytes(b"0"), random.hash_bytes(b"1") | 1];
-        let mut all = Self { bits: vec![0; words], depths: 0, keys };
-        for name in names {
-            let labels = memchr::memchr_iter(b'.', name).count() + 1;
-            let mut whole = 0;
-            all.for_each(name, u64::MAX, |hash, start| {
-                if start == 0 {
-                    whole = hash;
-                }
-            });
-            all.depths |= depth_bit(labels);
-            let (word, bit) = all.at(whole);
-            all.bits[word] |= bit;
-        }
-        all
+        Self { bits: vec![0; words], depths: 0, keys }
     }
 
-    /// Calls `each` with where suffixes of an ASCII name begin that may be listed, the shortest
-    /// first; upper case is taken for lower.
-    #[inline]
-    pub(super) fn candidates(&self, name: &[u8], mut each: impl FnMut(usize)) {
-        self.for_each(name, self.depths, |hash, start| {
-            let (word, bit) = self.at(hash);
-            if self.bits[word] & bit != 0 {
-                each(start);
+    /// Takes a listed name, and returns its hash.
+    pub(super) fn add(&mut self, name: &[u8]) -> u64 {
+        let labels = memchr::memchr_iter(b'.', name).count() + 1;
+        let mut whole = 0;
+        self.for_each(name, depth_bit(labels), |hash, start| {
+            if start == 0 {
+                whole = hash;
             }
         });
+        self.depths |= depth_bit(labels);
+        let (word, bit) = self.at(whole);
+        self.bits[word] |= bit;
+        whole
+    }
+
+    /// Adds the suffixes of a name that have as many labels as listed names, the shortest first;
+    /// upper case is taken for lower. Returns `false` if the name is not ASCII.
+    #[inline]
+    pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Asked) -> bool {
+        self.for_each(name, self.depths, |hash, start| {
+            if asked.hashes.len() < MANY || self.may_have(hash) {
+                asked.hashes.push(hash);
+                asked.places.push((number, start));
+            }
+        })
+    }
+
+    /// Lets go what is certainly not listed.
+    pub(super) fn sift(&self, Asked { hashes, places }: &mut Asked) {
+        // Without a branch: it would be taken as often as not.
+        let mut kept = 0;
+        for i in 0..hashes.len() {
+            (hashes[kept], places[kept]) = (hashes[i], places[i]);
+            kept += usize::from(self.may_have(hashes[kept]));
+        }
+        hashes.truncate(kept);
+        places.truncate(kept);
+    }
+
+    #[inline(always)]
+    fn may_have(&self, hash: u64) -> bool {
+        let (word, bit) = self.at(hash);
+        self.bits[word] & bit != 0
     }
 
     #[inline(always)]
@@ -70,12 +97,13 @@ impl Suffixes {
     }
 
     /// Calls `each` with the hash of each suffix of one of these depths that begins with a label,
-    /// and where it begins.
+    /// and where it begins. Returns whether the name is ASCII.
     #[inline(always)]
-    fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) {
-        let (mut hash, mut end, mut labels) = (self.keys[0], name.len(), 1);
+    fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) -> bool {
+        let (mut hash, mut end, mut labels, mut all) = (self.keys[0], name.len(), 1, 0);
         while end > 0 {
-            let word = lower(chunk(name, end));
+            let word = lower(word_before(name, end));
+            all |= word;
             let mut dots = equal(word, b'.');
             while dots != 0 {
                 // The last one, and the bytes behind it: none, or up to seven.
@@ -87,6 +115,10 @@ impl Suffixes {
                 labels += 1;
                 dots ^= 1 << (8 * byte + 7);
             }
+            if depths < depth_bit(labels) {
+                // No listed name has so many labels.
+                return all & NOT_ASCII == 0 && name[..end].is_ascii();
+            }
             let is_first = end <= CHUNK;
             if end >= CHUNK {
                 hash = self.mix(hash ^ word);
@@ -97,6 +129,7 @@ impl Suffixes {
             }
             end = end.saturating_sub(CHUNK);
         }
+        all & NOT_ASCII == 0
     }
 
     #[inline(always)]
@@ -115,36 +148,6 @@ fn depth_bit(labels: usize) -> u64 {
     1 << labels.min(63)
 }
 
-/// The eight bytes of a name before `end`, or all that there are behind zeros.
-#[inline(always)]
-fn chunk(name: &[u8], end: usize) -> u64 {
-    if let Some(last) = name[..end].last_chunk::<CHUNK>() {
-        return u64::from_le_bytes(*last);
-    }
-    let mut first = [0; CHUNK];
-    match name.first_chunk::<CHUNK>() {
-        Some(chunk) => first = *chunk,
-        None => first[..end].copy_from_slice(&name[..end]),
-    }
-    u64::from_le_bytes(first) << (8 * (CHUNK - end))
-}
-
-/// The highest bit of each byte that is this one.
-#[inline(always)]
-fn equal(word: u64, byte: u8) -> u64 {
-    let other = word ^ (ONES * u64::from(byte));
-    !(((other & !HIGH) + !HIGH) | other) & HIGH
-}
-
-/// ASCII letters in lower case.
-#[inline(always)]
-fn lower(word: u64) -> u64 {
-    let low = word & !HIGH;
-    let from_a = low + ONES * (0x80 - u64::from(b'A'));
-    let above_z = low + ONES * (0x7f - u64::from(b'Z'));
-    word | ((from_a & !above_z & !word & HIGH) >> 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,11 +156,17 @@ mod tests {
     fn suffixes_are_those_that_begin_with_a_label() {
         let names: [&[u8]; 7] =
             [b"a", b"ab.cd", b"example.org", b"12345678", b"a.2345678", b"x.1234567.1234567", b"."];
-        let all = Suffixes::of(7, names.into_iter());
-        for name in names {
-            let mut found = Vec::new();
-            all.candidates(name, |start| found.push(start));
-            assert!(found.contains(&0), "{name:?}");
+        let mut all = Suffixes::of(7);
+        let hashes = names.map(|name| all.add(name));
+        let candidates = |name: &[u8]| {
+            let mut asked = Asked::default();
+            assert!(all.ask(0, name, &mut asked));
+            all.sift(&mut asked);
+            let starts = asked.places.into_iter().map(|(_, start)| start);
+            starts.zip(asked.hashes).collect::<Vec<_>>()
+        };
+        for (name, hash) in names.into_iter().zip(hashes) {
+            assert!(candidates(name).contains(&(0, hash)), "{name:?}");
             // Behind any labels, in any case.
             for before in
                 ["www", "a.b", "1234567", "12345678", "", "...", "x.y.z.very-long-label-of-a-name"]
@@ -165,10 +174,9 @@ mod tests {
                 let child = [before.as_bytes(), b".", name].concat();
                 let start = before.len() + 1;
                 for child in [child.clone(), child.to_ascii_uppercase()] {
-                    let mut found = Vec::new();
-                    all.candidates(&child, |start| found.push(start));
-                    assert!(found.contains(&start), "{child:?}");
-                    assert!(found.is_sorted_by(|a, b| a > b));
+                    let found = candidates(&child);
+                    assert!(found.contains(&(start, hash)), "{child:?}");
+                    assert!(found.is_sorted_by(|a, b| a.0 > b.0));
                 }
             }
         }
@@ -190,13 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_lowered_and_nothing_else() {
-        for byte in 0..=255 {
-            let word = u64::from_le_bytes([byte, b'x', byte, byte, b'.', byte, 0x80, 0xff]);
-            assert_eq!(lower(word).to_le_bytes()[0], byte.to_ascii_lowercase());
-            assert_eq!(lower(word).to_le_bytes()[5..], [byte.to_ascii_lowercase(), 0x80, 0xff]);
-            let dot = if byte == b'.' { 0x80 } else { 0 };
-            assert_eq!(equal(word, b'.').to_le_bytes(), [dot, 0, dot, dot, 0x80, dot, 0, 0]);
+    fn other_bytes_than_ascii_are_noticed_wherever_they_are() {
+        let mut all = Suffixes::of(1);
+        all.add(b"example");
+        for at in 0..40 {
+            let mut name = b"a.long-name.of-many.labels.and-so-on.example".to_vec();
+            assert!(all.ask(0, &name, &mut Asked::default()));
+            name[at] = 0xc3;
+            assert!(!all.ask(0, &name, &mut Asked::default()), "{at}");
         }
     }
 }
