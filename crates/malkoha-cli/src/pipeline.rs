@@ -22,6 +22,11 @@ pub(crate) trait Sink: Send + 'static {
     /// Made of one block. Its memory is used again for the next one.
     type Made: Default;
 
+    /// Takes the header of a file, before what is made of its first block.
+    fn head(&mut self, _header: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
     /// Takes what was made of the next block.
     fn take(&mut self, made: &mut Self::Made) -> Result<()>;
 
@@ -124,7 +129,11 @@ where
             };
             let Some(mut turn) = self.wait_for(number) else { return };
             let taken = match (worked, &mut turn.sink) {
-                (Ok(true), Some(sink)) => sink.take(&mut made).map(|()| !sink.is_done()),
+                (Ok(true), Some(sink)) => {
+                    let header = block.header_before();
+                    let headed = header.map_or(Ok(()), |header| sink.head(header));
+                    headed.and_then(|()| sink.take(&mut made)).map(|()| !sink.is_done())
+                }
                 (end, _) => end,
             };
             match taken {

@@ -200,6 +200,10 @@ struct New<T: Table, C: Lines> {
 impl<T: Table, C: Lines> Sink for New<T, C> {
     type Made = Hashed;
 
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        self.out.head(header).context(CANNOT_WRITE)
+    }
+
     fn take(&mut self, block: &mut Hashed) -> Result<()> {
         self.new.resize(block.hashes.len(), false);
         C::insert_new(&mut self.filter, &block.hashes, &mut self.new)?;

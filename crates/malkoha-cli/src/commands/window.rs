@@ -137,6 +137,10 @@ impl Reading {
 impl<T: Ages + Send + 'static> Sink for Printing<T> {
     type Made = Timed;
 
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        self.out.head(header).context(CANNOT_WRITE)
+    }
+
     fn take(&mut self, timed: &mut Timed) -> Result<()> {
         if let Some(clock) = &self.clock {
             self.seen.advance(clock.now());

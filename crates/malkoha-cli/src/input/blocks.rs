@@ -64,13 +64,16 @@ impl Block {
         self.header.as_deref()
     }
 
+    /// The header that these lines follow, if they are the first of their file.
+    pub(crate) fn header_before(&self) -> Option<&[u8]> {
+        self.header().filter(|_| self.start > 0)
+    }
+
     /// Takes its first line for the header of its file.
     fn behead(&mut self, separator: u8) -> Arc<[u8]> {
         let end = memchr(separator, self.lines());
-        let header = &self.bytes[..end.unwrap_or(self.filled)];
-        let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).into();
         self.start = end.map_or(self.filled, |end| end + 1);
-        header
+        self.bytes[..end.unwrap_or(self.filled)].into()
     }
 }
 

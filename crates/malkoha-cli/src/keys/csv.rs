@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::fields::Fields;
+use crate::input::BOM;
 
 /// Bytes of a record that an error shows.
 const SHOWN: usize = 60;
@@ -43,7 +44,7 @@ impl Records {
 
     /// The numbers of the columns with these names, in a file with this header.
     pub(super) fn columns(&mut self, header: &[u8], names: &[String]) -> Result<Fields> {
-        self.read(header)?;
+        self.read(header.strip_prefix(BOM).unwrap_or(header))?;
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let columns = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
         let columns: Vec<&[u8]> = columns.map(<[u8]>::trim_ascii).collect();

@@ -23,8 +23,8 @@ use crate::output::tell;
 #[command(next_help_heading = "What is compared")]
 pub(crate) struct KeyArgs {
     /// Compare these fields of a line, not all of it: 2, or 1,3-5, from 1; several are joined by
-    /// tabs. With --csv also names of columns; then the first line of each file is no line, but has
-    /// the names
+    /// tabs. With --csv also names of columns, which the first line of each file has: it is not
+    /// compared. Where lines are printed as they are, that of the first file is printed first
     #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::called)]
     key: Option<Called>,
 

@@ -4,10 +4,16 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anyhow::{Context, Result};
 
-use super::stdout;
+use super::{stdout, tell};
 use crate::failure::CANNOT_WRITE;
+use crate::input::BOM;
 
 const BUFFER: usize = 1 << 18;
+
+/// A header as it is compared with others.
+fn without_ends(header: &[u8]) -> &[u8] {
+    header.strip_prefix(BOM).unwrap_or(header).trim_ascii_end()
+}
 
 /// Writes lines, each with its terminator.
 pub(crate) struct LineWriter {
@@ -15,6 +21,8 @@ pub(crate) struct LineWriter {
     separator: u8,
     /// Somebody waits: what is found is written at once.
     prompt: bool,
+    /// The header that was written, and whether files with others have been told of.
+    header: Option<(Vec<u8>, bool)>,
 }
 
 impl LineWriter {
@@ -23,7 +31,7 @@ impl LineWriter {
         stdout::is_open().context(CANNOT_WRITE)?;
         let stdout = io::stdout();
         let prompt = prompt || stdout.is_terminal();
-        Ok(Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt })
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, stdout), separator, prompt, header: None })
     }
 
     pub(crate) fn separator(&self) -> u8 {
@@ -39,6 +47,27 @@ impl LineWriter {
     /// Writes lines that have their terminators.
     pub(crate) fn write_all(&mut self, lines: &[u8]) -> io::Result<()> {
         self.out.write_all(lines)
+    }
+
+    /// Writes the header of the first file, and tells of the first file that has another.
+    pub(crate) fn head(&mut self, header: &[u8]) -> io::Result<()> {
+        let names = without_ends(header);
+        match &mut self.header {
+            None => {
+                self.header = Some((names.to_vec(), false));
+                self.write(header)
+            }
+            Some((first, told)) => {
+                if first != names && !std::mem::replace(told, true) {
+                    tell(&format!(
+                        "malkoha: the header that is printed is '{}', but a file has '{}'",
+                        first.escape_ascii(),
+                        names.escape_ascii()
+                    ));
+                }
+                Ok(())
+            }
+        }
     }
 
     /// To be called between batches.

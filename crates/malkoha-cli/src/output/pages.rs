@@ -34,6 +34,8 @@ pub(crate) struct Printed {
 /// What else than the lines of all files is printed.
 #[derive(Default)]
 pub(crate) struct Show {
+    /// The header of the first file, if there is one.
+    pub(crate) header: bool,
     /// Lines of each file, at most.
     pub(crate) most: Option<u64>,
     /// The names of files instead of their lines.
@@ -106,6 +108,13 @@ impl Printer {
 
 impl Sink for Printer {
     type Made = Page;
+
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        if !self.show.header {
+            return Ok(());
+        }
+        self.out.head(header).context(CANNOT_WRITE)
+    }
 
     fn take(&mut self, page: &mut Page) -> Result<()> {
         self.limit(page);

@@ -35,14 +35,17 @@ pub(crate) fn print_selected(
     let Selecting { select, places, lists, keys } = how;
     let separator = inputs.separator();
     let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
+    let has_text = !select.count && !places.files_with_matches;
     let show = Show {
+        // What is in front of lines is not in front of it.
+        header: has_text && !places.file && !places.line_number && lists.is_none(),
         most: if places.files_with_matches { Some(1) } else { places.max_count },
         names: places.files_with_matches,
         counts: select.count && !select.json && places.file,
         files: if places.file || places.files_with_matches { names() } else { Vec::new() },
     };
     let format = Format {
-        has_text: !select.count && !places.files_with_matches,
+        has_text,
         has_ends: places.max_count.is_some(),
         files: places.file.then(names),
         numbers: places.line_number,

@@ -120,20 +120,42 @@ fn columns_have_names() {
         .and("some.csv", "email,name,age\na@x,Ann,3\nb@x,Bob,4\na@x,Al,5\n")
         .and("other.csv", "\u{feff}name,email\r\nCid,a@x\r\nDan,d@x\r\n")
         .and("emails", "a@x\nd@x\nemail\n");
-    let all = "a@x,Ann,3\na@x,Al,5\nCid,a@x\r\nDan,d@x\r\n";
-    dir.run("screen --csv -k email -f emails some.csv other.csv").prints(all);
+    dir.run("screen --csv -k email -f emails some.csv")
+        .prints("email,name,age\na@x,Ann,3\na@x,Al,5\n");
+    dir.run("screen -v -m 1 --csv -k email -f emails other.csv some.csv some.csv")
+        .prints_and_tells(
+            "\u{feff}name,email\r\nb@x,Bob,4\nb@x,Bob,4\n",
+            "malkoha: the header that is printed is 'name,email', but a file has 'email,name,age'\n",
+        );
+    // In front of it there is nothing, and it is counted nowhere.
+    dir.run("screen -c --csv -k email -f emails some.csv").prints("2\n");
+    dir.run("screen -H --csv -k email -f emails some.csv")
+        .prints("some.csv:a@x,Ann,3\nsome.csv:a@x,Al,5\n");
+    dir.run("screen -l --csv -k email -f emails some.csv").prints("some.csv\n");
+    dir.run("screen -o list --csv -k email -f emails some.csv")
+        .prints("emails:1:a@x,Ann,3\nemails:1:a@x,Al,5\n");
     dir.run("screen --csv -k email -n -f emails some.csv").prints("2:a@x,Ann,3\n4:a@x,Al,5\n");
-    dir.run("uniq --csv -k email some.csv other.csv").prints("a@x,Ann,3\nb@x,Bob,4\nDan,d@x\r\n");
-    dir.run("uniq --csv -k name,email some.csv some.csv")
-        .prints("a@x,Ann,3\nb@x,Bob,4\na@x,Al,5\n");
-    dir.run("uniq --approximate --csv -k email some.csv").prints("a@x,Ann,3\nb@x,Bob,4\n");
+    let (header, first) = ("email,name,age\n", "email,name,age\na@x,Ann,3\nb@x,Bob,4\n");
+    dir.run("uniq --csv -k email some.csv other.csv").prints_and_tells(
+        format!("{first}Dan,d@x\r\n"),
+        "malkoha: the header that is printed is 'email,name,age', but a file has 'name,email'\n",
+    );
+    dir.run("uniq --csv -k name,email some.csv some.csv").prints(format!("{first}a@x,Al,5\n"));
+    dir.run("uniq --approximate --csv -k email some.csv").prints(first);
+    dir.run("uniq --within 1h --csv -k email some.csv").prints(first);
+    dir.run("uniq --csv -d -k email some.csv").prints(format!("{header}a@x,Al,5\n"));
+    dir.run("uniq --csv -u -k email some.csv").prints(format!("{header}b@x,Bob,4\n"));
+    dir.run("uniq --csv -c -k email some.csv").prints("      2 a@x,Ann,3\n      1 b@x,Bob,4\n");
     dir.run("build -q --csv -k email -o f.mlk some.csv other.csv").prints("");
     assert_eq!(dir.run("info --json f.mlk").json()["keys"], 3);
-    dir.run("check --csv -k email f.mlk other.csv").prints("Cid,a@x\r\nDan,d@x\r\n");
+    dir.run("check --csv -k email f.mlk other.csv")
+        .prints("\u{feff}name,email\r\nCid,a@x\r\nDan,d@x\r\n");
     dir.run("count --csv -k email f.mlk some.csv")
         .prints("1\ta@x,Ann,3\n1\tb@x,Bob,4\n1\ta@x,Al,5\n");
-    dir.run("new -q --csv -k name n.mlk some.csv other.csv")
-        .prints("a@x,Ann,3\nb@x,Bob,4\na@x,Al,5\nCid,a@x\r\nDan,d@x\r\n");
+    dir.run("new -q --csv -k name n.mlk some.csv").prints(format!("{first}a@x,Al,5\n"));
+    dir.run("new -q --csv -k name n.mlk some.csv").prints_with(1, header);
+    dir.run("new -q --within 1h --csv -k name aged.mlk some.csv")
+        .prints(format!("{first}a@x,Al,5\n"));
     dir.run("build -q --values --csv -k email,age -o ages.mlk some.csv").prints("");
     dir.run("build -q --values --csv -k age,name -o names.mlk other.csv some.csv")
         .complains("there is no column 'age' in the first line: it has 'name', 'email'");
@@ -143,12 +165,12 @@ fn columns_have_names() {
     );
     dir.run("get --csv -k email ages.mlk some.csv")
         .prints("a@x,Ann,3\t3,5\nb@x,Bob,4\t4\na@x,Al,5\t3,5\n");
-    dir.shell("cat some.csv | $MALKOHA uniq --csv -k email").prints("a@x,Ann,3\nb@x,Bob,4\n");
+    dir.shell("cat some.csv | $MALKOHA uniq --csv -k email").prints(first);
     // Many blocks, all of which have the columns of the first.
     dir.shell("{ echo n,k; seq 1 200000 | awk '{ print $1 \",\" $1 % 7 }'; } > long.csv")
         .prints("");
     let lines: String = (1..=7).map(|n| format!("{n},{}\n", n % 7)).collect();
-    dir.run("uniq --csv -k k long.csv").prints(lines);
+    dir.run("uniq --csv -k k long.csv").prints(format!("n,k\n{lines}"));
 
     dir.run("uniq --csv -k mail users.csv")
         .complains("there is no column 'mail' in the first line: it has 'id', 'e,mail', 'name'");

@@ -54,6 +54,10 @@ struct Uniq {
 impl Sink for Uniq {
     type Made = Hashed;
 
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        self.out.head(header).context(CANNOT_WRITE)
+    }
+
     fn take(&mut self, block: &mut Hashed) -> Result<()> {
         self.new.resize(block.hashes.len(), false);
         let inserted = self.seen.insert_unique_hashes(&block.hashes, &mut self.new);

@@ -44,12 +44,13 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
     };
     let out = Out {
         out: LineWriter::stdout(separator, arguments.print.line_buffered)?,
+        what,
         spool: (what.prints_at_the_end() && texts.is_none()).then(Spool::new).transpose()?,
         lines: 0,
         printed: 0,
     };
     let work = move |block: &Block, made: &mut Made| worker.work(block, made);
-    let Out { mut out, spool, lines, mut printed } =
+    let Out { mut out, spool, lines, mut printed, .. } =
         in_order(&inputs, progress, threads, work, out)?;
     let parts: Vec<_> = parts.parts().collect();
     if what.prints_at_the_end() {
@@ -318,6 +319,7 @@ impl Sorted {
 /// Prints and keeps what was made of blocks.
 struct Out {
     out: LineWriter,
+    what: What,
     spool: Option<Spool>,
     lines: u64,
     printed: u64,
@@ -325,6 +327,14 @@ struct Out {
 
 impl Sink for Out {
     type Made = Made;
+
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        // Beside counts it would be no record of theirs.
+        if self.what == What::Counted {
+            return Ok(());
+        }
+        self.out.head(header).context(CANNOT_WRITE)
+    }
 
     fn take(&mut self, made: &mut Made) -> Result<()> {
         self.lines += std::mem::take(&mut made.lines);
