@@ -90,6 +90,7 @@ impl Texts {
     }
 
     /// The list from a place in it on.
+    #[inline]
     fn from(&self, place: u64) -> Option<&[u8]> {
         let (list, offset) = self.offset(place)?;
         self.lists[list].get(usize::try_from(offset).ok()?..)

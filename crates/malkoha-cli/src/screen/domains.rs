@@ -9,7 +9,7 @@ use malkoha::KeyHasher;
 
 use super::index::Index;
 use super::origin::LineNumbers;
-use super::suffixes::{Asked, Suffixes};
+use super::suffixes::{Suffix, Suffixes};
 use super::words::{is_lowered, is_name};
 use super::{Matcher, Origin, Unread, read_entries};
 use crate::input::{BOM, List, Texts, split};
@@ -55,20 +55,20 @@ impl Domains {
     /// Sets `found[i]` where `texts[i]` is a name that is in or below one that is; returns the
     /// numbers of texts that are not ASCII.
     fn find_ascii(&self, texts: &[&[u8]], found: &mut [bool]) -> Vec<usize> {
-        let (mut asked, mut others) = (Asked::default(), Vec::new());
+        let (mut asked, mut others) = (Vec::with_capacity(2 * texts.len()), Vec::new());
         for (number, text) in texts.iter().enumerate() {
             if !self.suffixes.ask(number, text, &mut asked) {
                 others.push(number);
             }
         }
-        self.suffixes.sift(&mut asked);
-        let mut candidates = Vec::with_capacity(asked.hashes.len());
-        self.index.all_candidates(&asked.hashes, |i, place| candidates.push((i, place)));
+        let hashes: Vec<u64> = asked.iter().map(|suffix: &Suffix| suffix.hash).collect();
+        let mut candidates = Vec::with_capacity(hashes.len());
+        self.index.all_candidates(&hashes, |i, place| candidates.push((i, place)));
         for (i, place) in candidates {
-            let (number, start) = asked.places[i];
-            // Only now it matters whether it is a name at all.
-            let text = texts[number];
-            found[number] |= self.is_at(place, &text[start..]) && is_name(text);
+            let number = asked[i].number as usize;
+            let (before, suffix) = texts[number].split_at(asked[i].start as usize);
+            // Only now it matters whether the rest is of a name at all.
+            found[number] |= self.is_at(place, suffix) && is_name(before);
         }
         others
     }
@@ -100,13 +100,13 @@ impl Matcher for Domains {
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {
         let (numbers, origins) = self.origins.as_ref()?;
-        let (name, mut asked) = (normal(line)?, Asked::default());
+        let (name, mut asked) = (normal(line)?, Vec::new());
         self.suffixes.ask(0, &name, &mut asked);
         // The longest is the most specific.
-        let place = asked.hashes.iter().zip(asked.places).rev().find_map(|(&hash, (_, start))| {
-            let mut found = None;
-            self.index.all_candidates(&[hash], |_, place| {
-                found = found.or(self.is_at(place, &name[start..]).then_some(place));
+        let place = asked.iter().rev().find_map(|suffix| {
+            let (text, mut found) = (&name[suffix.start as usize..], None);
+            self.index.all_candidates(&[suffix.hash], |_, place| {
+                found = found.or(self.is_at(place, text).then_some(place));
             });
             found
         });

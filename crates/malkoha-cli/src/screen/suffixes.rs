@@ -5,13 +5,10 @@
 
 use malkoha::KeyHasher;
 
-use super::words::{CHUNK, NOT_ASCII, equal, lower, word_before};
+use super::words::{CHUNK, HIGH, equal, lower, word_before};
 
 /// Of the table, for each name.
 const BITS_A_NAME: u64 = 16;
-
-/// Suffixes that are kept before any is let go: a line may have a dot in every byte.
-const MANY: usize = 1 << 16;
 
 /// Above, the table would not stay in cache.
 const MOST_BITS: u64 = 1 << 24;
@@ -26,12 +23,13 @@ pub(super) struct Suffixes {
     keys: [u64; 2],
 }
 
-/// Suffixes of some names.
-#[derive(Default)]
-pub(super) struct Asked {
-    pub(super) hashes: Vec<u64>,
-    /// The number of the name of each, and where in it the suffix begins.
-    pub(super) places: Vec<(usize, usize)>,
+/// A part of a name that may be listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Suffix {
+    pub(super) hash: u64,
+    /// The number of the name, and where in it the suffix begins.
+    pub(super) number: u32,
+    pub(super) start: u32,
 }
 
 impl Suffixes {
@@ -59,28 +57,21 @@ impl Suffixes {
         whole
     }
 
-    /// Adds the suffixes of a name that have as many labels as listed names, the shortest first;
-    /// upper case is taken for lower. Returns `false` if the name is not ASCII.
+    /// Adds the suffixes of a name that may be listed, the shortest first; upper case is taken for
+    /// lower. Returns `false` if the name is not ASCII.
     #[inline]
-    pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Asked) -> bool {
+    pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Vec<Suffix>) -> bool {
+        // No list has names of 4 GiB, and no batch so many of them.
+        let (Ok(number), Ok(_)) = (u32::try_from(number), u32::try_from(name.len())) else {
+            return true;
+        };
         self.for_each(name, self.depths, |hash, start| {
-            if asked.hashes.len() < MANY || self.may_have(hash) {
-                asked.hashes.push(hash);
-                asked.places.push((number, start));
-            }
+            #[expect(clippy::cast_possible_truncation, reason = "see above")]
+            let start = start as u32;
+            // Put in, and perhaps taken back: a branch would be taken as often as not.
+            asked.push(Suffix { hash, number, start });
+            asked.truncate(asked.len() - usize::from(!self.may_have(hash)));
         })
-    }
-
-    /// Lets go what is certainly not listed.
-    pub(super) fn sift(&self, Asked { hashes, places }: &mut Asked) {
-        // Without a branch: it would be taken as often as not.
-        let mut kept = 0;
-        for i in 0..hashes.len() {
-            (hashes[kept], places[kept]) = (hashes[i], places[i]);
-            kept += usize::from(self.may_have(hashes[kept]));
-        }
-        hashes.truncate(kept);
-        places.truncate(kept);
     }
 
     #[inline(always)]
@@ -100,36 +91,45 @@ impl Suffixes {
     /// and where it begins. Returns whether the name is ASCII.
     #[inline(always)]
     fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) -> bool {
-        let (mut hash, mut end, mut labels, mut all) = (self.keys[0], name.len(), 1, 0);
-        while end > 0 {
-            let word = lower(word_before(name, end));
-            all |= word;
+        // The lowest bit of `left` is that of the labels of the suffix that comes next.
+        let (mut hash, mut end, mut left) = (self.keys[0], name.len(), depths >> 1);
+        let mut of_word = |word: u64, hash: u64, end: usize, left: &mut u64| {
             let mut dots = equal(word, b'.');
             while dots != 0 {
-                // The last one, and the bytes behind it: none, or up to seven.
-                let byte = (u64::BITS - 1 - dots.leading_zeros()) / 8;
-                let behind = word & u64::MAX.checked_shl(8 * (byte + 1)).unwrap_or(0);
-                if depths & depth_bit(labels) != 0 {
-                    each(self.mix(hash ^ behind), end + byte as usize + 1 - CHUNK);
+                let last = u64::BITS - 1 - dots.leading_zeros();
+                // The bytes behind it: none, or up to seven.
+                let behind = word & (u64::MAX << last << 1);
+                if *left & 1 != 0 {
+                    each(self.mix(hash ^ behind), end + last as usize / 8 + 1 - CHUNK);
                 }
-                labels += 1;
-                dots ^= 1 << (8 * byte + 7);
+                *left = *left >> 1 | *left & MORE;
+                dots ^= 1 << last;
             }
-            if depths < depth_bit(labels) {
+        };
+        let mut all = 0;
+        while end >= CHUNK {
+            let word = word_before(name, end);
+            all |= word;
+            let word = lower(word);
+            of_word(word, hash, end, &mut left);
+            hash = self.mix(hash ^ word);
+            end -= CHUNK;
+            if left == 0 {
                 // No listed name has so many labels.
-                return all & NOT_ASCII == 0 && name[..end].is_ascii();
+                return all & HIGH == 0 && name[..end].is_ascii();
             }
-            let is_first = end <= CHUNK;
-            if end >= CHUNK {
-                hash = self.mix(hash ^ word);
-            }
-            if is_first && depths & depth_bit(labels) != 0 {
-                let rest = if end == CHUNK { 0 } else { word };
-                each(self.mix(hash ^ rest), 0);
-            }
-            end = end.saturating_sub(CHUNK);
         }
-        all & NOT_ASCII == 0
+        let mut rest = 0;
+        if end > 0 {
+            rest = word_before(name, end);
+            all |= rest;
+            rest = lower(rest);
+            of_word(rest, hash, end, &mut left);
+        }
+        if left & 1 != 0 && !name.is_empty() {
+            each(self.mix(hash ^ rest), 0);
+        }
+        all & HIGH == 0
     }
 
     #[inline(always)]
@@ -142,10 +142,13 @@ impl Suffixes {
     }
 }
 
+/// The bit of more labels than have bits of their own.
+const MORE: u64 = 1 << 63;
+
 /// The bit of a number of labels.
 #[inline(always)]
 fn depth_bit(labels: usize) -> u64 {
-    1 << labels.min(63)
+    if labels < 63 { 1 << labels } else { MORE }
 }
 
 #[cfg(test)]
@@ -159,11 +162,10 @@ mod tests {
         let mut all = Suffixes::of(7);
         let hashes = names.map(|name| all.add(name));
         let candidates = |name: &[u8]| {
-            let mut asked = Asked::default();
+            let mut asked = Vec::new();
             assert!(all.ask(0, name, &mut asked));
-            all.sift(&mut asked);
-            let starts = asked.places.into_iter().map(|(_, start)| start);
-            starts.zip(asked.hashes).collect::<Vec<_>>()
+            let found = asked.iter();
+            found.map(|suffix| (suffix.start as usize, suffix.hash)).collect::<Vec<_>>()
         };
         for (name, hash) in names.into_iter().zip(hashes) {
             assert!(candidates(name).contains(&(0, hash)), "{name:?}");
@@ -203,9 +205,9 @@ mod tests {
         all.add(b"example");
         for at in 0..40 {
             let mut name = b"a.long-name.of-many.labels.and-so-on.example".to_vec();
-            assert!(all.ask(0, &name, &mut Asked::default()));
+            assert!(all.ask(0, &name, &mut Vec::new()));
             name[at] = 0xc3;
-            assert!(!all.ask(0, &name, &mut Asked::default()), "{at}");
+            assert!(!all.ask(0, &name, &mut Vec::new()), "{at}");
         }
     }
 }
