@@ -97,6 +97,12 @@ pub enum Error {
     /// The index cannot take the key.
     #[error("the index cannot take another key: {0}")]
     Index(#[from] InsertError),
+    /// No table of this name was made.
+    #[error("the store has no table '{0}': 'tables' lists those that it has")]
+    NoTable(String),
+    /// The table was removed.
+    #[error("the table was removed: nothing can be read from it or written to it any more")]
+    TableRemoved,
     /// No file of this name was imported.
     #[error("the store has no file '{0}': 'ls' lists those that it has")]
     NoFile(String),

@@ -54,6 +54,8 @@ mod store;
 pub use error::{Error, Result};
 pub use library::{Chunking, Collected, Digest, FileInfo, FileKind, Import, Library, Metadata};
 pub use log::{MAX_KEY, MAX_VALUE};
-pub use options::{Durability, Options};
+pub use options::{Compression, Durability, Options};
 pub use recovery::{Cut, Recovery};
-pub use store::{Batch, Entry, Metrics, Repair, Snapshot, Stats, Store, Swap, Verification};
+pub use store::{
+    Batch, Entry, Metrics, Repair, Snapshot, Stats, Store, Swap, Table, TableSnapshot, Verification,
+};

@@ -1,10 +1,11 @@
 //! From the candidates of the index to the record of a key.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::{Index, lost_file};
-use crate::log::{FileTable, LogFile, Record};
+use crate::log::{FileTable, Key, LogFile, Record};
 
 /// The record that a key has now.
 pub(crate) struct Located<'t> {
@@ -13,7 +14,13 @@ pub(crate) struct Located<'t> {
     pub(crate) record: Record<'t>,
 }
 
-impl Located<'_> {
+impl<'t> Located<'t> {
+    /// The value of the key.
+    #[inline(always)]
+    pub(crate) fn value(&self) -> Result<Cow<'t, [u8]>> {
+        self.file.value(&self.record, self.file.offset(self.location))
+    }
+
     /// It is no more the record that its key has. How many of its bytes counted as live until then.
     pub(crate) fn remove_present(&self) -> u64 {
         self.file.remove_present(self.record.expires(), self.record.bytes())
@@ -26,7 +33,7 @@ pub(crate) fn locate<'t>(
     index: &Index,
     table: &'t FileTable,
     hash: u64,
-    key: &[u8],
+    key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     let Some((candidates, ())) = index.find(hash, || ()) else { return Ok(None) };
     locate_among(candidates.iter().copied(), table, key)
@@ -37,7 +44,7 @@ pub(crate) fn locate<'t>(
 pub(crate) fn locate_among<'t>(
     candidates: impl IntoIterator<Item = u64>,
     table: &'t FileTable,
-    key: &[u8],
+    key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     for location in candidates {
         let file = table.file(location).ok_or_else(lost_file)?;

@@ -21,6 +21,18 @@ pub enum Durability {
     System,
 }
 
+/// How values are stored from now on. Each record says how its value is stored, so all are read
+/// whatever is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// As they are.
+    #[default]
+    None,
+    /// Those of 64 bytes and more as an LZ4 block each, where that saves an eighth of the value at
+    /// least. A value is decompressed into memory each time it is read.
+    Lz4,
+}
+
 /// Choices of one opening. Nothing of it is kept in the store but the seed.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -32,6 +44,7 @@ pub struct Options {
     pub(crate) compact_rate: u64,
     pub(crate) log_ratio: f64,
     pub(crate) checkpoint_bytes: u64,
+    pub(crate) compression: Compression,
     pub(crate) create: bool,
     pub(crate) seed: Option<u64>,
 }
@@ -46,6 +59,7 @@ impl Default for Options {
             compact_rate: 64 << 20,
             log_ratio: 1.5,
             checkpoint_bytes: 1 << 30,
+            compression: Compression::None,
             create: true,
             seed: None,
         }
@@ -105,6 +119,12 @@ impl Options {
     /// has to read.
     pub fn checkpoint_bytes(mut self, bytes: u64) -> Self {
         self.checkpoint_bytes = bytes;
+        self
+    }
+
+    /// Whether values that are put are compressed: not, unless asked for.
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
         self
     }
 

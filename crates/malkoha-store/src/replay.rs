@@ -64,7 +64,7 @@ impl Changes {
             return;
         }
         let is_put = record.head.kind == Kind::Put;
-        let change = Change { hash: self.hasher.hash_bytes(record.key), offset, is_put };
+        let change = Change { hash: record.key.hash(&self.hasher), offset, is_put };
         if !record.more() && self.begin.is_none() {
             return self.take(change, record.bytes(), record.expires());
         }

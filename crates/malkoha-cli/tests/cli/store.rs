@@ -48,6 +48,54 @@ fn puts_depend_on_what_a_key_has() {
 }
 
 #[test]
+fn tables_are_apart() {
+    let dir = Dir::new();
+    dir.run("store put s koel Eudynamys --table birds").prints("");
+    dir.pipe("koel\thouse crow\nkiwi\t\n", "store load s --table hosts").prints("");
+    dir.run("store put s koel main").prints("");
+    dir.run("store get s koel --table birds").prints("Eudynamys");
+    dir.run("store get s koel --table hosts").prints("house crow");
+    dir.run("store get s koel").prints("main");
+    dir.run("store scan s --table hosts --values").prints("koel\thouse crow\nkiwi\t\n");
+    dir.run("store scan s --table hosts --prefix ki").prints("kiwi\n");
+    dir.run("store scan s").prints("koel\n");
+    dir.run("store tables s").prints("birds\nhosts\n");
+    dir.run("store del s kiwi --table birds").finds_nothing();
+    dir.run("store del s koel --table birds").prints("");
+    dir.run("store tables s --remove hosts").prints("");
+    dir.run("store tables s --remove hosts").finds_nothing();
+    dir.run("store tables s --json").prints("{\"tables\":[\"birds\"]}\n");
+    let none = "store 's': the store has no table 'hosts': 'tables' lists those that it has";
+    for command in ["get s koel", "del s koel", "scan s", "scan s --prefix k"] {
+        dir.run(&format!("store {command} --table hosts")).complains(none);
+    }
+    dir.run("store scan s").prints("koel\n");
+    dir.run("store verify s").succeeds();
+}
+
+#[test]
+fn values_are_compressed_if_asked_for() {
+    let dir = Dir::new();
+    let value = "malkoha, koel, coucal; ".repeat(4000);
+    for (store, option) in [("plain", ""), ("packed", "--compress")] {
+        dir.pipe(&value, &format!("store put {store} a {option}")).prints("");
+        dir.pipe(format!("b\t{value}\n"), &format!("store load {store} {option}")).prints("");
+        dir.run(&format!("store get {store} a")).prints(&value);
+        dir.run(&format!("store get {store} b")).prints(&value);
+    }
+    let bytes = |store: &str| {
+        let stats = dir.run(&format!("store stats --json {store}")).succeeds().json();
+        stats["log_bytes"].as_u64().unwrap()
+    };
+    assert!(bytes("packed") * 20 < bytes("plain"), "{} {}", bytes("packed"), bytes("plain"));
+    dir.write("text", &value);
+    dir.run("store import -q --compress files text").succeeds();
+    assert!(bytes("files") * 20 < value.len() as u64);
+    dir.run("store export files text --into restored").succeeds();
+    assert_eq!(dir.read("restored/text"), value.as_bytes());
+}
+
+#[test]
 fn files_are_restored_byte_for_byte() {
     let text: Vec<u8> = (0..200_000_u32).flat_map(|n| (n * 7919).to_le_bytes()).collect();
     let dir = Dir::with("a", &text).and("b", "");

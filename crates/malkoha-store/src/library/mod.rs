@@ -273,7 +273,7 @@ impl<'s> Library<'s> {
         for entry in snapshot.iter() {
             let entry = entry?;
             if let Some(name) = entry.key.strip_prefix(&[FILE])
-                && let Some(manifest) = manifest_in(name, entry.value)?
+                && let Some(manifest) = manifest_in(name, &entry.value)?
             {
                 each(name, manifest);
             }
@@ -314,7 +314,7 @@ impl<'s> Library<'s> {
         let snapshot = self.store.snapshot();
         for entry in snapshot.iter() {
             let entry = entry?;
-            if !used.contains(entry.key) && is_chunk(entry.key, entry.value) {
+            if !used.contains(entry.key) && is_chunk(entry.key, &entry.value) {
                 collected.chunks += 1;
                 collected.bytes += entry.value.len() as u64;
                 batch.delete(entry.key)?;

@@ -1,10 +1,12 @@
 //! One log file, mapped.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::header::{FileHeader, HEADER_BYTES};
+use super::key::Key;
 use super::record::{Head, Record};
 use super::usage::Usage;
 use super::{UNIT, to_usize};
@@ -304,9 +306,9 @@ impl LogFile {
     }
 
     /// The key of a record of which the head and the key are readable; the rest may be anything.
-    pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<&[u8]> {
-        let key = self.head(offset)?.key();
-        self.mapping.get(offset + key.start as u64, key.len())
+    pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<Key<'_>> {
+        let head = self.head(offset)?;
+        head.key(self.mapping.get(offset, to_usize(head.shape.bytes()))?)
     }
 
     /// The record at a location that the index has.
@@ -314,6 +316,12 @@ impl LogFile {
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
         self.try_record(offset).ok_or_else(|| self.no_record(offset))
+    }
+
+    /// The value of a record at an offset of this file.
+    #[inline(always)]
+    pub(crate) fn value<'a>(&self, record: &Record<'a>, offset: u64) -> Result<Cow<'a, [u8]>> {
+        record.value().ok_or_else(|| self.no_value(offset))
     }
 
     #[inline(always)]
@@ -389,6 +397,15 @@ impl LogFile {
             return lost(&self.name(), offset);
         }
         self.damaged(offset, super::NO_RECORD)
+    }
+
+    /// A compressed value that matched its checksum when it was read, and is none.
+    #[cold]
+    fn no_value(&self, offset: u64) -> Error {
+        if self.is_lost() {
+            return lost(&self.name(), offset);
+        }
+        self.damaged(offset, "the value cannot be decompressed")
     }
 
     #[cold]

@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 pub(crate) const HEADER_BYTES: usize = 64;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'S', b'\r', b'\n', 0x1a, b'\n'];
-const VERSION: u16 = 1;
+/// Since version 2, records can be compressed and belong to tables. Version 1 is read too.
+const VERSION: u16 = 2;
 
 /// What a log file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(crate) struct FileHeader {
     pub(crate) salt: u64,
     /// Bytes of the file before it that were known to be durable when it was made.
     pub(crate) durable_before: u64,
+    version: u16,
 }
 
 /// A seed for a new store.
@@ -35,7 +37,12 @@ impl FileHeader {
     pub(crate) fn new(id: u64, first_sequence: u64, seed: u64, durable_before: u64) -> Self {
         let place = [id.to_le_bytes(), first_sequence.to_le_bytes()].concat();
         let salt = malkoha::KeyHasher::new(seed).hash_bytes(&place);
-        Self { id, first_sequence, seed, salt, durable_before }
+        Self { id, first_sequence, seed, salt, durable_before, version: VERSION }
+    }
+
+    /// Whether any record may follow: older releases refuse the file if so.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.version == VERSION
     }
 
     /// What a header may have been of which these bytes are left, one of them damaged perhaps.
@@ -63,9 +70,9 @@ impl FileHeader {
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&SIGNATURE);
-        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        let Self { id, first_sequence, seed, salt, durable_before, version } = self;
+        bytes[8..10].copy_from_slice(&version.to_le_bytes());
         bytes[10] = malkoha::HashFunction::Xxh3 as u8;
-        let Self { id, first_sequence, seed, salt, durable_before } = self;
         let numbers = [id, first_sequence, seed, salt, durable_before];
         for (i, number) in numbers.into_iter().enumerate() {
             bytes[16 + 8 * i..24 + 8 * i].copy_from_slice(&number.to_le_bytes());
@@ -84,20 +91,26 @@ impl FileHeader {
         if bytes[..8] != SIGNATURE {
             return Err(damaged(0, "it does not begin as log files do"));
         }
-        let found = u16::from_le_bytes([bytes[8], bytes[9]]);
+        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
         let sum = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
-        let intact = crc32c::crc32c(&bytes[..60]) == sum;
+        let is_intact = |version: u16| {
+            let mut ours = *bytes;
+            ours[8..10].copy_from_slice(&version.to_le_bytes());
+            crc32c::crc32c(&ours[..60]) == sum
+        };
         // Another version may have its checksum elsewhere, so the version is looked at first; but
         // a flipped bit in it must not pass for a newer format.
-        if found != VERSION {
-            let mut ours = *bytes;
-            ours[8..10].copy_from_slice(&VERSION.to_le_bytes());
-            if crc32c::crc32c(&ours[..60]) == sum {
+        if !(1..=VERSION).contains(&version) {
+            if (1..=VERSION).any(is_intact) {
                 return Err(damaged(8, "the version number is not what was written"));
             }
-            return Err(Error::Version { file: file.to_owned(), found, supported: VERSION });
+            return Err(Error::Version {
+                file: file.to_owned(),
+                found: version,
+                supported: VERSION,
+            });
         }
-        if !intact {
+        if !is_intact(version) {
             return Err(damaged(0, "the header does not match its checksum"));
         }
         let number =
@@ -111,6 +124,7 @@ impl FileHeader {
             seed: number(32),
             salt: number(40),
             durable_before: number(48),
+            version,
         })
     }
 
@@ -125,7 +139,7 @@ mod tests {
     use super::*;
 
     const HEADER: FileHeader =
-        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3 };
+        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3, version: 2 };
 
     #[test]
     fn comes_back() {
@@ -144,10 +158,10 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_its_name() {
         let mut bytes = HEADER.to_bytes();
-        bytes[8] = 2;
+        bytes[8] = 3;
         let sum = crc32c::crc32c(&bytes[..60]);
         bytes[60..].copy_from_slice(&sum.to_le_bytes());
         let error = FileHeader::from_bytes("f", &bytes).unwrap_err();
-        assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
+        assert!(matches!(error, Error::Version { found: 3, supported: 2, .. }), "{error}");
     }
 }

@@ -12,9 +12,12 @@ mod commit;
 mod expiring;
 mod file;
 mod header;
+mod key;
+mod pack;
 mod record;
 mod reserve;
 mod scan;
+mod size;
 mod table;
 mod usage;
 mod writer;
@@ -23,10 +26,13 @@ pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LogFile, file_name, lost, parse_name};
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
+pub(crate) use key::Key;
+pub(crate) use pack::pack;
 pub(crate) use record::{Content, Kind, Record};
 pub(crate) use scan::{Scan, Step, find_record};
+pub(crate) use size::file_size;
 pub(crate) use table::FileTable;
-pub(crate) use writer::{Writer, file_size};
+pub(crate) use writer::Writer;
 
 /// The longest key, in bytes.
 pub const MAX_KEY: usize = 1 << 16;

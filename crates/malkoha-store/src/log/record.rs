@@ -1,13 +1,19 @@
 //! One record: a head of 16 bytes, what its flags announce, the key, the value, zeros to a multiple
 //! of 8.
 
+use std::borrow::Cow;
+
 use super::checksum::checksum;
+use super::key::Key;
+use super::pack::unpack;
 use super::{MAX_KEY, MAX_VALUE, UNIT};
 
 /// Bytes of the head.
 pub(crate) const HEAD: usize = 16;
 /// Bytes of an expiry or an origin.
 const PREFIX: usize = 8;
+/// Bytes of the number of a table.
+const TABLE: usize = 4;
 
 /// Bits of the lengths in the head's second word.
 const VALUE_BITS: u32 = 31;
@@ -18,7 +24,9 @@ const SYNCED: u32 = FLAGS + 8;
 const KIND: u8 = 0b1_0011;
 const MORE: u8 = 1 << 2;
 const PREFIXED: u8 = 1 << 3;
-const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED;
+const TABLED: u8 = 1 << 5;
+const PACKED: u8 = 1 << 6;
+const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED | TABLED | PACKED;
 
 /// What a record does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +45,39 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) kind: Kind,
-    pub(crate) key: &'a [u8],
+    pub(crate) key: Key<'a>,
     pub(crate) value: &'a [u8],
+    /// Whether the value is compressed.
+    pub(crate) packed: bool,
     /// Of a put: when it ends, in milliseconds since 1970. Of a tombstone that compaction wrote
     /// anew: the sequence number that it had at first.
     pub(crate) prefix: Option<u64>,
 }
 
 impl<'a> Content<'a> {
-    pub(crate) const fn put(key: &'a [u8], value: &'a [u8], expires: Option<u64>) -> Self {
-        Self { kind: Kind::Put, key, value, prefix: expires }
+    pub(crate) const fn put(key: Key<'a>, value: &'a [u8], expires: Option<u64>) -> Self {
+        Self { kind: Kind::Put, key, value, packed: false, prefix: expires }
     }
 
-    pub(crate) const fn delete(key: &'a [u8], origin: Option<u64>) -> Self {
-        Self { kind: Kind::Delete, key, value: &[], prefix: origin }
+    pub(crate) const fn delete(key: Key<'a>, origin: Option<u64>) -> Self {
+        Self { kind: Kind::Delete, key, value: &[], packed: false, prefix: origin }
     }
 
-    pub(crate) const SEAL: Self = Self { kind: Kind::Seal, key: &[], value: &[], prefix: None };
+    /// With this in place of the value, if it was compressed.
+    pub(crate) fn packed<'b>(self, packed: Option<&'b [u8]>) -> Content<'b>
+    where
+        'a: 'b,
+    {
+        packed.map_or(self, |value| Content { value, packed: true, ..self })
+    }
+
+    pub(crate) const SEAL: Self = Self { kind: Kind::Seal, ..Self::delete(Key::main(&[]), None) };
     pub(crate) const MARK: Self = Self { kind: Kind::Mark, ..Self::SEAL };
 
     pub(crate) fn shape(&self) -> Shape {
         let prefix = if self.prefix.is_some() { PREFIX } else { 0 };
-        Shape { prefix, key: self.key.len(), value: self.value.len() }
+        let table = if self.key.table == 0 { 0 } else { TABLE };
+        Shape { prefix, table, key: self.key.name.len(), value: self.value.len() }
     }
 }
 
@@ -66,6 +85,7 @@ impl<'a> Content<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     prefix: usize,
+    table: usize,
     key: usize,
     value: usize,
 }
@@ -73,7 +93,7 @@ pub(crate) struct Shape {
 impl Shape {
     #[inline(always)]
     fn unpadded(self) -> usize {
-        HEAD + self.prefix + self.key + self.value
+        HEAD + self.prefix + self.table + self.key + self.value
     }
 
     /// Bytes of the whole record.
@@ -116,13 +136,22 @@ impl Head {
             return None;
         }
         let prefix = if flags & PREFIXED == 0 { 0 } else { PREFIX };
-        Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, key, value } })
+        let table = if flags & TABLED == 0 { 0 } else { TABLE };
+        Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, table, key, value } })
     }
 
-    /// Where in the record the key is.
-    pub(crate) fn key(&self) -> std::ops::Range<usize> {
-        let begin = HEAD + self.shape.prefix;
-        begin..begin + self.shape.key
+    /// The key in the bytes of the record, whose checksum need not be right.
+    pub(crate) fn key<'a>(&self, bytes: &'a [u8]) -> Option<Key<'a>> {
+        let (table, rest) =
+            bytes.get(HEAD + self.shape.prefix..)?.split_at_checked(self.shape.table)?;
+        let table = table.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        Some(Key { table, name: rest.get(..self.shape.key)? })
+    }
+
+    /// Whether the value is compressed.
+    #[inline(always)]
+    pub(crate) fn is_packed(&self) -> bool {
+        flags(self.word) & PACKED != 0
     }
 
     /// Bytes before this record in its file that were not known to be durable when it was written,
@@ -147,8 +176,9 @@ const fn flags(word: u64) -> u8 {
 pub(crate) struct Record<'a> {
     pub(crate) head: Head,
     prefix: Option<u64>,
-    pub(crate) key: &'a [u8],
-    pub(crate) value: &'a [u8],
+    pub(crate) key: Key<'a>,
+    /// As it is stored: compressed perhaps.
+    pub(crate) stored: &'a [u8],
 }
 
 impl<'a> Record<'a> {
@@ -160,9 +190,17 @@ impl<'a> Record<'a> {
         }
         let shape = head.shape;
         let (prefix, rest) = bytes[HEAD..].split_at(shape.prefix);
-        let (key, rest) = rest.split_at(shape.key);
+        let (table, rest) = rest.split_at(shape.table);
+        let (name, rest) = rest.split_at(shape.key);
         let prefix = prefix.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        Some(Self { head, prefix, key, value: &rest[..shape.value] })
+        let table = table.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        Some(Self { head, prefix, key: Key { table, name }, stored: &rest[..shape.value] })
+    }
+
+    /// The value; `None` if it is not what compression makes.
+    #[inline(always)]
+    pub(crate) fn value(&self) -> Option<Cow<'a, [u8]>> {
+        if self.head.is_packed() { unpack(self.stored) } else { Some(Cow::Borrowed(self.stored)) }
     }
 
     /// When a put ends, in milliseconds since 1970.
@@ -208,7 +246,9 @@ pub(crate) fn encode(
     let shape = content.shape();
     let flags = content.kind as u8
         | if placing.more { MORE } else { 0 }
-        | if shape.prefix > 0 { PREFIXED } else { 0 };
+        | if shape.prefix > 0 { PREFIXED } else { 0 }
+        | if shape.table > 0 { TABLED } else { 0 }
+        | if content.packed { PACKED } else { 0 };
     let synced = match placing.unsynced {
         None => 0,
         Some(0) => 1,
@@ -227,7 +267,10 @@ pub(crate) fn encode(
     if let Some(prefix) = content.prefix {
         bytes.extend_from_slice(&prefix.to_le_bytes());
     }
-    bytes.extend_from_slice(content.key);
+    if shape.table > 0 {
+        bytes.extend_from_slice(&content.key.table.to_le_bytes());
+    }
+    bytes.extend_from_slice(content.key.name);
     let padding = &PADDING[..super::to_usize(shape.bytes()) - shape.unpadded()];
     let sum = if apart {
         let sum = checksum(placing.seed, &bytes[begin + 4..]);
@@ -270,16 +313,20 @@ mod tests {
         fn comes_back(
             key in proptest::collection::vec(any::<u8>(), 0..300),
             value in proptest::collection::vec(any::<u8>(), 0..300),
+            table: u32, packed: bool,
             prefix: Option<u64>, delete: bool, more: bool, sequence: u64, seed: u32,
             unsynced in proptest::option::of(0_u64..1 << 33),
         ) {
             let kind = if delete { Kind::Delete } else { Kind::Put };
             let value = if delete { Vec::new() } else { value };
-            let content = Content { kind, key: &key, value: &value, prefix };
+            let key = Key { table, name: &key };
+            let content = Content { kind, key, value: &value, packed, prefix };
             let bytes = written(&content, Placing { sequence, more, unsynced, seed });
             prop_assert_eq!(bytes.len() as u64, content.shape().bytes());
             let record = read(&bytes, seed).unwrap();
-            prop_assert_eq!((record.key, record.value), (&key[..], &value[..]));
+            prop_assert_eq!((record.key, record.stored), (key, &value[..]));
+            prop_assert_eq!(record.head.key(&bytes), Some(key));
+            prop_assert_eq!(record.head.is_packed(), packed);
             prop_assert_eq!((record.head.kind, record.more()), (kind, more));
             prop_assert_eq!(u64::from(record.head.sequence), sequence & 0xffff_ffff);
             prop_assert_eq!(if delete { record.origin() } else { record.expires() }, prefix);
@@ -297,7 +344,7 @@ mod tests {
             value in proptest::collection::vec(any::<u8>(), 0..60),
             bit: prop::sample::Index,
         ) {
-            let content = Content::put(&key, &value, None);
+            let content = Content::put(Key::main(&key), &value, None);
             let placing = Placing { sequence: 3, more: false, unsynced: None, seed: 9 };
             let mut bytes = written(&content, placing);
             let bit = bit.index(bytes.len() * 8);
@@ -310,10 +357,17 @@ mod tests {
     #[test]
     fn known_bytes() {
         let placing = Placing { sequence: 0x1_0000_0002, more: true, unsynced: Some(0), seed: 0 };
-        let bytes = written(&Content::put(b"key", b"v", Some(1)), placing);
+        let content = Content::put(Key::main(b"key"), b"v", Some(1));
+        let bytes = written(&content, placing);
         assert_eq!(bytes[4..8], [2, 0, 0, 0]);
         assert_eq!(bytes[8..16], [1, 0, 0, 0x80, 1, 0, 0b1101, 1]);
         assert_eq!(bytes[16..], *b"\x01\0\0\0\0\0\0\0keyv\0\0\0\0");
         assert_eq!(bytes[..4], crc32c::crc32c(&bytes[4..]).to_le_bytes());
+        let bytes = written(
+            &Content { key: Key { table: 2, ..content.key }, packed: true, ..content },
+            placing,
+        );
+        assert_eq!(bytes[8..16], [1, 0, 0, 0x80, 1, 0, 0b110_1101, 1]);
+        assert_eq!(bytes[16..], *b"\x01\0\0\0\0\0\0\0\x02\0\0\0keyv");
     }
 }

@@ -7,6 +7,7 @@ use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{Content, Kind, Placing, encode};
 use super::reserve::Reserve;
+use super::size::{file_size, longest_file};
 use super::table::FileTable;
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
@@ -17,32 +18,12 @@ const LARGE: usize = 1 << 12;
 /// Short records of a batch are written together, so many bytes at a time: a system call for each
 /// would take as long as all else that a synced batch does.
 const GATHERED: usize = 1 << 15;
-/// The size of the first file; later ones grow with the log.
-const FIRST_FILE: u64 = 1 << 20;
-/// The part of the log that one file is, as long as the log is small: what is reserved for the last
-/// file and for the copy of one is little beside the log then.
-const PART_OF_LOG: u64 = 32;
-/// The part of the log that one file is at least, whatever size was asked for. Each file takes a
-/// mapping, of which Linux lets a process have 65,530: so a store takes 31,000 at most.
-const LEAST_PART_OF_LOG: u64 = 2048;
 /// The part of a device that one file may take: room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
 /// Room that is left to tombstones, so that a full store can be emptied.
 const SPARE: u64 = 1 << 18;
 /// The size of a file for which there is room when there is hardly any.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
-
-/// The size of a new file behind so many bytes of log.
-pub(crate) fn file_size(log: u64, asked: u64) -> u64 {
-    let most = longest_file(log, asked);
-    (log / PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES).clamp(FIRST_FILE.min(most), most)
-}
-
-/// The size of any file of more than one batch in a log of so many bytes.
-fn longest_file(log: u64, asked: u64) -> u64 {
-    let least = (log / LEAST_PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES);
-    asked.max(least).min(MAX_FILE_BYTES)
-}
 
 /// Writes records at the end of the log. One thread at a time has it.
 pub(crate) struct Writer {
@@ -178,15 +159,16 @@ impl Writer {
             file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
         let deletes = batch.iter().all(|content| content.kind == Kind::Delete);
-        let (tail, created) = match self.tail.clone().filter(|tail| room(tail, SPARE)) {
-            Some(tail) => (tail, false),
-            None => match (self.rotate(table, bytes), self.tail.clone()) {
-                (Err(Error::NoSpace { .. }), Some(tail)) if deletes && room(&tail, 0) => {
-                    (tail, false)
-                }
-                (new, _) => (new?, true),
-            },
-        };
+        let (tail, created) =
+            match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, SPARE)) {
+                Some(tail) => (tail, false),
+                None => match (self.rotate(table, bytes), self.tail.clone()) {
+                    (Err(Error::NoSpace { .. }), Some(tail)) if deletes && room(&tail, 0) => {
+                        (tail, false)
+                    }
+                    (new, _) => (new?, true),
+                },
+            };
         let offset = tail.end();
         self.write(&tail, batch)?;
         Ok(Appended { file: tail, offset, created })
@@ -312,28 +294,5 @@ impl Writer {
             self.sealed.push(tail);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of a size that was asked for in bytes: how many there are when the log is as long as it may be.
-    fn files(asked: u64) -> u64 {
-        let (mut log, mut files) = (0, 0);
-        while log < 8 << 40 {
-            log += file_size(log, asked);
-            files += 1;
-        }
-        files
-    }
-
-    /// At 4 KiB a file there were 2^31 of them, and a store ended at 65,530.
-    #[test]
-    fn the_longest_log_has_few_files() {
-        for asked in [MIN_FILE_BYTES, 1 << 20, 64 << 20, MAX_FILE_BYTES] {
-            assert!(files(asked) < 33_000, "{} of {asked} bytes", files(asked));
-        }
     }
 }

@@ -11,7 +11,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use rustix::fs::OFlags;
 
 use super::Storage;
-use super::os::{OsStorage, is_shared};
+use super::file::is_shared;
+use super::os::OsStorage;
 
 /// The file that is locked.
 pub(crate) const NAME: &str = "LOCK";

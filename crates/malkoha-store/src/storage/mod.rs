@@ -2,6 +2,7 @@
 //! simulates.
 
 mod directory;
+mod file;
 mod guard;
 mod lock;
 mod mapping;
@@ -42,9 +43,9 @@ pub trait Storage: Send + Sync + 'static {
     /// Makes creations, renamings and removals durable, in their order.
     fn sync_directory(&self) -> io::Result<()>;
 
-    /// An error if the file system has stopped writing. Ask this after syncing files: on ext4, a
-    /// sync during which the journal fails may report success although the bytes are lost. They lie
-    /// in blocks that were reserved, and these are still marked as never written.
+    /// An error if the file system has stopped writing. Ask this after syncing files: a sync during
+    /// which the journal fails may report success although the bytes are lost. They lie in blocks
+    /// that were reserved, and these are still marked as never written.
     fn still_writes(&self) -> io::Result<()> {
         Ok(())
     }

@@ -2,20 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
-use rustix::fs::{
-    AtFlags, CWD, Dir, FallocateFlags, Mode, OFlags, SeekFrom, fallocate, linkat, openat, renameat,
-    seek, unlinkat,
-};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, linkat, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{Mapping, Room, Storage, StorageFile};
+use super::file::OsFile;
+use super::{Room, Storage, StorageFile};
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it,
 /// so that a store that is moved while it is open does not go on where another may be by then.
@@ -28,8 +21,11 @@ pub struct OsStorage {
 
 /// File systems that are not treated like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
 enum FileSystem {
     Ext4,
+    Xfs,
+    Btrfs,
     Tmpfs,
     Other,
 }
@@ -67,7 +63,7 @@ impl OsStorage {
     pub fn writing(self, writing: Writing) -> Self {
         // Those that copy on write (Btrfs, XFS after a copy by reflink, ZFS) need room for each
         // write, and a full one would end the process where that is a write into a mapping.
-        let keeps_blocks = self.system != FileSystem::Other;
+        let keeps_blocks = matches!(self.system, FileSystem::Ext4 | FileSystem::Tmpfs);
         let writing = if keeps_blocks { writing } else { Writing::Calls };
         Self { writing, ..self }
     }
@@ -79,10 +75,7 @@ impl OsStorage {
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        let mapped_until =
-            AtomicU64::new(if self.writing == Writing::Mapped { u64::MAX } else { 0 });
-        let (file, map) = (RwLock::new(Some(Arc::new(file))), OnceLock::new());
-        Box::new(OsFile { file, writable, mapped_until, map })
+        Box::new(OsFile::new(file, writable, self.writing == Writing::Mapped))
     }
 }
 
@@ -129,11 +122,11 @@ impl Storage for OsStorage {
 
     #[cfg(target_os = "linux")]
     fn still_writes(&self) -> io::Result<()> {
-        if self.system != FileSystem::Ext4 {
+        if !matches!(self.system, FileSystem::Ext4 | FileSystem::Xfs | FileSystem::Btrfs) {
             return Ok(());
         }
-        // ext4 begins a transaction before it finds that there is no such attribute, and that fails
-        // if the journal has failed. Any other error says nothing about the journal.
+        // They begin a transaction, or look whether they were shut down, before they find that there
+        // is no such attribute. Any other error says nothing about the journal.
         match rustix::fs::fremovexattr(&self.directory, "user.malkoha.none") {
             Err(error @ (Errno::ROFS | Errno::IO)) => Err(error.into()),
             _ => Ok(()),
@@ -172,123 +165,12 @@ fn copy(from: &mut File, to: &Path) -> io::Result<()> {
     })
 }
 
-/// A file, mapped or not.
-struct OsFile {
-    /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does not
-    /// wait for that, as writers would.
-    file: RwLock<Option<Arc<File>>>,
-    writable: bool,
-    /// What lies before this offset is written through the mapping, if there is one.
-    mapped_until: AtomicU64,
-    map: OnceLock<Mapping>,
-}
-
-impl OsFile {
-    fn file(&self) -> io::Result<MappedRwLockReadGuard<'_, File>> {
-        let closed = |_| io::Error::other("the file is closed");
-        RwLockReadGuard::try_map(self.file.read(), Option::as_deref).map_err(closed)
-    }
-}
-
-impl StorageFile for OsFile {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.file()?.metadata()?.len())
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let file = self.file()?;
-        let old = file.metadata()?.len();
-        if bytes <= old {
-            return file.set_len(bytes);
-        }
-        reserve(&file, old..bytes).inspect_err(|_| {
-            // The room that was found goes back; the first error is the one to tell.
-            let _ = file.set_len(old);
-        })
-    }
-
-    fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
-        reserve(&*self.file()?, bytes)
-    }
-
-    fn release(&self, from: u64) -> io::Result<()> {
-        let bytes = self.len()?.saturating_sub(from);
-        if bytes == 0 {
-            return Ok(());
-        }
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match fallocate(&*self.file()?, hole, from, bytes) {
-            // Then the room stays with the file.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-            done => Ok(done?),
-        }
-    }
-
-    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-        let file = self.file()?;
-        let begin = match seek(&*file, SeekFrom::Data(from)) {
-            Err(Errno::NXIO) => return Ok(None),
-            // The system cannot tell.
-            Err(Errno::INVAL | Errno::OPNOTSUPP) => {
-                let end = file.metadata()?.len();
-                return Ok((from < end).then_some(from..end));
-            }
-            begin => begin?,
-        };
-        Ok(Some(begin..seek(&*file, SeekFrom::Hole(begin))?))
-    }
-
-    fn is_shared(&self) -> io::Result<bool> {
-        is_shared(&*self.file()?)
-    }
-
-    fn map(&self) -> io::Result<Mapping> {
-        if let Some(map) = self.map.get() {
-            return Ok(map.clone());
-        }
-        let map = Mapping::file(&*self.file()?, self.writable)?;
-        Ok(self.map.get_or_init(|| map).clone())
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.map.get() {
-            Some(map)
-                if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
-            {
-                map.write(offset, bytes)?;
-                // Bytes in a page that the device does not take are nowhere: it says why by itself.
-                if map.is_lost() { self.file()?.write_all_at(bytes, offset) } else { Ok(()) }
-            }
-            _ => self.file()?.write_all_at(bytes, offset),
-        }
-    }
-
-    fn prepare(&self, bytes: Range<u64>) {
-        if let Some(map) = self.map.get() {
-            map.populate(bytes.clone());
-            self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);
-        }
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        let file = self.file.read().clone();
-        match (file, self.map.get()) {
-            (Some(file), _) => file.sync_data(),
-            (None, Some(map)) if Mapping::SYNCS_FILES => map.sync(),
-            (None, _) => Err(io::Error::other("the file is closed")),
-        }
-    }
-
-    fn close(&self) {
-        *self.file.write() = None;
-    }
-}
-
 #[cfg(target_os = "linux")]
 fn file_system(directory: &File) -> FileSystem {
-    // EXT4_SUPER_MAGIC and TMPFS_MAGIC.
     match rustix::fs::fstatfs(directory).map(|system| system.f_type) {
         Ok(0xef53) => FileSystem::Ext4,
+        Ok(0x5846_5342) => FileSystem::Xfs,
+        Ok(0x9123_683e) => FileSystem::Btrfs,
         Ok(0x0102_1994) => FileSystem::Tmpfs,
         _ => FileSystem::Other,
     }
@@ -297,32 +179,4 @@ fn file_system(directory: &File) -> FileSystem {
 #[cfg(not(target_os = "linux"))]
 fn file_system(_directory: &File) -> FileSystem {
     FileSystem::Other
-}
-
-pub(super) fn is_shared(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.nlink() > 1)
-}
-
-/// Room for zero bytes: without it a write into a mapping would be the first to find the device
-/// full, and would end the process.
-fn reserve(file: &File, bytes: Range<u64>) -> io::Result<()> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    match fallocate(file, FallocateFlags::empty(), bytes.start, bytes.end - bytes.start) {
-        Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
-    let zeros = vec![0; 1 << 16];
-    let mut offset = range.start;
-    while offset < range.end {
-        let bytes = zeros.len().min(usize::try_from(range.end - offset).unwrap_or(usize::MAX));
-        file.write_all_at(&zeros[..bytes], offset)?;
-        offset += bytes as u64;
-    }
-    Ok(())
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::now;
+use super::tables::Tables;
 use super::write::check;
-use crate::error::Result;
-use crate::log::{Content, Kind};
+use crate::error::{Error, Result};
+use crate::log::{Content, Key, Kind};
 
 /// Writes to be applied together: after a crash all of them are there, or none.
 ///
@@ -22,11 +23,15 @@ use crate::log::{Content, Kind};
 pub struct Batch {
     bytes: Vec<u8>,
     operations: Vec<Operation>,
+    /// Names of tables, as [`within`](Self::within) was given them.
+    tables: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     kind: Kind,
+    /// Names of tables before it: the last of them is its own.
+    tables: usize,
     begin: usize,
     key: usize,
     value: usize,
@@ -38,6 +43,13 @@ impl Batch {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What follows is about keys of this table, which the store that the batch is applied to must
+    /// have; or with an empty name about those of the store itself, as all is before this is called.
+    pub fn within(&mut self, table: &str) -> &mut Self {
+        self.tables.push(table.to_owned());
+        self
     }
 
     /// Gives a key a value.
@@ -80,6 +92,7 @@ impl Batch {
         self.bytes.extend_from_slice(value);
         self.operations.push(Operation {
             kind,
+            tables: self.tables.len(),
             begin,
             key: key.len(),
             value: value.len(),
@@ -106,21 +119,29 @@ impl Batch {
         self.bytes.len()
     }
 
-    /// Empties it, and keeps its memory.
+    /// Empties it, and keeps its memory. What follows is about keys of the store itself.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.operations.clear();
+        self.tables.clear();
     }
 
-    pub(super) fn contents(&self) -> Vec<Content<'_>> {
+    pub(super) fn contents(&self, tables: &Tables) -> Result<Vec<Content<'_>>> {
+        let number = |name: &String| match &**name {
+            "" => Ok(0),
+            name => tables.number(name).ok_or_else(|| Error::NoTable(name.to_owned())),
+        };
+        let numbers: Vec<u32> = self.tables.iter().map(number).collect::<Result<_>>()?;
         let content = |operation: &Operation| {
-            let (key, rest) = self.bytes[operation.begin..].split_at(operation.key);
+            let (name, rest) = self.bytes[operation.begin..].split_at(operation.key);
+            let table = operation.tables.checked_sub(1).map_or(0, |last| numbers[last]);
+            let key = Key { table, name };
             match operation.kind {
                 Kind::Delete => Content::delete(key, None),
                 _ => Content::put(key, &rest[..operation.value], operation.expires),
             }
         };
-        self.operations.iter().map(content).collect()
+        Ok(self.operations.iter().map(content).collect())
     }
 }
 

@@ -14,27 +14,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::read::is_alive;
-use super::{Inner, Maintained, Store, now};
+use super::victims::is_worthwhile;
+use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
-use crate::index;
 use crate::locate::{Located, locate};
-use crate::log::{Content, HEADER_BYTES, Kind, LogFile, Record, Scan, Step, Writer, file_name};
+use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, Record, Scan, Step, Writer};
 use crate::recovery::OnDamage;
-use crate::storage::remove_if_there;
 
 /// Bytes that are copied while writers wait.
 const STRETCH: u64 = 1 << 16;
-/// Bytes of files that are removed together, at least.
-const TOGETHER: u64 = 256 << 20;
-/// The same where the log is short.
-const TOGETHER_LEAST: u64 = 1 << 20;
 /// Dead bytes from which rewriting a file makes room on a full device.
 const LEAST: u64 = 16 << 10;
 /// The share of dead bytes from which `compact` rewrites a file.
 const WORTHWHILE: f64 = 0.02;
-
-/// The same for the thread in the background while writes wait for room.
-const PRESSING: f64 = 0.1;
 
 /// How fast, and when to stop.
 pub(super) struct Pace<'a> {
@@ -54,6 +46,7 @@ impl Store {
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
+        self.sweep_removed()?;
         let mut maintained = self.inner.maintenance();
         // The last file too, if it has something to give: tombstones, if all before it go.
         let others = self.inner.files.load().files().len().saturating_sub(1);
@@ -120,76 +113,6 @@ impl Inner {
         }
         self.remove_files(maintained, &done)?;
         failed.map_or(Ok(()), Err)
-    }
-
-    /// Bytes of files that are removed together. Not all at the end, where much must be copied; but
-    /// each time costs a checkpoint.
-    fn together(&self) -> u64 {
-        let index = self.index.size_in_bytes();
-        let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
-        TOGETHER.max(8 * index).min(part)
-    }
-
-    /// Bytes that come back when these files are removed.
-    fn given(&self, done: &[Arc<LogFile>]) -> u64 {
-        done.iter().map(|file| file.least()).sum()
-    }
-
-    /// Counts as dead what has ended by now. The number of the last file, if it is not full.
-    fn end_expired(&self) -> Result<Option<u64>> {
-        let writer = self.writer()?;
-        let now = now();
-        let ended = self.files.load().files().iter().map(|file| file.end_expired(now)).sum();
-        self.space.replace(ended, 0);
-        Ok(writer.tail().map(|tail| tail.id()))
-    }
-
-    /// The file that compaction in the background rewrites next, if one is worth it.
-    pub(super) fn next_victim(&self, done: &[Arc<LogFile>]) -> Result<Option<Arc<LogFile>>> {
-        let tail = self.end_expired()?;
-        let table = self.files.load();
-        let is_done = |file: &Arc<LogFile>| done.iter().any(|it| it.id() == file.id());
-        let mut files = table
-            .files()
-            .iter()
-            .filter(|file| Some(file.id()) != tail && !is_done(file) && !file.is_unreadable())
-            .peekable();
-        let Some(&oldest) = files.peek() else { return Ok(None) };
-        let tombstones: u64 = table.files().iter().map(|file| file.tombstones()).sum();
-        // Tombstones are of use while there are older files.
-        let reclaimable = |file: &Arc<LogFile>| {
-            file.dead() + if file.id() == oldest.id() { file.tombstones() } else { 0 }
-        };
-        #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-        let share = |file: &Arc<LogFile>| reclaimable(file) as f64 / file.end() as f64;
-        let best = files.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(oldest);
-        let is_pressing = self.pressure(self.given(done)) > 0.0;
-        let victim = if share(best) >= self.options.compact_share {
-            Some(best)
-        } else if is_pressing && tombstones > self.space.live() / 8 {
-            // Only when all that is older than them is gone, or newer, can they go.
-            Some(oldest)
-        } else {
-            Some(best).filter(|best| is_pressing && share(best) >= PRESSING)
-        };
-        Ok(victim.map(Arc::clone))
-    }
-
-    /// Files to rewrite, the oldest first.
-    fn victims(&self, share: f64) -> Result<Vec<Arc<LogFile>>> {
-        let tail = self.end_expired()?;
-        let table = self.files.load();
-        let mut victims = Vec::new();
-        for file in table.files().iter().filter(|file| Some(file.id()) != tail) {
-            // Tombstones are of use while there are older files.
-            let oldest = table.files()[victims.len()].id() == file.id();
-            let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
-            let gives = is_worthwhile(file, reclaimable, share) || file.end() <= EMPTY;
-            if gives && !file.is_unreadable() {
-                victims.push(Arc::clone(file));
-            }
-        }
-        Ok(victims)
     }
 
     /// Copies what lives in a file. `before` are files that will be removed before it. Answers
@@ -298,16 +221,19 @@ impl Inner {
         oldest: Option<u64>,
     ) -> Result<()> {
         let Record { key, .. } = old.record;
-        let hash = self.hasher.hash_bytes(key);
+        let hash = key.hash(&self.hasher);
         let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
         let content = match old.record.head.kind {
             Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
             Kind::Put if is_alive(&old.record) => {
                 // A copy that is known to be whole: zeros in the place of a page that is lost
                 // meanwhile would get a checksum of their own.
-                let copy = (key.to_vec(), old.record.value.to_vec());
+                let copy = (key.name.to_vec(), old.record.stored.to_vec());
                 old.file.check_read(old.location)?;
-                let content = Content::put(&copy.0, &copy.1, old.record.expires());
+                let content = Content {
+                    packed: old.record.head.is_packed(),
+                    ..Content::put(Key { name: &copy.0, ..key }, &copy.1, old.record.expires())
+                };
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
                 return self.publish(&content, hash, &new, offset, Some(old));
             }
@@ -335,65 +261,6 @@ impl Inner {
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
         self.publish(&content, hash, &new, offset, Some(old))
     }
-
-    /// Removes files in which nothing is needed any more, in their order.
-    fn remove_files(&self, maintained: &mut Maintained, files: &[Arc<LogFile>]) -> Result<()> {
-        let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
-        // One that could not be removed may have keys that only these files say were deleted.
-        self.remove_forgotten(maintained)?;
-        if ids.is_empty() {
-            return Ok(());
-        }
-        self.forget_files(maintained, &ids)?;
-        maintained.forgotten.extend(ids);
-        self.remove_forgotten(maintained)
-    }
-
-    fn remove_forgotten(&self, maintained: &mut Maintained) -> Result<()> {
-        if maintained.forgotten.is_empty() {
-            return Ok(());
-        }
-        while let Some(name) = maintained.forgotten.front().map(|&id| file_name(id)) {
-            remove_if_there(&*self.storage, &name).map_err(Error::io("remove", name))?;
-            maintained.forgotten.pop_front();
-        }
-        self.storage.sync_directory().map_err(Error::io("sync", "."))
-    }
-
-    /// Makes it durable that files are no part of the store any more.
-    pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
-        match self.write_checkpoint(maintained, self.turn()?, ids) {
-            // No room beside the old one. The log, which is durable now, has all that it says.
-            Err(Error::NoSpace { .. }) => {
-                index::remove(&*self.storage)?;
-                maintained.checkpoint = None;
-                match self.write_checkpoint(maintained, self.turn()?, ids) {
-                    Err(Error::NoSpace { .. }) => {}
-                    other => drop(other?),
-                }
-            }
-            other => drop(other?),
-        }
-        let mut writer = self.writer()?;
-        writer.forget(ids);
-        let mut table = self.files.load().as_ref().clone();
-        ids.iter().for_each(|&id| table.remove(id));
-        self.space.note(&table, &writer);
-        let before = self.files.swap(Arc::new(table));
-        let gone = before.files().iter().filter(|file| ids.contains(&file.id()));
-        self.counters.removed.add(ids.len(), gone.map(|file| file.least()).sum());
-        Ok(())
-    }
-}
-
-/// Files with no record but the seal go away too.
-const EMPTY: u64 = HEADER_BYTES as u64 + 16;
-
-/// Whether so many bytes are this share of a file.
-fn is_worthwhile(file: &LogFile, bytes: u64, share: f64) -> bool {
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-    let enough = bytes as f64 >= file.end() as f64 * share;
-    enough && bytes > 0
 }
 
 /// Waits until so many bytes may have been read at this rate.

@@ -6,7 +6,7 @@ use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
 use crate::locate::{Located, locate_among};
-use crate::log::FileTable;
+use crate::log::{FileTable, Key};
 
 /// Keys on their way at a time: enough that a lock of a shard serves many of them.
 const CHUNK: usize = 2048;
@@ -41,18 +41,32 @@ impl Store {
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
+        each: impl FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        self.inner.get_many(0, keys, each)
+    }
+}
+
+impl Inner {
+    /// The same for the keys of a table.
+    pub(super) fn get_many<K: AsRef<[u8]>>(
+        &self,
+        number_of_table: u32,
+        keys: &[K],
         mut each: impl FnMut(usize, Option<&[u8]>),
     ) -> Result<()> {
-        let found = self.inner.find_chunks(keys);
+        let of_table = |name| Key { table: number_of_table, name };
+        let found = self.find_chunks(keys, of_table);
         for (number, (keys, (table, found))) in keys.chunks(CHUNK).zip(&found).enumerate() {
             found.first.iter().take(AHEAD).for_each(|&location| table.prefetch(location));
             for (i, key) in keys.iter().enumerate() {
                 if let Some(&location) = found.first.get(i + AHEAD) {
                     table.prefetch(location);
                 }
-                let record = found.locate(i, table, key.as_ref())?;
+                let record = found.locate(i, table, of_table(key.as_ref()))?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
-                each(number * CHUNK + i, alive.map(|found| found.record.value));
+                let value = alive.map(Located::value).transpose()?;
+                each(number * CHUNK + i, value.as_deref());
                 if let Some(found) = alive {
                     found.file.check_read(found.location)?;
                 }
@@ -92,7 +106,7 @@ impl Found {
         &self,
         i: usize,
         table: &'t FileTable,
-        key: &[u8],
+        key: Key<'_>,
     ) -> Result<Option<Located<'t>>> {
         if self.first[i] == NONE {
             return Ok(None);
@@ -109,12 +123,16 @@ impl Found {
 impl Inner {
     /// The locations of all keys, as they are between two batches, chunk by chunk. What they lead to
     /// stays as it is, so it is read later.
-    fn find_chunks<K: AsRef<[u8]>>(&self, keys: &[K]) -> Vec<(Arc<FileTable>, Found)> {
+    fn find_chunks<'k, K: AsRef<[u8]>>(
+        &self,
+        keys: &'k [K],
+        of_table: impl Fn(&'k [u8]) -> Key<'k>,
+    ) -> Vec<(Arc<FileTable>, Found)> {
         let mut hashes = Vec::with_capacity(CHUNK.min(keys.len()));
         let _no_part_of_a_batch = self.showing.read();
-        let find = |keys: &[K]| {
+        let find = |keys: &'k [K]| {
             hashes.clear();
-            hashes.extend(keys.iter().map(|key| self.hasher.hash_bytes(key.as_ref())));
+            hashes.extend(keys.iter().map(|key| of_table(key.as_ref()).hash(&self.hasher)));
             self.find_many(&hashes)
         };
         keys.chunks(CHUNK).map(find).collect()

@@ -9,13 +9,17 @@ mod many;
 mod metrics;
 mod open;
 mod read;
+mod removal;
 mod repair;
 mod snapshot;
 mod space;
 mod stats;
 mod swap;
+mod table;
+mod tables;
 mod unshown;
 mod verify;
+mod victims;
 mod write;
 
 use std::collections::VecDeque;
@@ -44,6 +48,8 @@ pub use snapshot::{Entry, Snapshot};
 use space::Space;
 pub use stats::Stats;
 pub use swap::Swap;
+pub use table::{Table, TableSnapshot};
+use tables::Tables;
 use unshown::{Quiet, Unshown};
 pub use verify::Verification;
 
@@ -63,6 +69,9 @@ struct Inner {
     hasher: KeyHasher,
     index: Index,
     files: ArcSwap<FileTable>,
+    tables: ArcSwap<Tables>,
+    /// Taken by who changes the list of tables, before any other lock.
+    listing: Mutex<()>,
     /// `None` where the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,

@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::{Mutex, RwLock};
 
+use super::tables::Tables;
 use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
@@ -50,7 +51,7 @@ impl Store {
         let storage = directory(path)?;
         let no_store = || Error::NoStore(path.display().to_string());
         let recovered = recover_while_written(&storage)?.ok_or_else(no_store)?;
-        Ok(Self::read_only(Arc::new(storage), recovered))
+        Self::read_only(Arc::new(storage), recovered)
     }
 
     /// Opens the store in any storage; the caller sees to it that nobody else writes.
@@ -71,11 +72,15 @@ impl Store {
         Ok(Self { inner, background })
     }
 
-    fn read_only(storage: Arc<dyn Storage>, recovered: Recovered) -> Self {
+    fn read_only(storage: Arc<dyn Storage>, recovered: Recovered) -> Result<Self> {
+        let hasher = KeyHasher::new(recovered.seed);
+        let tables = Tables::read(&recovered.index, &recovered.table, &hasher)?;
         let inner = Inner {
             storage,
             options: Options::new(),
-            hasher: KeyHasher::new(recovered.seed),
+            hasher,
+            tables: ArcSwap::from_pointee(tables),
+            listing: Mutex::default(),
             index: recovered.index,
             files: ArcSwap::from_pointee(recovered.table),
             writer: None,
@@ -92,7 +97,7 @@ impl Store {
             recovery: recovered.recovery,
             _lock: None,
         };
-        Self { inner: Arc::new(inner), background: None }
+        Ok(Self { inner: Arc::new(inner), background: None })
     }
 
     /// What opening found that closing does not leave behind.
@@ -231,6 +236,8 @@ pub(super) fn writable(
     if !checkpointed {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
+    let hasher = KeyHasher::new(seed);
+    let tables = Tables::read(&index, &table, &hasher)?;
     let position = (next_id, sequence);
     let writer = Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail);
     let space = Space::default();
@@ -243,7 +250,9 @@ pub(super) fn writable(
     Ok(Inner {
         storage,
         options: options.clone(),
-        hasher: KeyHasher::new(seed),
+        hasher,
+        tables: ArcSwap::from_pointee(tables),
+        listing: Mutex::default(),
         index,
         files: ArcSwap::from_pointee(table),
         writer: Some(Mutex::new(writer)),

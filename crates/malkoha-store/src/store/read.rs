@@ -2,8 +2,8 @@
 
 use super::{Inner, Store, now};
 use crate::error::Result;
-use crate::locate::locate_among;
-use crate::log::Record;
+use crate::locate::{Located, locate_among};
+use crate::log::{Key, Record};
 
 impl Store {
     /// The value of a key.
@@ -15,7 +15,8 @@ impl Store {
         self.get_with(key, <[u8]>::to_vec)
     }
 
-    /// What `with` makes of the value of a key, which is read in place and not copied.
+    /// What `with` makes of the value of a key, which is read in place and not copied, unless it is
+    /// compressed.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -32,7 +33,7 @@ impl Store {
     /// zeros then: what it made of them is dropped.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.inner.find(key, |record| with(record.value))
+        self.inner.find(Key::main(key), |found| Ok(with(&found.value()?)))
     }
 
     /// Whether a key has a value.
@@ -41,13 +42,14 @@ impl Store {
     ///
     /// If the record is damaged.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.inner.find(key, |_| ())?.is_some())
+        Ok(self.inner.find(Key::main(key), |_| Ok(()))?.is_some())
     }
 
-    /// Keys that have a value. Those whose time is over count until compaction meets them.
+    /// Keys that have a value, those of all tables together. Those whose time is over count until
+    /// compaction meets them.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.inner.index.len()
+        self.inner.keys()
     }
 
     /// Whether no key has a value.
@@ -58,9 +60,18 @@ impl Store {
 }
 
 impl Inner {
+    /// Keys that have a value.
+    pub(super) fn keys(&self) -> u64 {
+        self.index.len().saturating_sub(self.tables.load().own_keys())
+    }
+
     #[inline]
-    fn find<T>(&self, key: &[u8], with: impl FnOnce(&Record<'_>) -> T) -> Result<Option<T>> {
-        let hash = self.hasher.hash_bytes(key);
+    pub(super) fn find<T>(
+        &self,
+        key: Key<'_>,
+        with: impl FnOnce(&Located<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let hash = key.hash(&self.hasher);
         // The table is taken while the locations are certain, so it has their files.
         let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
@@ -69,7 +80,7 @@ impl Inner {
         candidates.iter().for_each(|&location| table.prefetch(location));
         let found = locate_among(candidates.iter().copied(), &table, key)?;
         let Some(found) = found.filter(|found| is_alive(&found.record)) else { return Ok(None) };
-        let made = with(&found.record);
+        let made = with(&found)?;
         found.file.check_read(found.location)?;
         Ok(Some(made))
     }

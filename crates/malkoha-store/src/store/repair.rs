@@ -45,7 +45,7 @@ impl Store {
         let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered)?;
         let inner = Arc::new(inner);
         inner.set_damaged_aside(&mut repair)?;
-        repair.keys = inner.index.len();
+        repair.keys = inner.keys();
         Self { inner, background: None }.close()?;
         Ok(repair)
     }

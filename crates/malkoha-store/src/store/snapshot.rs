@@ -1,15 +1,17 @@
 //! The store as it was at one moment.
 
+use std::borrow::Cow;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
 
+use super::tables::Tables;
 use super::{Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
-use crate::locate::locate_among;
-use crate::log::{FileTable, HEADER_BYTES, Kind, LogFile, Scan, Step};
+use crate::locate::{Located, locate_among};
+use crate::log::{FileTable, HEADER_BYTES, Key, Kind, LogFile, Scan, Step};
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
@@ -17,19 +19,20 @@ pub struct Snapshot {
     table: Arc<FileTable>,
     index: IndexSnapshot,
     hasher: KeyHasher,
+    pub(super) tables: Arc<Tables>,
     /// Ends of the files.
     ends: Vec<u64>,
     time: u64,
 }
 
 /// A key and its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
     /// The key.
     pub key: &'a [u8],
-    /// Its value.
-    pub value: &'a [u8],
+    /// Its value, where it lies in the log, or decompressed.
+    pub value: Cow<'a, [u8]>,
 }
 
 impl Store {
@@ -44,6 +47,7 @@ impl Store {
             table,
             index: self.inner.index.snapshot(),
             hasher: self.inner.hasher,
+            tables: self.inner.tables.load_full(),
             time: now(),
         };
         drop(writer);
@@ -57,17 +61,26 @@ impl Snapshot {
     /// # Errors
     ///
     /// If the record is damaged.
-    pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-        let candidates = self.index.find(self.hasher.hash_bytes(key));
-        let found =
-            locate_among(candidates.iter().copied(), &self.table, key)?.map(|found| found.record);
-        let alive = found.filter(|record| record.expires().is_none_or(|end| end > self.time));
-        Ok(alive.map(|record| record.value))
+    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+        self.find(Key::main(key))
+    }
+
+    pub(super) fn find(&self, key: Key<'_>) -> Result<Option<Cow<'_, [u8]>>> {
+        let candidates = self.index.find(key.hash(&self.hasher));
+        let found = locate_among(candidates.iter().copied(), &self.table, key)?;
+        let is_alive = |end: Option<u64>| end.is_none_or(|end| end > self.time);
+        let alive = found.filter(|found| is_alive(found.record.expires()));
+        alive.map(|found| found.value()).transpose()
     }
 
     /// Keys that had a value, as [`Store::len`].
     #[must_use]
     pub fn len(&self) -> u64 {
+        self.places().saturating_sub(self.tables.own_keys())
+    }
+
+    /// Keys that the index has.
+    pub(super) fn places(&self) -> u64 {
         self.index.len()
     }
 
@@ -77,17 +90,18 @@ impl Snapshot {
         self.len() == 0
     }
 
-    /// All keys with their values, in the order of the log: sequential reads, and one look into the
-    /// index for each record. Each damaged or unreadable place is one error; behind it, it goes on.
+    /// All keys of the store itself with their values, in the order of the log: sequential reads,
+    /// and one look into the index for each record. Each damaged or unreadable place is one error;
+    /// behind it, it goes on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
-        self.files().flat_map(|(file, end)| self.entries_of(file, end))
+        self.entries(0)
     }
 
     /// The keys that begin with these bytes, with their values, sorted by key.
     ///
     /// The log is in no order, so this reads all of it, as [`iter`](Self::iter) does, at some GB/s in
-    /// memory; for each key found it takes 32 bytes of memory, and none for its value, which is read
-    /// where it lies.
+    /// memory; for each key found it takes 40 bytes of memory, and none for its value, which is read
+    /// where it lies, unless it is compressed.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -106,7 +120,7 @@ impl Snapshot {
     ///
     /// If a record is damaged or cannot be read.
     pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'_>>> {
-        self.sorted(|key| key.starts_with(prefix))
+        self.sorted(0, |key| key.starts_with(prefix))
     }
 
     /// The keys in a range, with their values, sorted by key. At the cost of [`prefix`](Self::prefix).
@@ -115,15 +129,42 @@ impl Snapshot {
     ///
     /// If a record is damaged or cannot be read.
     pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Vec<Entry<'_>>> {
-        self.sorted(|key| keys.contains(key))
+        self.sorted(0, |key| keys.contains(key))
     }
 
-    fn sorted(&self, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Entry<'_>>> {
-        let is_wanted =
-            |entry: &Result<Entry<'_>>| entry.as_ref().map_or(true, |entry| wanted(entry.key));
-        let mut found = self.iter().filter(is_wanted).collect::<Result<Vec<_>>>()?;
+    /// The keys of a table that are wanted, sorted.
+    pub(super) fn sorted(
+        &self,
+        table: u32,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<Entry<'_>>> {
+        let mut found = Vec::new();
+        for record in self.records(|of| of == table) {
+            let record = record?;
+            let key = record.record.key.name;
+            if wanted(key) {
+                found.push(Entry { key, value: record.value()? });
+            }
+        }
         found.sort_unstable_by_key(|entry| entry.key);
         Ok(found)
+    }
+
+    /// The keys of a table with their values.
+    pub(super) fn entries(&self, table: u32) -> impl Iterator<Item = Result<Entry<'_>>> {
+        self.records(move |of| of == table).map(|found| {
+            let found = found?;
+            Ok(Entry { key: found.record.key.name, value: found.value()? })
+        })
+    }
+
+    /// The present records of some tables. Each damaged or unreadable place is one error; behind it,
+    /// it goes on.
+    pub(super) fn records(
+        &self,
+        wanted: impl Fn(u32) -> bool + Copy,
+    ) -> impl Iterator<Item = Result<Located<'_>>> {
+        self.files().flat_map(move |(file, end)| self.records_of(file, end, wanted))
     }
 
     /// The files with their ends.
@@ -132,15 +173,16 @@ impl Snapshot {
     }
 
     /// Whether the record of a key at this location was the one that it had.
-    pub(super) fn is_present(&self, key: &[u8], location: u64) -> bool {
-        self.index.has(self.hasher.hash_bytes(key), location)
+    pub(super) fn is_present(&self, key: Key<'_>, location: u64) -> bool {
+        self.index.has(key.hash(&self.hasher), location)
     }
 
-    fn entries_of<'a>(
+    fn records_of<'a>(
         &'a self,
-        file: &'a LogFile,
+        file: &'a Arc<LogFile>,
         end: u64,
-    ) -> impl Iterator<Item = Result<Entry<'a>>> {
+        wanted: impl Fn(u32) -> bool,
+    ) -> impl Iterator<Item = Result<Located<'a>>> {
         let first = file.header.first_sequence;
         let mut scan = Scan::new(file, HEADER_BYTES as u64, first, end);
         let mut done = false;
@@ -150,10 +192,11 @@ impl Snapshot {
                     Step::Record(record, offset, _) => {
                         let location = file.location(offset);
                         let live = record.head.kind == Kind::Put
+                            && wanted(record.key.table)
                             && record.expires().is_none_or(|end| end > self.time)
                             && self.is_present(record.key, location);
                         if live {
-                            return Some(Ok(Entry { key: record.key, value: record.value }));
+                            return Some(Ok(Located { location, file, record }));
                         }
                     }
                     Step::Sealed => done = true,

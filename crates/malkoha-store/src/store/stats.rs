@@ -34,7 +34,7 @@ impl Inner {
     pub(super) fn stats(&self) -> Stats {
         let table = self.files.load();
         let mut stats = Stats {
-            keys: self.index.len(),
+            keys: self.keys(),
             files: table.files().len() as u64,
             index_bytes: self.index.size_in_bytes(),
             ..Stats::default()

@@ -1,10 +1,12 @@
 //! Writes that are done only if a key has what is expected.
 
+use std::borrow::Cow;
+
 use super::Store;
 use super::read::is_alive;
 use crate::error::Result;
 use crate::locate::Located;
-use crate::log::Content;
+use crate::log::{Content, Key};
 
 /// What became of a [`compare_and_swap`](Store::compare_and_swap).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +37,8 @@ impl Expected<'_> {
     pub(super) fn refuses(self, found: Option<&Located<'_>>) -> Result<Option<Option<Vec<u8>>>> {
         let Self::Exactly(expected) = self else { return Ok(None) };
         let found = found.filter(|found| is_alive(&found.record));
-        let value = found.map(|found| found.record.value);
-        let refused = (value != expected).then(|| value.map(<[u8]>::to_vec));
+        let value = found.map(Located::value).transpose()?;
+        let refused = (value.as_deref() != expected).then(|| value.map(Cow::into_owned));
         if let Some(found) = found {
             found.file.check_read(found.location)?;
         }
@@ -85,6 +87,15 @@ impl Store {
     pub fn compare_and_swap(
         &self,
         key: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<Swap> {
+        self.swap(Key::main(key), old, new)
+    }
+
+    pub(super) fn swap(
+        &self,
+        key: Key<'_>,
         old: Option<&[u8]>,
         new: Option<&[u8]>,
     ) -> Result<Swap> {

@@ -51,8 +51,8 @@ impl Store {
                         // The index knows fingerprints and places: both right is no chance.
                         let key = file.key_of_damaged(scan.offset());
                         found.lost_keys.extend(
-                            key.filter(|key| snapshot.is_present(key, location))
-                                .map(<[u8]>::to_vec),
+                            key.filter(|&key| snapshot.is_present(key, location))
+                                .map(|key| key.name.to_vec()),
                         );
                         if !scan.skip() {
                             break;
@@ -61,12 +61,12 @@ impl Store {
                 }
             }
         }
-        if found.damage.is_empty() && found.live != snapshot.len() {
+        if found.damage.is_empty() && found.live != snapshot.places() {
             let (file, what) =
                 (index::CHECKPOINT.to_owned(), "the index has other keys than the log");
             found.damage.push(Error::Damaged { file, offset: 0, what });
         }
-        found.lost = snapshot.len().saturating_sub(found.live);
+        found.lost = snapshot.places().saturating_sub(found.live);
         match index::read(&*self.inner.storage) {
             Err(error) if error.is_damage() => found.damage.push(error),
             other => drop(other?),

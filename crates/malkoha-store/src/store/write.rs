@@ -9,8 +9,8 @@ use super::swap::{Expected, Written};
 use super::{Inner, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
-use crate::log::{Content, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer};
-use crate::options::Durability;
+use crate::log::{Content, Key, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer, pack};
+use crate::options::{Compression, Durability};
 
 impl Store {
     /// Gives a key a value, in place of one that it has.
@@ -20,7 +20,8 @@ impl Store {
     /// If key or value are too long, the device is full, a sync failed earlier, or the store is
     /// read-only. Nothing has changed then, unless it was the sync of this very call that failed.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.write_one(Content::put(key, value, None), Expected::Anything).map(drop)
+        let content = Content::put(Key::main(key), value, None);
+        self.write_one(content, Expected::Anything).map(drop)
     }
 
     /// Gives a key a value for a time, to the millisecond. Its space is given back by compaction.
@@ -29,7 +30,7 @@ impl Store {
     ///
     /// As [`put`](Self::put).
     pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
-        let content = Content::put(key, value, Some(expiry(time)));
+        let content = Content::put(Key::main(key), value, Some(expiry(time)));
         self.write_one(content, Expected::Anything).map(drop)
     }
 
@@ -39,6 +40,10 @@ impl Store {
     ///
     /// As [`put`](Self::put).
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
+        self.delete_key(Key::main(key))
+    }
+
+    pub(super) fn delete_key(&self, key: Key<'_>) -> Result<bool> {
         let written = self.write_one(Content::delete(key, None), Expected::Anything)?;
         Ok(matches!(written, Written::Done(true)))
     }
@@ -49,15 +54,28 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and if the batch takes more than 8 GiB.
+    /// As [`put`](Self::put), and if the batch takes more than 8 GiB, or names a table that is not
+    /// there.
     pub fn apply(&self, batch: &Batch) -> Result<()> {
-        if batch.is_empty() {
+        let contents = batch.contents(&self.inner.tables.load())?;
+        if self.inner.options.compression == Compression::None {
+            return self.write_all(&contents);
+        }
+        let packed: Vec<_> = contents.iter().map(|content| self.inner.pack(content)).collect();
+        let contents =
+            contents.iter().zip(&packed).map(|(it, packed)| it.packed(packed.as_deref()));
+        let contents: Vec<_> = contents.collect();
+        self.write_all(&contents)
+    }
+
+    /// Writes records that belong together.
+    pub(super) fn write_all(&self, contents: &[Content<'_>]) -> Result<()> {
+        if contents.is_empty() {
             return Ok(());
         }
-        let contents = batch.contents();
         let deletes = contents.iter().all(|content| content.kind == Kind::Delete);
         let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
-        self.inner.with_room(bytes, deletes, || self.apply_now(&contents))
+        self.inner.with_room(bytes, deletes, || self.apply_now(contents))
     }
 
     fn apply_now(&self, contents: &[Content<'_>]) -> Result<()> {
@@ -83,7 +101,9 @@ impl Store {
         content: Content<'_>,
         expected: Expected<'_>,
     ) -> Result<Written> {
-        check(content.key, content.value)?;
+        check(content.key.name, content.value)?;
+        let packed = self.inner.pack(&content);
+        let content = content.packed(packed.as_deref());
         let bytes = content.shape().bytes();
         self.inner.with_room(bytes, content.kind == Kind::Delete, || {
             self.write_one_now(content, expected)
@@ -111,6 +131,12 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
+    /// The value of a put compressed, if values are to be and that saves enough.
+    fn pack(&self, content: &Content<'_>) -> Option<Vec<u8>> {
+        let wanted = self.options.compression == Compression::Lz4 && content.kind == Kind::Put;
+        if wanted { pack(content.value) } else { None }
+    }
+
     /// Waits until so many bytes may be written, and tries again as long as compaction makes room on
     /// a full device. Deletes are worth any effort: a full store must not stay full.
     fn with_room<T>(&self, bytes: u64, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
@@ -133,10 +159,11 @@ impl Inner {
     /// what is expected. Whether that had a value; nothing is written if it is one delete of a key
     /// that had none.
     fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
-        let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
+        let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         let _claim = self.unshown.claim(&hashes);
         let (existed, refused, appended, position) = {
             let mut writer = self.writer()?;
+            self.check_tables(contents)?;
             // What cannot be read is found out before anything is written.
             let table = self.files.load();
             let (mut existed, mut refused) = (false, None);
@@ -186,7 +213,8 @@ impl Inner {
         content: &Content<'_>,
         expected: Expected<'_>,
     ) -> Result<Written> {
-        let hash = self.hasher.hash_bytes(content.key);
+        self.check_tables(std::slice::from_ref(content))?;
+        let hash = content.key.hash(&self.hasher);
         let table = self.files.load();
         let old = locate(&self.index, &table, hash, content.key)?;
         if let Some(found) = expected.refuses(old.as_ref())? {
@@ -203,8 +231,9 @@ impl Inner {
 
     /// Writes several records together. Not empty.
     pub(super) fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<()> {
-        let hashes: Vec<u64> = contents.iter().map(|it| self.hasher.hash_bytes(it.key)).collect();
+        let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         hashes.iter().for_each(|&hash| self.index.prefetch(hash));
+        self.check_tables(contents)?;
         // What cannot be read is found out before anything is written.
         let table = self.files.load();
         for (content, &hash) in contents.iter().zip(&hashes) {

@@ -5,7 +5,7 @@ use std::env;
 use std::sync::Arc;
 
 use malkoha_store::storage::Storage;
-use malkoha_store::{Batch, Durability, Store};
+use malkoha_store::{Batch, Compression, Durability, Store};
 
 use crate::simulated::Simulated;
 use crate::support::{Contents, assert_holds, key, options};
@@ -32,7 +32,9 @@ struct History {
 
 fn run(seed: u64, durability: Durability, steps: usize) -> History {
     let storage = Simulated::default();
-    let options = options().durability(durability).file_bytes(1 << 12);
+    // Which is the same for what is seen, and another for what is written.
+    let compression = if seed.is_multiple_of(3) { Compression::Lz4 } else { Compression::None };
+    let options = options().durability(durability).file_bytes(1 << 12).compression(compression);
     let mut open = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
     let mut random = Random(seed | 1);
     let (mut states, mut acknowledged) = (vec![Contents::new()], Vec::new());

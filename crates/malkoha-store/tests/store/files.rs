@@ -96,7 +96,7 @@ fn a_missing_file_is_told() {
 #[test]
 fn other_versions_are_refused() {
     for (name, checksum_follows, newest) in
-        [("000000000001.log", true, 1), ("CHECKPOINT", false, 2)]
+        [("000000000001.log", true, 2), ("CHECKPOINT", false, 2)]
     {
         let (dir, _) = filled();
         let path = dir.path().join(name);

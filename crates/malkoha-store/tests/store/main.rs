@@ -1,6 +1,7 @@
 //! The store on real files, and on simulated ones that crash.
 
 mod backups;
+mod compression;
 mod crash;
 mod damage;
 mod device;
@@ -14,6 +15,7 @@ mod simulated;
 mod space;
 mod support;
 mod swap;
+mod tables;
 #[cfg(target_os = "linux")]
 mod threads;
 mod versions;

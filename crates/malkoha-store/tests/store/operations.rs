@@ -137,7 +137,7 @@ fn a_snapshot_does_not_change() {
         .collect();
     assert_eq!(found, expected);
     assert_eq!(snapshot.len(), 3000);
-    assert_eq!(snapshot.get(&key(4)).unwrap(), Some(&b"old"[..]));
+    assert_eq!(snapshot.get(&key(4)).unwrap().as_deref(), Some(&b"old"[..]));
     assert_eq!(snapshot.get(&key(10_004)).unwrap(), None);
 }
 

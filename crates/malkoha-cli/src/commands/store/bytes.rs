@@ -5,13 +5,17 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use malkoha_store::{Error, Snapshot, Store, Table, TableSnapshot};
 use serde_json::Value;
 
 use crate::output::field;
 
-/// How keys are written.
+/// Which keys are meant, and how they are written.
 #[derive(Args, Debug)]
 pub(super) struct KeyArgs {
+    #[command(flatten)]
+    table: TableArg,
+
     /// Keys are hex digits, in and out, two a byte: for keys with any bytes
     #[arg(long)]
     pub(super) hex: bool,
@@ -23,9 +27,47 @@ impl KeyArgs {
         if self.hex { from_hex(text.as_bytes()) } else { Ok(text.as_bytes().to_vec()) }
     }
 
+    /// The table of these keys, which is there.
+    pub(super) fn table<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
+        self.table.of(store, false)
+    }
+
+    /// The same; it is made if it is not there.
+    pub(super) fn table_made<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
+        self.table.of(store, true)
+    }
+
+    /// The same in a snapshot.
+    pub(super) fn table_in<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+    ) -> malkoha_store::Result<TableSnapshot<'s>> {
+        let Some(name) = &self.table.table else { return Ok(snapshot.main()) };
+        snapshot.table(name).ok_or_else(|| Error::NoTable(name.clone()))
+    }
+
     /// The field of a record that has a key.
     pub(super) fn field(&self, key: &[u8]) -> (String, Value) {
         field("key", key, self.hex)
+    }
+}
+
+/// A table of a store.
+#[derive(Args, Debug)]
+pub(super) struct TableArg {
+    /// Keys of this table, apart from those of others and of the store itself; 'put' and 'load' make
+    /// it if it is not there
+    #[arg(long, value_name = "NAME")]
+    pub(super) table: Option<String>,
+}
+
+impl TableArg {
+    pub(super) fn of<'s>(&self, store: &'s Store, make: bool) -> malkoha_store::Result<Table<'s>> {
+        match &self.table {
+            None => Ok(store.main()),
+            Some(name) if make || store.tables().contains(name) => store.table(name),
+            Some(name) => Err(Error::NoTable(name.clone())),
+        }
     }
 }
 

@@ -10,9 +10,9 @@ use indicatif::HumanBytes;
 use malkoha_store::{Chunking, Digest, FileKind, Library};
 use serde_json::json;
 
-use super::Place;
 use super::names::is_cut;
 use super::tree::{Found, Tree, cannot_open};
+use super::{Packing, Place};
 use crate::failure::{Outcome, warn};
 use crate::output::tell;
 use crate::progress::Progress;
@@ -41,6 +41,9 @@ pub(super) struct Import {
     /// there
     #[arg(long)]
     sha1: bool,
+
+    #[command(flatten)]
+    packing: Packing,
 
     /// Print the result as a JSON record
     #[arg(long)]
@@ -86,7 +89,7 @@ impl Import {
         if !self.quiet && self.files.iter().any(|path| is_cut(path)) {
             tell("malkoha: names in the store are without a leading '/' and without '..'");
         }
-        let store = self.place.writing(true)?;
+        let store = self.place.packing(self.packing)?;
         let sums = self.store(Library::new(&store), &mut tree)?;
         self.place.named(store.close())?;
         self.summarise(&sums, &tree)?;

@@ -9,8 +9,8 @@ use clap::Args;
 use malkoha_store::{Entry, Error, MAX_KEY, MAX_VALUE, Store, Swap};
 use serde_json::json;
 
-use super::Place;
 use super::bytes::KeyArgs;
+use super::{Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
@@ -37,6 +37,9 @@ pub(super) struct Put {
 
     #[command(flatten)]
     keys: KeyArgs,
+
+    #[command(flatten)]
+    packing: Packing,
 
     /// Print what was put as a JSON record
     #[arg(long)]
@@ -131,7 +134,7 @@ impl Put {
                 value
             }
         };
-        let store = self.place.writing(true)?;
+        let store = self.place.packing(self.packing)?;
         let put = self.place.named(self.put(&store, &key, &value))?;
         self.place.named(store.close())?;
         if self.json {
@@ -143,11 +146,12 @@ impl Put {
 
     /// Whether the key had what was asked for.
     fn put(&self, store: &Store, key: &[u8], value: &[u8]) -> malkoha_store::Result<bool> {
+        let table = self.keys.table_made(store)?;
         if self.if_absent {
-            return store.put_if_absent(key, value);
+            return table.put_if_absent(key, value);
         }
-        let Some(old) = &self.if_value else { return store.put(key, value).map(|()| true) };
-        let swap = store.compare_and_swap(key, Some(old.as_bytes()), Some(value))?;
+        let Some(old) = &self.if_value else { return table.put(key, value).map(|()| true) };
+        let swap = table.compare_and_swap(key, Some(old.as_bytes()), Some(value))?;
         Ok(swap == Swap::Done)
     }
 }
@@ -165,7 +169,8 @@ impl Get {
             let mut out = io::stdout().lock();
             out.write_all(value).and_then(|()| out.flush()).context(CANNOT_WRITE)
         };
-        let written = self.place.named(store.get_with(&key, write))?;
+        let table = self.place.named(self.keys.table(&store))?;
+        let written = self.place.named(table.get_with(&key, write))?;
         let found = written.is_some();
         written.transpose()?;
         if self.json && !found {
@@ -180,9 +185,10 @@ impl Del {
         let keys: Result<Vec<_>> = self.given.iter().map(|key| self.keys.key(key)).collect();
         let keys = keys?;
         let store = self.place.writing(false)?;
+        let table = self.place.named(self.keys.table(&store))?;
         let mut removed = 0;
         for key in &keys {
-            removed += u64::from(self.place.named(store.delete(key))?);
+            removed += u64::from(self.place.named(table.delete(key))?);
         }
         self.place.named(store.close())?;
         if self.json {
@@ -196,17 +202,18 @@ impl Scan {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
         let snapshot = store.snapshot();
+        let table = self.place.named(self.keys.table_in(&snapshot))?;
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
-        let mut bad = 0_u64;
+        let (mut keys, mut bad) = (0_u64, 0_u64);
         if let Some(prefix) = &self.prefix {
-            let found = self.place.named(snapshot.prefix(&self.keys.key(prefix)?))?;
+            let found = self.place.named(table.prefix(&self.keys.key(prefix)?))?;
             for Entry { key, value, .. } in &found {
                 lines.write(&self.line(key, value)).context(CANNOT_WRITE)?;
             }
             lines.finish().context(CANNOT_WRITE)?;
             return Ok(Outcome::found_if(!found.is_empty()));
         }
-        for entry in snapshot.iter() {
+        for entry in table.iter() {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -215,7 +222,8 @@ impl Scan {
                     continue;
                 }
             };
-            lines.write(&self.line(entry.key, entry.value)).context(CANNOT_WRITE)?;
+            keys += 1;
+            lines.write(&self.line(entry.key, &entry.value)).context(CANNOT_WRITE)?;
         }
         lines.finish().context(CANNOT_WRITE)?;
         if bad > 0 {
@@ -225,7 +233,7 @@ impl Scan {
                 self.place.context()
             );
         }
-        Ok(Outcome::found_if(!snapshot.is_empty()))
+        Ok(Outcome::found_if(keys > 0))
     }
 
     fn line(&self, key: &[u8], value: &[u8]) -> Vec<u8> {

@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Read, Write};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store};
+use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store, Table};
 use serde_json::json;
 
-use super::Place;
-use super::bytes::from_hex;
+use super::bytes::{TableArg, from_hex};
+use super::{Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::screen::print_record;
 
@@ -24,6 +24,12 @@ const LINE_BYTES: usize = 2 * (MAX_KEY + MAX_VALUE) + 4;
 pub(super) struct Load {
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    table: TableArg,
+
+    #[command(flatten)]
+    packing: Packing,
 
     /// Print each key as soon as its value is on the device, and lose none of these in a power cut
     #[arg(long)]
@@ -40,7 +46,11 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = if self.echo { self.place.durable()? } else { self.place.writing(true)? };
+        let store = if self.echo {
+            self.place.durable(self.packing)?
+        } else {
+            self.place.packing(self.packing)?
+        };
         let mut pairs = 0;
         let loaded = self.load(&store, &mut pairs);
         let closed = self.place.named(store.close());
@@ -54,7 +64,8 @@ impl Load {
     /// Puts all pairs, up to the first line that is none.
     fn load(&self, store: &Store, pairs: &mut u64) -> Result<()> {
         let mut input = io::stdin().lock();
-        let (mut line, mut batch) = (Vec::new(), Batch::new());
+        let table = self.place.named(self.table.of(store, true))?;
+        let (mut line, mut batch) = (Vec::new(), self.batch());
         let read = loop {
             line.clear();
             let part = input.by_ref().take(LINE_BYTES as u64).read_until(b'\n', &mut line);
@@ -64,7 +75,7 @@ impl Load {
                 failed => break failed.map(|_| ()),
             }
             let number = *pairs + 1;
-            if let Err(error) = self.take(store, &mut batch, &line, number) {
+            if let Err(error) = self.take((store, table), &mut batch, &line, number) {
                 break Err(error);
             }
             *pairs = number;
@@ -74,7 +85,13 @@ impl Load {
     }
 
     /// Puts the pair of a line, or adds it to those that are put together.
-    fn take(&self, store: &Store, batch: &mut Batch, line: &[u8], number: u64) -> Result<()> {
+    fn take(
+        &self,
+        (store, table): (&Store, Table<'_>),
+        batch: &mut Batch,
+        line: &[u8],
+        number: u64,
+    ) -> Result<()> {
         let at = || format!("line {number}");
         let pair = line.strip_suffix(b"\n").unwrap_or(line);
         let tab = memchr::memchr(b'\t', pair).with_context(|| {
@@ -89,15 +106,21 @@ impl Load {
             value = from_hex(&value).with_context(at)?.into();
         }
         if self.echo {
-            self.place.named(store.put(&key, &value)).with_context(at)?;
+            self.place.named(table.put(&key, &value)).with_context(at)?;
             return self.tell_key(&pair[..tab]);
         }
         batch.put(&key, &value).with_context(at)?;
         if batch.bytes() >= BATCH_BYTES {
             self.place.named(store.apply(batch))?;
-            batch.clear();
+            *batch = self.batch();
         }
         Ok(())
+    }
+
+    fn batch(&self) -> Batch {
+        let mut batch = Batch::new();
+        batch.within(self.table.table.as_deref().unwrap_or_default());
+        batch
     }
 
     fn tell_key(&self, key: &[u8]) -> Result<()> {

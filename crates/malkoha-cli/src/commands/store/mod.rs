@@ -9,6 +9,7 @@ mod keys;
 mod load;
 mod names;
 mod restore;
+mod tables;
 mod tree;
 mod upkeep;
 
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use malkoha_store::{Cut, Durability, Error, Options, Recovery, Store};
+use malkoha_store::{Compression, Cut, Durability, Error, Options, Recovery, Store};
 
 use crate::failure::Outcome;
 use crate::output::tell;
@@ -57,6 +58,7 @@ enum Command {
     Del(keys::Del),
     Load(load::Load),
     Scan(keys::Scan),
+    Tables(tables::Tables),
     Import(import::Import),
     Export(export::Export),
     Ls(files::Ls),
@@ -77,6 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Del(arguments) => arguments.run(),
         Command::Load(arguments) => arguments.run(),
         Command::Scan(arguments) => arguments.run(),
+        Command::Tables(arguments) => arguments.run(),
         Command::Import(arguments) => arguments.run(),
         Command::Export(arguments) => arguments.run(),
         Command::Ls(arguments) => arguments.run(),
@@ -88,6 +91,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Repair(arguments) => arguments.run(),
         Command::Backup(arguments) => arguments.run(),
         Command::Bench(arguments) => arguments.run(),
+    }
+}
+
+/// How values are stored.
+#[derive(Args, Clone, Copy, Debug)]
+struct Packing {
+    /// Compress values of 64 bytes and more by LZ4, where that saves an eighth; values are read
+    /// whichever way they are stored
+    #[arg(long)]
+    compress: bool,
+}
+
+impl Packing {
+    fn options(self) -> Options {
+        Options::new().compression(if self.compress { Compression::Lz4 } else { Compression::None })
     }
 }
 
@@ -104,9 +122,14 @@ impl Place {
         self.open(Options::new().durability(Durability::System), create)
     }
 
-    /// For writing, with every write on the device before it is answered.
-    fn durable(&self) -> Result<Store> {
-        self.open(Options::new().durability(Durability::Always), true)
+    /// For writing values; the store is made if it is not there.
+    fn packing(&self, packing: Packing) -> Result<Store> {
+        self.open(packing.options().durability(Durability::System), true)
+    }
+
+    /// The same with every write on the device before it is answered.
+    fn durable(&self, packing: Packing) -> Result<Store> {
+        self.open(packing.options().durability(Durability::Always), true)
     }
 
     fn open(&self, options: Options, create: bool) -> Result<Store> {

@@ -1,0 +1,51 @@
+//! The tables of a store.
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use super::{Place, print_line};
+use crate::failure::Outcome;
+use crate::screen::print_record;
+
+/// List the tables of a store, or remove one; exit code 1 if there is none
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Tables {
+    #[command(flatten)]
+    place: Place,
+
+    /// Remove this table with all of its keys
+    #[arg(long, value_name = "NAME")]
+    remove: Option<String>,
+
+    /// Print a JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+A table has keys of its own; 'put --table' and 'load --table' make it. To remove
+one reads the whole store and writes a mark for each of its keys; 'compact' then
+gives the space back.";
+
+impl Tables {
+    pub(super) fn run(&self) -> Result<Outcome> {
+        if let Some(name) = &self.remove {
+            let store = self.place.writing(false)?;
+            let removed = self.place.named(store.remove_table(name))?;
+            self.place.named(store.close())?;
+            if self.json {
+                print_record(&json!({ "table": name, "removed": removed }))?;
+            }
+            return Ok(Outcome::found_if(removed));
+        }
+        let tables = self.place.reading()?.tables();
+        if self.json {
+            print_record(&json!({ "tables": tables }))?;
+        } else {
+            tables.iter().try_for_each(|name| print_line(name))?;
+        }
+        Ok(Outcome::found_if(!tables.is_empty()))
+    }
+}

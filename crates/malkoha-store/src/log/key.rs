@@ -1,0 +1,29 @@
+//! What a record is found by.
+
+use malkoha::KeyHasher;
+
+/// A key, and the table that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key<'a> {
+    /// The number of the table: 0 has the keys of the store itself.
+    pub(crate) table: u32,
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> Key<'a> {
+    /// A key of the store itself.
+    pub(crate) const fn main(name: &'a [u8]) -> Self {
+        Self { table: 0, name }
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(self, hasher: &KeyHasher) -> u64 {
+        let hash = hasher.hash_bytes(self.name);
+        if self.table == 0 { hash } else { hash ^ salt(self.table, hasher) }
+    }
+}
+
+/// What sets the hashes of a table apart. Turned, so that no key undoes it by being the number.
+fn salt(table: u32, hasher: &KeyHasher) -> u64 {
+    hasher.hash_bytes(&table.to_le_bytes()).rotate_left(32)
+}

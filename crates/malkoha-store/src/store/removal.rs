@@ -1,0 +1,82 @@
+//! Files of which nothing is needed any more go away.
+
+use std::sync::Arc;
+
+use super::{Inner, Maintained};
+use crate::error::{Error, Result};
+use crate::index;
+use crate::log::{LogFile, file_name};
+use crate::storage::remove_if_there;
+
+/// Bytes of files that are removed together, at least.
+const TOGETHER: u64 = 256 << 20;
+/// The same where the log is short.
+const TOGETHER_LEAST: u64 = 1 << 20;
+
+impl Inner {
+    /// Bytes of files that are removed together. Not all at the end, where much must be copied; but
+    /// each time costs a checkpoint.
+    pub(super) fn together(&self) -> u64 {
+        let index = self.index.size_in_bytes();
+        let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
+        TOGETHER.max(8 * index).min(part)
+    }
+
+    /// Bytes that come back when these files are removed.
+    pub(super) fn given(&self, done: &[Arc<LogFile>]) -> u64 {
+        done.iter().map(|file| file.least()).sum()
+    }
+
+    /// Removes files in which nothing is needed any more, in their order.
+    pub(super) fn remove_files(
+        &self,
+        maintained: &mut Maintained,
+        files: &[Arc<LogFile>],
+    ) -> Result<()> {
+        let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
+        // One that could not be removed may have keys that only these files say were deleted.
+        self.remove_forgotten(maintained)?;
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.forget_files(maintained, &ids)?;
+        maintained.forgotten.extend(ids);
+        self.remove_forgotten(maintained)
+    }
+
+    fn remove_forgotten(&self, maintained: &mut Maintained) -> Result<()> {
+        if maintained.forgotten.is_empty() {
+            return Ok(());
+        }
+        while let Some(name) = maintained.forgotten.front().map(|&id| file_name(id)) {
+            remove_if_there(&*self.storage, &name).map_err(Error::io("remove", name))?;
+            maintained.forgotten.pop_front();
+        }
+        self.storage.sync_directory().map_err(Error::io("sync", "."))
+    }
+
+    /// Makes it durable that files are no part of the store any more.
+    pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+        match self.write_checkpoint(maintained, self.turn()?, ids) {
+            // No room beside the old one. The log, which is durable now, has all that it says.
+            Err(Error::NoSpace { .. }) => {
+                index::remove(&*self.storage)?;
+                maintained.checkpoint = None;
+                match self.write_checkpoint(maintained, self.turn()?, ids) {
+                    Err(Error::NoSpace { .. }) => {}
+                    other => drop(other?),
+                }
+            }
+            other => drop(other?),
+        }
+        let mut writer = self.writer()?;
+        writer.forget(ids);
+        let mut table = self.files.load().as_ref().clone();
+        ids.iter().for_each(|&id| table.remove(id));
+        self.space.note(&table, &writer);
+        let before = self.files.swap(Arc::new(table));
+        let gone = before.files().iter().filter(|file| ids.contains(&file.id()));
+        self.counters.removed.add(ids.len(), gone.map(|file| file.least()).sum());
+        Ok(())
+    }
+}

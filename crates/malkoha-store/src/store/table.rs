@@ -1,0 +1,200 @@
+//! The operations on the keys of one table.
+
+use std::time::Duration;
+
+use super::batch::expiry;
+use super::snapshot::{Entry, Snapshot};
+use super::swap::Expected;
+use super::{Store, Swap};
+use crate::error::{Error, Result};
+use crate::log::{Content, Key};
+
+/// The keys of one table of a store, see [`Store::table`]. What the operations do, cost and refuse
+/// is what those of the same names of [`Store`] do; on a table that was removed, they fail.
+#[derive(Clone, Copy)]
+pub struct Table<'s> {
+    pub(super) store: &'s Store,
+    pub(super) number: u32,
+}
+
+impl<'s> Table<'s> {
+    fn key<'k>(&self, name: &'k [u8]) -> Result<Key<'k>> {
+        self.check()?;
+        Ok(Key { table: self.number, name })
+    }
+
+    fn check(&self) -> Result<()> {
+        let is_there = self.number == 0 || self.store.inner.tables.load().has(self.number);
+        if is_there { Ok(()) } else { Err(Error::TableRemoved) }
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::get`].
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.get_with(key, <[u8]>::to_vec)
+    }
+
+    /// What `with` makes of the value of a key, which is read in place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::get_with`].
+    pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        self.store.inner.find(self.key(key)?, |found| Ok(with(&found.value()?)))
+    }
+
+    /// Whether a key has a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::contains`].
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.store.inner.find(self.key(key)?, |_| Ok(()))?.is_some())
+    }
+
+    /// Looks up many keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::get_many`].
+    pub fn get_many<K: AsRef<[u8]>>(
+        &self,
+        keys: &[K],
+        each: impl FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        self.check()?;
+        self.store.inner.get_many(self.number, keys, each)
+    }
+
+    /// Gives a key a value, in place of one that it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::put`].
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        let content = Content::put(self.key(key)?, value, None);
+        self.store.write_one(content, Expected::Anything).map(drop)
+    }
+
+    /// Gives a key a value for a time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::put`].
+    pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
+        let content = Content::put(self.key(key)?, value, Some(expiry(time)));
+        self.store.write_one(content, Expected::Anything).map(drop)
+    }
+
+    /// Removes a key; returns whether it was there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::put`].
+    pub fn delete(&self, key: &[u8]) -> Result<bool> {
+        self.store.delete_key(self.key(key)?)
+    }
+
+    /// Gives a key a value if it has none; returns whether it had none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::put`].
+    pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
+    }
+
+    /// Gives a key one value in place of another, if that is what it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::put`].
+    pub fn compare_and_swap(
+        &self,
+        key: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<Swap> {
+        self.store.swap(self.key(key)?, old, new)
+    }
+}
+
+/// A table as it was when a [`Snapshot`] was taken.
+#[derive(Clone, Copy)]
+pub struct TableSnapshot<'s> {
+    snapshot: &'s Snapshot,
+    number: u32,
+}
+
+impl Store {
+    /// The keys of the store itself, as a table of their own.
+    #[must_use]
+    pub fn main(&self) -> Table<'_> {
+        Table { store: self, number: 0 }
+    }
+}
+
+impl Snapshot {
+    /// The keys of the store itself, as a table of their own.
+    #[must_use]
+    pub fn main(&self) -> TableSnapshot<'_> {
+        TableSnapshot { snapshot: self, number: 0 }
+    }
+
+    /// A table of that moment, if it was there.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// store.table("birds")?.put(b"koel", b"Eudynamys")?;
+    /// let snapshot = store.snapshot();
+    /// let birds = snapshot.table("birds").ok_or("no table")?;
+    /// assert_eq!(birds.iter().count(), 1);
+    /// assert_eq!(snapshot.iter().count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<TableSnapshot<'_>> {
+        let number = self.tables.number(name)?;
+        Some(TableSnapshot { snapshot: self, number })
+    }
+}
+
+impl<'s> TableSnapshot<'s> {
+    /// The value that a key had.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::get`].
+    pub fn get(&self, key: &[u8]) -> Result<Option<std::borrow::Cow<'s, [u8]>>> {
+        self.snapshot.find(Key { table: self.number, name: key })
+    }
+
+    /// All keys with their values, as [`Snapshot::iter`]: the whole log is read, whatever part of it
+    /// the table is.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> {
+        self.snapshot.entries(self.number)
+    }
+
+    /// The keys that begin with these bytes, as [`Snapshot::prefix`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::prefix`].
+    pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'s>>> {
+        self.snapshot.sorted(self.number, |key| key.starts_with(prefix))
+    }
+
+    /// The keys in a range, as [`Snapshot::range`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::range`].
+    pub fn range(&self, keys: impl std::ops::RangeBounds<[u8]>) -> Result<Vec<Entry<'s>>> {
+        self.snapshot.sorted(self.number, |key| keys.contains(key))
+    }
+}

@@ -1,0 +1,281 @@
+//! Tables: keys of one store that are apart from those of others.
+//!
+//! The list of tables is the value of one key, in a table of its own, so that it is written,
+//! synced, compacted and copied like any other. The number of a table comes from its name: where the
+//! list is lost, a table is found again by who makes it again.
+
+use std::sync::Arc;
+
+use malkoha::KeyHasher;
+
+use super::{Inner, Store, Table};
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::locate::locate;
+use crate::log::{Content, FileTable, Key, Kind};
+use crate::store::swap::Expected;
+
+/// The key of the list.
+const LIST: Key<'static> = Key { table: u32::MAX, name: &[] };
+/// The version of the list.
+const VERSION: u8 = 1;
+/// Each new table writes the whole list.
+const MOST: usize = 4096;
+/// Bytes of keys that are removed together.
+const TOGETHER: usize = 1 << 20;
+
+/// The tables of a store, by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    list: Vec<Listed>,
+    /// Whether the store has a list, of no tables perhaps.
+    is_written: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Listed {
+    number: u32,
+    name: String,
+    /// Removed, but not all of its keys.
+    is_removed: bool,
+}
+
+impl Tables {
+    /// The list of a store.
+    pub(super) fn read(index: &Index, table: &FileTable, hasher: &KeyHasher) -> Result<Self> {
+        let Some(found) = locate(index, table, LIST.hash(hasher), LIST)? else {
+            return Ok(Self::default());
+        };
+        let what = "the list of tables is not what was written";
+        let damaged = || found.file.damaged(found.file.offset(found.location), what);
+        Self::from_bytes(&found.value()?).ok_or_else(damaged)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&VERSION, mut rest) = bytes.split_first()? else { return None };
+        let mut list = Vec::new();
+        while let Some((number, after)) = rest.split_first_chunk() {
+            let (&[flags, length], after) = after.split_first_chunk()?;
+            let (name, after) = after.split_at_checked(usize::from(length))?;
+            list.push(Listed {
+                number: u32::from_le_bytes(*number),
+                name: str::from_utf8(name).ok()?.to_owned(),
+                is_removed: flags == 1,
+            });
+            rest = after;
+        }
+        rest.is_empty().then_some(Self { list, is_written: true })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        for Listed { number, name, is_removed } in &self.list {
+            bytes.extend_from_slice(&number.to_le_bytes());
+            let length = u8::try_from(name.len()).expect("names are checked");
+            bytes.extend_from_slice(&[u8::from(*is_removed), length]);
+            bytes.extend_from_slice(name.as_bytes());
+        }
+        bytes
+    }
+
+    /// The number of a table that is not removed.
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        let found = self.list.iter().find(|it| it.name == name && !it.is_removed);
+        found.map(|it| it.number)
+    }
+
+    /// Whether a number is that of a table that is not removed.
+    pub(super) fn has(&self, number: u32) -> bool {
+        let found = self.list.binary_search_by_key(&number, |it| it.number);
+        found.is_ok_and(|at| !self.list[at].is_removed)
+    }
+
+    fn is_removed(&self, number: u32) -> bool {
+        let found = self.list.binary_search_by_key(&number, |it| it.number);
+        found.is_ok_and(|at| self.list[at].is_removed)
+    }
+
+    fn has_removed(&self) -> bool {
+        self.list.iter().any(|it| it.is_removed)
+    }
+
+    /// The names, in their order.
+    pub(super) fn names(&self) -> Vec<String> {
+        let kept = self.list.iter().filter(|it| !it.is_removed);
+        let mut names: Vec<String> = kept.map(|it| it.name.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Keys that the index has for the list itself: one or none.
+    pub(super) fn own_keys(&self) -> u64 {
+        u64::from(self.is_written)
+    }
+
+    /// With one more, and its number.
+    fn with(&self, name: &str) -> (Self, u32) {
+        let is_free = |number: &u32| self.list.iter().all(|it| it.number != *number);
+        let first = crc32c::crc32c(name.as_bytes());
+        let numbers =
+            (first..=u32::MAX).chain(0..first).filter(|number| ![0, LIST.table].contains(number));
+        let number = numbers.into_iter().find(is_free).expect("fewer tables than numbers");
+        let mut with = self.clone();
+        with.list.push(Listed { number, name: name.to_owned(), is_removed: false });
+        with.list.sort_unstable_by_key(|it| it.number);
+        (with, number)
+    }
+
+    /// With one removed, but not yet its keys.
+    fn removing(&self, name: &str) -> Self {
+        let mut removing = self.clone();
+        let of_name = removing.list.iter_mut().filter(|it| it.name == name);
+        of_name.for_each(|it| it.is_removed = true);
+        removing
+    }
+
+    fn without_removed(&self) -> Self {
+        let kept = self.list.iter().filter(|it| !it.is_removed);
+        Self { list: kept.cloned().collect(), ..*self }
+    }
+}
+
+impl Store {
+    /// The table of this name, made if it is not there: keys and values apart from those of the
+    /// store itself and of other tables, in the same log. Making one is a write of a list of all
+    /// tables, as durable as any write; finding one takes nothing. A store has 4096 at most.
+    ///
+    /// ```
+    /// # use malkoha_store::{Batch, Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// let (birds, hosts) = (store.table("birds")?, store.table("hosts")?);
+    /// birds.put(b"cuckoo", b"Cuculus canorus")?;
+    /// assert_eq!(hosts.get(b"cuckoo")?, None);
+    /// // One batch for several tables, and for the keys of the store itself.
+    /// let mut batch = Batch::new();
+    /// batch.put(b"pairs", b"1")?;
+    /// batch.within("birds").put(b"koel", b"Eudynamys")?;
+    /// batch.within("hosts").put(b"koel", b"house crow")?;
+    /// store.apply(&batch)?;
+    /// assert_eq!(hosts.get(b"koel")?.as_deref(), Some(&b"house crow"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put), and if the name is empty or has more than 255 bytes.
+    pub fn table(&self, name: &str) -> Result<Table<'_>> {
+        if name.is_empty() || name.len() > 255 {
+            return Err(Error::Option("the name of a table has 1 to 255 bytes"));
+        }
+        let table = |number| Table { store: self, number };
+        if let Some(number) = self.inner.tables.load().number(name) {
+            return Ok(table(number));
+        }
+        let _one_at_a_time = self.inner.listing.lock();
+        let tables = self.inner.tables.load();
+        if let Some(number) = tables.number(name) {
+            return Ok(table(number));
+        }
+        if self.inner.writer.is_none() {
+            return Err(Error::NoTable(name.to_owned()));
+        }
+        if tables.list.len() >= MOST {
+            return Err(Error::Option("the store has as many tables as it can have: 4096"));
+        }
+        if tables.list.iter().any(|it| it.name == name) {
+            // What the table had that was removed must not show in the new one.
+            self.sweep()?;
+        }
+        let (tables, number) = self.inner.tables.load().with(name);
+        self.write_list(&tables)?;
+        self.inner.tables.store(Arc::new(Tables { is_written: true, ..tables }));
+        Ok(table(number))
+    }
+
+    /// The names of all tables, in their order.
+    #[must_use]
+    pub fn tables(&self) -> Vec<String> {
+        self.inner.tables.load().names()
+    }
+
+    /// Removes a table with all of its keys; returns whether it was there. From the first moment on
+    /// it is gone for everybody but snapshots. Then its keys are deleted: the whole log is read, and
+    /// a tombstone of 20 bytes and the key written for each. Where that ends early, it is made up for
+    /// when a table of this name is made, another one removed, or the store is compacted.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put), and if a record of the log cannot be read. Unless it was the first
+    /// write that failed, the table is gone nevertheless, and only its space is not.
+    pub fn remove_table(&self, name: &str) -> Result<bool> {
+        let _one_at_a_time = self.inner.listing.lock();
+        let before = self.inner.tables.load_full();
+        if before.number(name).is_none() {
+            return Ok(false);
+        }
+        let tables = before.removing(name);
+        {
+            // Whoever writes looks at it while nobody else writes: nothing of the table comes later.
+            let _writer = self.inner.writer()?;
+            self.inner.tables.store(Arc::new(tables.clone()));
+        }
+        self.write_list(&tables).inspect_err(|_| self.inner.tables.store(before))?;
+        self.sweep()?;
+        Ok(true)
+    }
+
+    /// Deletes what removed tables still have, if there are any.
+    pub(super) fn sweep_removed(&self) -> Result<()> {
+        if !self.inner.tables.load().has_removed() {
+            return Ok(());
+        }
+        let _one_at_a_time = self.inner.listing.lock();
+        self.sweep()
+    }
+
+    fn sweep(&self) -> Result<()> {
+        let tables = self.inner.tables.load_full();
+        // Writes that began before the removal are shown then, or given up.
+        drop(self.inner.turn()?);
+        let snapshot = self.snapshot();
+        let (mut found, mut bytes): (Vec<Key<'_>>, _) = (Vec::new(), 0);
+        for record in snapshot.records(|number| tables.is_removed(number)) {
+            let key = record?.record.key;
+            bytes += key.name.len() + 20;
+            found.push(key);
+            if bytes >= TOGETHER {
+                self.delete_all(&found)?;
+                (found, bytes) = (Vec::new(), 0);
+            }
+        }
+        self.delete_all(&found)?;
+        let tables = tables.without_removed();
+        self.write_list(&tables)?;
+        self.inner.tables.store(Arc::new(tables));
+        Ok(())
+    }
+
+    fn delete_all(&self, keys: &[Key<'_>]) -> Result<()> {
+        let contents: Vec<_> = keys.iter().map(|&key| Content::delete(key, None)).collect();
+        self.write_all(&contents)
+    }
+
+    fn write_list(&self, tables: &Tables) -> Result<()> {
+        let bytes = tables.to_bytes();
+        self.write_one(Content::put(LIST, &bytes, None), Expected::Anything).map(drop)
+    }
+}
+
+impl Inner {
+    /// An error if a put belongs to a table that is removed. Who asks has the right to write.
+    pub(super) fn check_tables(&self, contents: &[Content<'_>]) -> Result<()> {
+        let is_lost = |content: &Content<'_>| {
+            let table = content.key.table;
+            content.kind == Kind::Put
+                && ![0, LIST.table].contains(&table)
+                && !self.tables.load().has(table)
+        };
+        if contents.iter().any(is_lost) { Err(Error::TableRemoved) } else { Ok(()) }
+    }
+}
