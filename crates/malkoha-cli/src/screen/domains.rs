@@ -4,52 +4,38 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 
 use anyhow::Result;
+use hashbrown::HashTable;
 use idna::AsciiDenyList;
-use malkoha::KeyHasher;
 
-use super::index::Index;
-use super::origin::LineNumbers;
 use super::suffixes::{Suffix, Suffixes};
 use super::words::{is_lowered, is_name};
 use super::{Matcher, Origin, Unread, read_entries};
-use crate::input::{BOM, List, Texts, split};
+use crate::input::{BOM, List, split};
 
 /// The names of lists.
 pub(crate) struct Domains {
-    /// Each in a line of its own.
-    names: Texts,
+    names: Names,
     /// Where each begins, by the hashes that suffixes have.
-    index: Index,
+    table: HashTable<usize>,
     suffixes: Suffixes,
-    /// Where each line of `names` is listed, if that is asked for.
-    origins: Option<(LineNumbers, Vec<Origin>)>,
 }
 
 impl Domains {
-    pub(crate) fn new(names: Names, with_origins: bool, threads: usize) -> Result<Self> {
-        let Names { text, origins, .. } = names;
-        let names = Texts::new(vec![List::Read(text)], b'\n');
-        let mut suffixes = Suffixes::of(names.count_lines());
-        let mut index = Index::new(names.count_lines(), names.len(), KeyHasher::new(0))?;
-        let round = index.lines_a_round();
-        let mut pairs = Vec::new();
-        let mut put_in = |pairs: &mut Vec<(u64, u64)>| {
-            index.insert(pairs, threads, |known, new| names.is_at(known, names.line_at(new)))?;
-            pairs.clear();
-            anyhow::Ok(())
-        };
-        for (mut place, list) in names.lists() {
-            split(list, names.separator(), |batch| {
-                for name in batch {
-                    pairs.push((suffixes.add(name), place));
-                    place += name.len() as u64 + 1;
-                }
-                if pairs.len() >= round { put_in(&mut pairs) } else { Ok(()) }
-            })?;
-        }
-        put_in(&mut pairs)?;
-        let origins = with_origins.then(|| (LineNumbers::of(&names), origins));
-        Ok(Self { names, index, suffixes, origins })
+    pub(crate) fn new(names: Names) -> Result<Self> {
+        let count = memchr::memchr_iter(END, &names.text).count();
+        let mut suffixes = Suffixes::of(count as u64);
+        let mut table = HashTable::with_capacity(count);
+        let mut place = 0;
+        split(&names.text, END, |batch| {
+            for name in batch {
+                let hash = suffixes.add(name);
+                let is_same = |&known: &usize| names.has_at(known, name.len()) == Some(name);
+                table.entry(hash, is_same, |&at| suffixes.hash(names.at(at)).0).or_insert(place);
+                place += name.len() + 1;
+            }
+            Ok(())
+        })?;
+        Ok(Self { names, table, suffixes })
     }
 
     /// Sets `found[i]` where `texts[i]` is a name that is in or below one that is; returns the
@@ -61,21 +47,24 @@ impl Domains {
                 others.push(number);
             }
         }
-        let hashes: Vec<u64> = asked.iter().map(|suffix: &Suffix| suffix.hash).collect();
-        let mut candidates = Vec::with_capacity(hashes.len());
-        self.index.all_candidates(&hashes, |i, place| candidates.push((i, place)));
-        for (i, place) in candidates {
-            let number = asked[i].number as usize;
-            let (before, suffix) = texts[number].split_at(asked[i].start as usize);
+        for suffix in asked {
+            let number = suffix.number as usize;
+            let before = &texts[number][..suffix.start as usize];
             // Only now it matters whether the rest is of a name at all.
-            found[number] |= self.is_at(place, suffix) && is_name(before);
+            found[number] |= self.place(suffix, texts[number]).is_some() && is_name(before);
         }
         others
     }
 
-    fn is_at(&self, place: u64, suffix: &[u8]) -> bool {
-        let listed = self.names.line_of(place, suffix.len());
-        listed.is_some_and(|listed| is_lowered(suffix, listed))
+    /// Where a suffix of a name is listed.
+    #[inline]
+    fn place(&self, Suffix { hash, start, .. }: Suffix, name: &[u8]) -> Option<usize> {
+        let suffix = &name[start as usize..];
+        let is_it = |&place: &usize| {
+            let listed = self.names.has_at(place, suffix.len());
+            listed.is_some_and(|listed| is_lowered(suffix, listed))
+        };
+        self.table.find(hash, is_it).copied()
     }
 }
 
@@ -99,20 +88,13 @@ impl Matcher for Domains {
     }
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {
-        let (numbers, origins) = self.origins.as_ref()?;
         let (name, mut asked) = (normal(line)?, Vec::new());
         self.suffixes.ask(0, &name, &mut asked);
         // The longest is the most specific.
-        let place = asked.iter().rev().find_map(|suffix| {
-            let (text, mut found) = (&name[suffix.start as usize..], None);
-            self.index.all_candidates(&[suffix.hash], |_, place| {
-                found = found.or(self.is_at(place, text).then_some(place));
-            });
-            found
-        });
-        let (list, offset) = self.names.offset(place?)?;
-        let number = numbers.of_line(&self.names, list, offset);
-        origins.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+        let place = asked.into_iter().rev().find_map(|suffix| self.place(suffix, &name))?;
+        let origins = &self.names.origins;
+        let i = origins.binary_search_by_key(&place, |&(place, _)| place).ok()?;
+        Some(origins[i].1)
     }
 }
 
@@ -206,12 +188,15 @@ fn is_local(name: &[u8]) -> bool {
     names.contains(&name) || name.starts_with(b"ip6-")
 }
 
+/// Ends each of [`Names`].
+const END: u8 = b'\n';
+
 /// The names of lists, each in a line of its own.
 #[derive(Default)]
 pub(crate) struct Names {
-    pub(crate) text: Vec<u8>,
-    /// Where each is listed, if that is asked for.
-    pub(crate) origins: Vec<Origin>,
+    text: Vec<u8>,
+    /// Where each begins and is listed, if that is asked for.
+    origins: Vec<(usize, Origin)>,
     pub(crate) unread: Vec<Unread>,
 }
 
@@ -221,16 +206,29 @@ impl Names {
         for (list, text) in lists.iter().enumerate() {
             let unread = read_entries(text, separator, |line, number| {
                 names(line, |name| {
-                    all.text.extend_from_slice(name);
-                    all.text.push(b'\n');
                     if with_origins {
-                        all.origins.push(Origin { list, line: number });
+                        all.origins.push((all.text.len(), Origin { list, line: number }));
                     }
+                    all.text.extend_from_slice(name);
+                    all.text.push(END);
                 })
             })?;
             all.unread.push(unread);
         }
         Ok(all)
+    }
+
+    /// The name that begins at a place.
+    fn at(&self, place: usize) -> &[u8] {
+        let rest = &self.text[place..];
+        memchr::memchr(END, rest).map_or(rest, |end| &rest[..end])
+    }
+
+    /// The name that begins at a place, if it has so many bytes.
+    #[inline(always)]
+    fn has_at(&self, place: usize, len: usize) -> Option<&[u8]> {
+        let (name, rest) = self.text[place..].split_at_checked(len)?;
+        (rest.first() == Some(&END)).then_some(name)
     }
 }
 

@@ -11,7 +11,10 @@ const CANDIDATE_RATE: f64 = 1.0 / 128.0;
 
 /// Lines of the list, for each segment of the index, that are put in together: enough that a
 /// segment is brought into cache for many of them, few enough to take little memory beside it.
-const LINES_A_SEGMENT: usize = 2048;
+const LINES_A_SEGMENT: usize = 512;
+
+/// Fewer are not worth the start of threads.
+const LEAST_LINES_A_ROUND: usize = 1 << 16;
 
 /// From a line's hash to the offsets at which the line may begin.
 pub(super) struct Index {
@@ -31,9 +34,9 @@ impl Index {
     pub(super) fn new(lines: u64, list_bytes: u64, hasher: KeyHasher) -> Result<Self> {
         let last_offset = list_bytes.saturating_sub(1);
         let offset_bits = (u64::BITS - last_offset.leading_zeros()).max(1);
-        // An eighth of the slots stays free beyond what is needed: half of the time to build an
+        // A twelfth of the slots stays free beyond what is needed: half of the time to build an
         // index goes into the last tenth of a full one.
-        let capacity = lines.max(1) + lines / 8;
+        let capacity = lines.max(1) + lines / 12;
         let map = CuckooMap::builder()
             .capacity(capacity)
             .fpr(CANDIDATE_RATE)
@@ -58,7 +61,7 @@ impl Index {
     /// Lines to put in at a time.
     pub(super) fn lines_a_round(&self) -> usize {
         let Map::Built(map) = &self.map else { return 1 };
-        map.geometry().segments as usize * LINES_A_SEGMENT
+        (map.geometry().segments as usize * LINES_A_SEGMENT).max(LEAST_LINES_A_ROUND)
     }
 
     /// Puts in the lines that are not in, by pairs of hash and offset.

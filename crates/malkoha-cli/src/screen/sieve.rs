@@ -1,42 +1,65 @@
-//! A table of bits that is asked before an index is.
+//! Tables of bits that are asked before an index is.
 
 use malkoha::KeyHasher;
 
 use super::Exact;
 
+/// Of a table, for each key.
+const BITS_A_KEY: u64 = 16;
+
+/// Above, a table would not stay in cache.
+const MOST_BITS: u64 = 1 << 24;
+
+/// A bit for each of some hashes, which others share.
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// For so many keys.
+    pub(super) fn of(keys: u64) -> Self {
+        let bits = keys.saturating_mul(BITS_A_KEY).next_power_of_two().clamp(64, MOST_BITS);
+        Self(vec![0; usize::try_from(bits / 64).unwrap_or(1)])
+    }
+
+    pub(super) fn set(&mut self, hash: u64) {
+        let (word, bit) = self.at(hash);
+        self.0[word] |= bit;
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, hash: u64) -> bool {
+        let (word, bit) = self.at(hash);
+        self.0[word] & bit != 0
+    }
+
+    #[inline(always)]
+    fn at(&self, hash: u64) -> (usize, u64) {
+        // A power of two of words.
+        ((hash >> 6) as usize & (self.0.len() - 1), 1 << (hash % 64))
+    }
+}
+
 /// Lets most lines go that are not in, by a hash that is faster than the keyed one. Whoever knows
 /// it can choose lines that it keeps, which costs no more than if there were none.
-pub(super) struct Sieve(Vec<u64>);
-
-/// Of the table, for each key.
-const SIEVE_BITS: u64 = 16;
-
-/// Above, the table would not stay in cache.
-const MOST_SIEVE_BITS: u64 = 1 << 24;
+pub(super) struct Sieve(Bits);
 
 impl Sieve {
     pub(super) fn of(keys: &Exact) -> Self {
         let texts = keys.texts();
-        let bits = texts.count_lines().saturating_mul(SIEVE_BITS).next_power_of_two();
-        let words = usize::try_from(bits.min(MOST_SIEVE_BITS) / 64).unwrap_or(0).max(1);
-        let mut sieve = Self(vec![0; words]);
+        let mut bits = Bits::of(texts.count_lines());
         for (_, list) in texts.lists() {
             for line in list.split(|&byte| byte == texts.separator()) {
-                let (word, bit) = sieve.at(line);
-                sieve.0[word] |= bit;
+                bits.set(hash(line));
             }
         }
-        sieve
+        Self(bits)
     }
 
     #[inline]
     pub(super) fn keeps(&self, line: &[u8]) -> bool {
-        let (word, bit) = self.at(line);
-        self.0[word] & bit != 0
+        self.0.has(hash(line))
     }
+}
 
-    fn at(&self, line: &[u8]) -> (usize, u64) {
-        let hash = KeyHasher::new(0).hash_bytes(line);
-        ((hash >> 6) as usize & (self.0.len() - 1), 1 << (hash % 64))
-    }
+fn hash(line: &[u8]) -> u64 {
+    KeyHasher::new(0).hash_bytes(line)
 }

@@ -5,19 +5,13 @@
 
 use malkoha::KeyHasher;
 
+use super::sieve::Bits;
 use super::words::{CHUNK, HIGH, equal, lower, word_before};
 
-/// Of the table, for each name.
-const BITS_A_NAME: u64 = 16;
-
-/// Above, the table would not stay in cache.
-const MOST_BITS: u64 = 1 << 24;
-
-/// A table of bits of listed names, which are in lower case. It lets most names go that are not in.
-/// Whoever guesses its keys can choose names that it keeps, which costs no more than if there were
-/// none.
+/// What lets most names go that are not listed, of names in lower case that are. Whoever guesses its
+/// keys can choose names that it keeps, which costs no more than if there were none.
 pub(super) struct Suffixes {
-    bits: Vec<u64>,
+    bits: Bits,
     /// For each number of labels whether a name has so many; the last bit is for more.
     depths: u64,
     keys: [u64; 2],
@@ -35,26 +29,29 @@ pub(super) struct Suffix {
 impl Suffixes {
     /// For so many names.
     pub(super) fn of(names: u64) -> Self {
-        let bits = names.saturating_mul(BITS_A_NAME).next_power_of_two().clamp(64, MOST_BITS);
-        let words = usize::try_from(bits / 64).unwrap_or(1);
         let random = KeyHasher::random();
         let keys = [random.hash_bytes(b"0"), random.hash_bytes(b"1") | 1];
-        Self { bits: vec![0; words], depths: 0, keys }
+        Self { bits: Bits::of(names), depths: 0, keys }
     }
 
     /// Takes a listed name, and returns its hash.
     pub(super) fn add(&mut self, name: &[u8]) -> u64 {
-        let labels = memchr::memchr_iter(b'.', name).count() + 1;
+        let (hash, depth) = self.hash(name);
+        self.depths |= depth;
+        self.bits.set(hash);
+        hash
+    }
+
+    /// The hash of a name in lower case, and the bit of the number of its labels.
+    pub(super) fn hash(&self, name: &[u8]) -> (u64, u64) {
+        let depth = depth_bit(memchr::memchr_iter(b'.', name).count() + 1);
         let mut whole = 0;
-        self.for_each(name, depth_bit(labels), |hash, start| {
+        self.for_each(name, depth, |hash, start| {
             if start == 0 {
                 whole = hash;
             }
         });
-        self.depths |= depth_bit(labels);
-        let (word, bit) = self.at(whole);
-        self.bits[word] |= bit;
-        whole
+        (whole, depth)
     }
 
     /// Adds the suffixes of a name that may be listed, the shortest first; upper case is taken for
@@ -70,21 +67,8 @@ impl Suffixes {
             let start = start as u32;
             // Put in, and perhaps taken back: a branch would be taken as often as not.
             asked.push(Suffix { hash, number, start });
-            asked.truncate(asked.len() - usize::from(!self.may_have(hash)));
+            asked.truncate(asked.len() - usize::from(!self.bits.has(hash)));
         })
-    }
-
-    #[inline(always)]
-    fn may_have(&self, hash: u64) -> bool {
-        let (word, bit) = self.at(hash);
-        self.bits[word] & bit != 0
-    }
-
-    #[inline(always)]
-    fn at(&self, hash: u64) -> (usize, u64) {
-        // A power of two of words.
-        let word = (hash >> 6) as usize & (self.bits.len() - 1);
-        (word, 1 << (hash % 64))
     }
 
     /// Calls `each` with the hash of each suffix of one of these depths that begins with a label,
