@@ -222,7 +222,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
             .sum()
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe);
         for (slot, stored) in self.slots(probe) {

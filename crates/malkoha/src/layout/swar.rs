@@ -136,7 +136,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         Offer::Taken
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove_from(&self, bytes: &mut [u8], base: usize, place: u64, fingerprint: u64) -> bool {
         let bucket = self.load(bytes, base, place);
         let found = self.matches(bucket, fingerprint);
@@ -255,7 +255,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe);
         self.remove_from(bytes, base, probe.first, probe.fingerprint)

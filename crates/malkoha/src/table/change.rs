@@ -92,10 +92,8 @@ impl Change for Fixed {
 
     #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
-        let removed = self.take(hash, value);
-        if removed && self.search.refusals.are_owed() {
-            self.pay(hash);
-        }
+        let is_owed = self.search.refusals.are_owed();
+        let removed = if is_owed { self.take_and_pay(hash, value) } else { self.take(hash, value) };
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -165,13 +163,17 @@ impl Fixed {
         })
     }
 
-    /// Lets a removal pay for what its segment owes.
+    /// [`take`](Self::take) where segments owe something: the removal pays for its own. Asked for
+    /// before, so that nothing is kept for later where nothing is owed.
     #[cold]
     #[inline(never)]
-    fn pay(&mut self, hash: u64) {
-        with_layout!(&self.kernel, layout => {
-            self.search.refusals.removed(layout.probe(hash).segment);
-        });
+    fn take_and_pay(&mut self, hash: u64, value: u64) -> bool {
+        let removed = self.take(hash, value);
+        if removed {
+            let segment = with_layout!(&self.kernel, layout => layout.probe(hash).segment);
+            self.search.refusals.removed(segment);
+        }
+        removed
     }
 
     /// Adds all that is in another table of the same geometry. An error, and nothing has changed,
