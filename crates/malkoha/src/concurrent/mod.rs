@@ -16,7 +16,7 @@ mod table;
 mod target;
 // WebAssembly has no threads.
 #[cfg(all(test, not(target_family = "wasm")))]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 pub(crate) use shared::KICKS;

@@ -5,7 +5,7 @@
 pub(crate) use std::{
     hint::spin_loop,
     sync::{
-        Mutex, MutexGuard, RwLock, RwLockWriteGuard,
+        Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     },
     thread::yield_now,
@@ -19,7 +19,7 @@ pub(crate) use {
     loom::{
         hint::spin_loop,
         sync::{
-            Mutex, MutexGuard, RwLock, RwLockWriteGuard,
+            Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
             atomic::{AtomicBool, AtomicPtr, Ordering},
         },
         thread::yield_now,
@@ -31,7 +31,7 @@ pub(crate) use {
 pub(crate) use shuttle::{
     hint::spin_loop,
     sync::{
-        Mutex, MutexGuard, RwLock, RwLockWriteGuard,
+        Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     },
     thread::yield_now,

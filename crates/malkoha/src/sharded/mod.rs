@@ -7,10 +7,13 @@
 
 mod found;
 mod lookup;
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests;
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::PoisonError;
 
+use crate::concurrent::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard, lock};
 use crate::error::{BuildError, InsertError, UnionError};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::Growing;
@@ -93,7 +96,7 @@ impl<T: Lookup> Sharded<T> {
 
     /// Runs an operation on all shards, between which time does not go on.
     pub(crate) fn at_one_time<R>(&self, operation: impl FnOnce() -> R) -> R {
-        let _clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _clock = lock(&self.clock);
         operation()
     }
 

@@ -18,14 +18,14 @@ use crate::locks::NoLock;
 use crate::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
 
 #[cfg(loom)]
-use loom::thread;
+pub(crate) use loom::thread;
 #[cfg(shuttle)]
-use shuttle::thread;
+pub(crate) use shuttle::thread;
 #[cfg(not(any(loom, shuttle)))]
-use std::thread;
+pub(crate) use std::thread;
 
 /// Runs a model: threads and what must hold whatever their order.
-fn check(model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
     #[cfg(loom)]
     loom::model(model);
     #[cfg(shuttle)]
