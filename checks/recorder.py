@@ -62,7 +62,7 @@ class Recorder:
             if self.recording:
                 self.journal.append(what)
 
-    def image(self, events, chance):
+    def image(self, events, chance, sector=SECTOR):
         """The bytes after a power cut behind so many events: writes since the last flush are there or
         not, sector by sector."""
         disk = bytearray(self.base)
@@ -77,9 +77,9 @@ class Recorder:
         # All of it, nothing, or something of each.
         share = chance.choice((0.0, 0.2, 0.5, 0.8, 1.0))
         for offset, data in pending:
-            for at in range(0, len(data), SECTOR):
+            for at in range(0, len(data), sector):
                 if chance.random() < share:
-                    disk[offset + at:offset + at + SECTOR] = data[at:at + SECTOR]
+                    disk[offset + at:offset + at + sector] = data[at:at + sector]
         return disk
 
     def serve(self):

@@ -32,12 +32,14 @@
 //! * It is not ordered: a prefix or a range of keys is found by reading the whole log.
 //! * It is not for more keys than fit in memory at 7 bytes each, nor for logs of more than 8 TiB.
 //! * It has no transactions beyond atomic batches.
-//! * It is for Linux. A child made by `fork` must leave its parent's stores alone.
+//! * It is for Linux. It compiles for macOS and FreeBSD too, where nobody has run it, and not for
+//!   Windows. A child made by `fork` must leave its parent's stores alone.
 //!
 //! # Where things are
 //!
-//! `docs/STORE.md` specifies the files. [`Store`] has the operations, [`Snapshot`] the state of one
-//! moment, [`Library`] files cut into chunks, each of which is stored once.
+//! [`Store`] has the operations, [`Table`] the same for keys that are apart, [`Snapshot`] the state of
+//! one moment, [`Library`] files cut into chunks, each of which is stored once. `docs/STORE.md`
+//! specifies the files; `examples/asynchronous.rs` puts a store behind futures.
 
 mod error;
 mod index;

@@ -315,7 +315,18 @@ impl LogFile {
     #[inline(always)]
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
+        self.read_ahead(offset);
         self.try_record(offset).ok_or_else(|| self.no_record(offset))
+    }
+
+    /// Lets the system read a long record at once: page by page it would wait for each.
+    #[inline(always)]
+    fn read_ahead(&self, offset: u64) {
+        if let Some(head) = self.head(offset)
+            && head.shape.bytes() >= LONG
+        {
+            self.will_need(offset, head.shape.bytes());
+        }
     }
 
     /// The value of a record at an offset of this file.
@@ -327,6 +338,11 @@ impl LogFile {
     #[inline(always)]
     pub(crate) fn prefetch(&self, location: u64, lines: usize) {
         self.mapping.prefetch(self.offset(location), lines);
+    }
+
+    /// Lets the system read these bytes, as far as there are any and they are not in memory.
+    pub(crate) fn will_need(&self, offset: u64, bytes: u64) {
+        self.mapping.will_need(offset..self.capacity().min(offset + bytes));
     }
 
     pub(crate) fn checksum_seed(&self) -> u32 {
@@ -424,5 +440,7 @@ pub(crate) fn lost(name: &str, offset: u64) -> Error {
 
 /// Room for the seal that a file must always have.
 const SEAL_ROOM: u64 = super::record::HEAD as u64;
+/// Bytes of a record that is worth a system call.
+const LONG: u64 = 4 * PAGE;
 /// What file lengths are rounded to.
 const PAGE: u64 = 4096;

@@ -10,7 +10,12 @@ pub(crate) struct Scan<'a> {
     /// The sequence number that the next record must have.
     sequence: u64,
     end: u64,
+    /// The system was told that it will be read until there.
+    told: u64,
 }
+
+/// Bytes that the system is told of at a time: what is read in order need not wait for each page.
+const AHEAD: u64 = 1 << 20;
 
 /// What comes next.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ pub(crate) enum Step<'a> {
 impl<'a> Scan<'a> {
     /// From `offset`, where the record has this sequence number, to `end`.
     pub(crate) fn new(file: &'a LogFile, offset: u64, sequence: u64, end: u64) -> Self {
-        Self { file, offset, sequence, end }
+        Self { file, offset, sequence, end, told: offset }
     }
 
     /// Where the next record begins.
@@ -44,6 +49,11 @@ impl<'a> Scan<'a> {
             return Step::End;
         }
         let (offset, sequence) = (self.offset, self.sequence);
+        if offset + AHEAD > self.told {
+            let begin = self.told.max(offset);
+            self.file.will_need(begin, 2 * AHEAD);
+            self.told = begin + 2 * AHEAD;
+        }
         match self.file.try_record(offset) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
                 self.offset += record.bytes();

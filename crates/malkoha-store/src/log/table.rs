@@ -39,6 +39,13 @@ impl FileTable {
         }
     }
 
+    /// Lets the system read the beginning of a record, if it is not in memory.
+    pub(crate) fn will_need(&self, location: u64) {
+        if let Some(file) = self.file(location) {
+            file.will_need(file.offset(location), LINES as u64 * 64);
+        }
+    }
+
     /// All files, in the order in which they were written.
     pub(crate) fn files(&self) -> &[Arc<LogFile>] {
         &self.files

@@ -165,6 +165,19 @@ impl Mapping {
         let _ = bytes;
     }
 
+    /// Lets the system read bytes that are not in memory, without waiting for them. A hint, no more.
+    pub fn will_need(&self, bytes: Range<u64>) {
+        #[cfg(unix)]
+        if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
+            && start < end
+            && end <= self.bytes
+        {
+            let _ = self.map.map.advise_range(memmap2::Advice::WillNeed, start, end - start);
+        }
+        #[cfg(not(unix))]
+        let _ = bytes;
+    }
+
     /// Asks for the lines of the record at `offset`. A hint, no more.
     #[inline(always)]
     pub fn prefetch(&self, offset: u64, lines: usize) {

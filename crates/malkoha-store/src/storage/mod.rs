@@ -2,6 +2,7 @@
 //! simulates.
 
 mod directory;
+mod faults;
 mod file;
 mod guard;
 mod lock;
@@ -13,6 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use directory::{make_directories, sync_directory};
+pub(crate) use faults::major_faults;
 pub(crate) use guard::any_lost;
 pub use lock::Lock;
 pub(crate) use lock::NAME as LOCK;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cold::STRETCH;
 use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
@@ -59,17 +60,20 @@ impl Inner {
         let found = self.find_chunks(keys, of_table);
         for (number, (keys, (table, found))) in keys.chunks(CHUNK).zip(&found).enumerate() {
             found.first.iter().take(AHEAD).for_each(|&location| table.prefetch(location));
-            for (i, key) in keys.iter().enumerate() {
+            let mut read = |i: usize| {
                 if let Some(&location) = found.first.get(i + AHEAD) {
                     table.prefetch(location);
                 }
-                let record = found.locate(i, table, of_table(key.as_ref()))?;
+                let record = found.locate(i, table, of_table(keys[i].as_ref()))?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 let value = alive.map(Located::value).transpose()?;
                 each(number * CHUNK + i, value.as_deref());
-                if let Some(found) = alive {
-                    found.file.check_read(found.location)?;
-                }
+                alive.map_or(Ok(()), |found| found.file.check_read(found.location))
+            };
+            for begin in (0..keys.len()).step_by(STRETCH) {
+                let mut stretch = begin..keys.len().min(begin + STRETCH);
+                let locations = found.first[stretch.clone()].iter().copied();
+                self.cold.read(table, locations, || stretch.try_for_each(&mut read))?;
             }
         }
         Ok(())

@@ -4,6 +4,7 @@ mod ahead;
 mod background;
 pub(crate) mod backup;
 mod batch;
+mod cold;
 mod compact;
 mod many;
 mod metrics;
@@ -41,6 +42,7 @@ use crate::storage::{Lock, Storage};
 use ahead::Ahead;
 use background::{Background, Signal};
 pub use batch::Batch;
+use cold::Cold;
 use metrics::Counters;
 pub use metrics::Metrics;
 pub use repair::Repair;
@@ -80,6 +82,7 @@ struct Inner {
     showing: RwLock<()>,
     ahead: Arc<Ahead>,
     space: Space,
+    cold: Cold,
     counters: Counters,
     /// Wakes the thread that compacts.
     upkeep: Arc<Signal>,

@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::{Mutex, RwLock};
 
+use super::cold::Cold;
 use super::tables::Tables;
 use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
@@ -89,6 +90,7 @@ impl Store {
             showing: RwLock::default(),
             ahead: Arc::default(),
             space: Space::default(),
+            cold: Cold::default(),
             counters: Counters::default(),
             upkeep: Arc::default(),
             maintenance: Mutex::default(),
@@ -261,6 +263,7 @@ pub(super) fn writable(
         showing: RwLock::default(),
         ahead: Arc::default(),
         space,
+        cold: Cold::default(),
         counters: Counters::default(),
         upkeep: Arc::default(),
         maintenance: Mutex::new(maintained),

@@ -1,6 +1,9 @@
 //! The store on real files, and on simulated ones that crash.
 
+#[path = "../../examples/asynchronous.rs"]
+mod asynchronous;
 mod backups;
+mod cold;
 mod compression;
 mod crash;
 mod damage;
