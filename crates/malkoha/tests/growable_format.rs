@@ -42,7 +42,7 @@ fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
     vec![
         ("growable-set-v1-m8-empty.mlk", filter(10, 0.001, 0)),
         ("growable-set-v1-m8-small.mlk", filter(10, 0.01, 300)),
-        ("growable-set-v1-m8-split.mlk", filter(16_000, 0.2, 33_000)),
+        ("growable-set-v1-groups.mlk", filter(16_000, 0.2, 33_000)),
         ("growable-set-v1-m8-sip13.mlk", keyed()),
     ]
 }
@@ -64,7 +64,10 @@ fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn answers(filter: &GrowableCuckooFilter, name: &str) {
-    let keys = filter.len().saturating_sub(21);
+    answers_to(filter, filter.len().saturating_sub(21), name);
+}
+
+fn answers_to(filter: &GrowableCuckooFilter, keys: u64, name: &str) {
     assert!((0..keys).all(|key| filter.contains(key)), "{name}");
     let all: Vec<u64> = (0..keys).collect();
     assert!(filter.contains_many(&all).into_iter().all(|found| found), "{name}");
@@ -114,6 +117,42 @@ fn fixtures_are_reproduced_and_answer() {
     let stored = fixture("growable-map-v1-m8-v40.mlk", &map(200).to_bytes());
     assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
+}
+
+/// Files of before, in which the buckets of large segments are rows instead of groups: they open,
+/// are written as they were, unite with others, and grow on.
+#[test]
+fn files_of_rows_open_and_grow() {
+    let name = "growable-set-v1-m8-split.mlk";
+    let bytes = std::fs::read(stored(name)).unwrap();
+    let mut filter = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
+    assert!(filter.to_bytes() == bytes);
+    answers(&filter, name);
+    let builder = GrowableCuckooFilter::builder().capacity(16_000).fpr(0.2).growth(4.0);
+    let mut grouped = builder.with_hasher(filter.hasher()).build().unwrap();
+    (0..60_000_u64).for_each(|key| grouped.insert(key << 32).unwrap());
+    for (ours, theirs) in [(&filter, &grouped), (&grouped, &filter)] {
+        let mut union = ours.clone();
+        union.union_with(theirs).unwrap();
+        answers_to(&union, 33_000, name);
+        assert!((0..60_000_u64).all(|key| union.contains(key << 32)));
+    }
+    // Both kinds of segments in one table.
+    let before = filter.len();
+    let mut grown = 0_u64;
+    while filter.to_bytes().len() == bytes.len() {
+        filter.insert(grown << 32).unwrap();
+        grown += 1;
+    }
+    let mixed = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+    answers_to(&mixed, 33_000, name);
+    assert!(mixed == filter && filter.segments() > 1);
+    (grown..60_000).for_each(|key| filter.insert(key << 32).unwrap());
+    assert_eq!(filter.len(), before + 60_000);
+    answers_to(&filter, 33_000, name);
+    assert!((0..60_000_u64).all(|key| filter.remove(key << 32)));
+    filter.shrink_to_fit();
+    answers(&filter, name);
 }
 
 /// Files of before, in which all of a fingerprint chooses the alternate place: they open, are

@@ -183,7 +183,9 @@ fn spent_fingerprints_cost_in_proportion() {
     }
     let mut filter = new(0.01).growth(1.0).build().unwrap();
     filter.insert_hashes(&honest(1 << 20)).unwrap();
-    assert!(filter.load_factor() > 0.35, "{}", filter.load_factor());
+    // Just behind the seventh split of all segments, when 83 slots in 100 of each are doubles or
+    // keys of before: one in four of all slots counts as a key. Before it, one in two.
+    assert!(filter.load_factor() > 0.25, "{}", filter.load_factor());
 }
 
 /// Crowds of many shapes, after each other and among honest keys and copies: an insert looks at a

@@ -87,7 +87,12 @@ impl Aims {
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
-    fn take<const ONE: bool>(&mut self, table: &Growing, width: u32, hashes: &[u64; GROUP]) {
+    fn take<const ONE: bool, const GROUPED: bool>(
+        &mut self,
+        table: &Growing,
+        width: u32,
+        hashes: &[u64; GROUP],
+    ) {
         let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
@@ -104,7 +109,12 @@ impl Aims {
             self.wanted[i] = table.strings.fingerprint::<ONE>(key.string, words[i].depth());
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
-                bits[i] = form.grid.bucket(place, key.mix) * bucket_bits;
+                let bucket = if GROUPED {
+                    form.grid.bucket_in_group(place, key.mix)
+                } else {
+                    form.grid.bucket(place, key.mix)
+                };
+                bits[i] = bucket * bucket_bits;
             }
         }
         // A bucket that ends in another line than it begins is one in eight.
@@ -139,10 +149,10 @@ vectorized! {
                     &padded
                 });
                 let (aims, width) = (&mut ring[group.slot()], compare.width());
-                if table.strings.is_one_tree() {
-                    aims.take::<true>(table, width, hashes);
-                } else {
-                    aims.take::<false>(table, width, hashes);
+                match (table.strings.is_one_tree(), table.rows == 0) {
+                    (true, true) => aims.take::<true, true>(table, width, hashes),
+                    (true, false) => aims.take::<true, false>(table, width, hashes),
+                    (false, _) => aims.take::<false, false>(table, width, hashes),
                 }
             }
             if let Some(group) = look {

@@ -25,7 +25,8 @@ pub(super) struct Entry {
 /// | 0 | 7 | bits of a value |
 /// | 7 | 4 | narrowing |
 /// | 11 | 5 | depth |
-/// | 16 | 15 | buckets |
+/// | 16 | 14 | buckets |
+/// | 30 | 1 | whether these are in groups |
 /// | 31 | 1 | whether it has a stash |
 /// | 32 | 32 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,8 +66,8 @@ impl Entry {
         let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
-        let stash = u64::from(stashed > 0) << 31;
-        let low = stash | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
+        let flags = u64::from(stashed > 0) << 31 | u64::from(form.grid.is_grouped()) << 30;
+        let low = flags | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
         Self { word: EntryWord((number as u64) << 32 | low | u64::from(form.value_bits)), address }
     }
 
@@ -109,7 +110,8 @@ impl EntryWord {
 
     #[inline(always)]
     pub(super) fn form(self) -> Form {
-        let grid = Grid::with_narrowing(self.field(16, 15), self.field(7, 4));
+        let is_grouped = self.field(30, 1) == 1;
+        let grid = Grid::with_narrowing(self.field(16, 14), self.field(7, 4), is_grouped);
         Form { grid, value_bits: self.field(0, 7) }
     }
 

@@ -1,15 +1,18 @@
 //! Places and buckets: how a segment of any number of buckets knows its keys' places again.
 //!
 //! A key has two of 2^12 places, and 8 bits that its fingerprint tells and that are the same at
-//! both: its *offset*. Place and offset together are a fine place, one of 2^20 in a row. A segment
-//! of B buckets gives each bucket a stretch of that row, 2^20 / B long. With at least 2^12 buckets
-//! a stretch has no offset twice. So the bucket and the fingerprint tell the place, whatever B is,
-//! and a segment can be rebuilt with more buckets, in order, without the keys.
+//! both: its *offset*. Place and offset together are a fine place, one of 2^20 in a row. Each
+//! bucket has a stretch of that row, in which no offset comes twice. So the bucket and the
+//! fingerprint tell the place, and buckets can be added without the keys.
 //!
-//! A small table has fewer buckets. There 2^n places count as one, and each slot has n bits more
-//! which say which of them is meant.
-
-use std::iter;
+//! A segment of at least 2^12 buckets has 2^11 groups of two places. Each group has two to four
+//! buckets, which share its 512 fine places evenly; the first groups have one more than the others.
+//! Bucket number j of group i is bucket 2^11 j + i of the segment. So one more bucket, which comes
+//! last, changes the stretches of its own group alone.
+//!
+//! A small table has fewer buckets, whose stretches share the whole row evenly: 2^20 / B fine
+//! places each. 2^n places count as one there, and each slot has n bits more which say which of
+//! them is meant. In files of before, segments of more buckets are such *rows* too.
 
 use super::shape::MIX_BITS;
 use crate::addressing::{LOW_32, SPREAD};
@@ -21,6 +24,15 @@ pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
 pub(crate) const MAX_BUCKETS: u64 = 2 * PLACES;
 /// 256 offsets make the stretches of buckets differ by 1 in 128 at most.
 const OFFSET_BITS: u32 = 8;
+/// Groups of a segment that is no row: 2 to this power.
+const GROUP_BITS: u32 = 11;
+pub(super) const GROUPS: u64 = 1 << GROUP_BITS;
+/// Fine places of a group: 2 to this power.
+const WITHIN_BITS: u32 = PLACE_BITS + OFFSET_BITS - GROUP_BITS;
+/// The fine place of its group at which each bucket of 2, 3 or 4 begins.
+const STARTS: [[u64; 4]; 3] = [[0, 256, 0, 0], [0, 171, 342, 0], [0, 128, 256, 384]];
+/// In a file: whether the buckets are in groups.
+const GROUPED: u16 = 1 << 15;
 
 /// What a fingerprint says about places: where its alternate is, and its offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,13 +61,33 @@ impl Mixer {
     const LOWER: u32 = 32 - PLACE_BITS - OFFSET_BITS;
 
     #[inline(always)]
-    pub(super) fn mix(self, prefix: u64) -> Mix {
+    pub(super) const fn mix(self, prefix: u64) -> Mix {
         let factor = prefix.wrapping_mul(self.square).wrapping_add(self.factor);
         Mix(prefix.wrapping_mul(factor) & LOW_32)
     }
 }
 
+/// What each value of [`MIX_BITS`] bits becomes under [`Mixer::FEW`].
+static FEW: [u32; 1 << MIX_BITS] = {
+    let (mut few, mut prefix) = ([0; 1 << MIX_BITS], 0);
+    while prefix < few.len() {
+        // The lowest 32 bits are all that there are.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let mix = Mixer::FEW.mix(prefix as u64).0 as u32;
+        few[prefix] = mix;
+        prefix += 1;
+    }
+    few
+};
+
 impl Mix {
+    /// What the lowest [`MIX_BITS`] bits of `prefix` become under [`Mixer::FEW`], looked up:
+    /// searches ask for it at every slot that they meet.
+    #[inline(always)]
+    pub(super) fn of_few(prefix: u64) -> Self {
+        Self(FEW[(prefix & ((1 << MIX_BITS) - 1)) as usize].into())
+    }
+
     /// The other place of a key: `(H - place) mod PLACES`. Its own inverse.
     #[inline(always)]
     pub(super) fn alternate(self, place: u64) -> u64 {
@@ -73,20 +105,42 @@ impl Mix {
 pub(crate) struct Grid {
     buckets: u32,
     narrowing: u32,
+    is_grouped: bool,
 }
 
 impl Grid {
-    /// For 1 to [`MAX_BUCKETS`] buckets.
+    /// For 1 to [`MAX_BUCKETS`] buckets: groups, if there are enough.
     #[inline(always)]
     pub(crate) fn new(buckets: u32) -> Self {
         debug_assert!((1..=MAX_BUCKETS).contains(&buckets.into()));
-        Self { buckets, narrowing: PLACE_BITS.saturating_sub((buckets | 1).ilog2()) }
+        let narrowing = PLACE_BITS.saturating_sub((buckets | 1).ilog2());
+        Self { buckets, narrowing, is_grouped: narrowing == 0 }
     }
 
-    /// [`new`](Self::new) for a caller that has the narrowing at hand.
+    /// A row of so many buckets.
+    fn row(buckets: u32) -> Self {
+        Self { is_grouped: false, ..Self::new(buckets) }
+    }
+
+    /// [`new`](Self::new) for a caller that has all at hand.
     #[inline(always)]
-    pub(super) fn with_narrowing(buckets: u32, narrowing: u32) -> Self {
-        Self { buckets, narrowing }
+    pub(super) fn with_narrowing(buckets: u32, narrowing: u32, is_grouped: bool) -> Self {
+        Self { buckets, narrowing, is_grouped }
+    }
+
+    /// As it stands in files.
+    pub(crate) fn to_bits(self) -> u16 {
+        let buckets = u16::try_from(self.buckets).expect("at most 2^13");
+        if self.is_grouped { buckets | GROUPED } else { buckets }
+    }
+
+    /// From a file; `None` if there can be no such segment. With `least` buckets.
+    pub(crate) fn from_bits(bits: u16, least: u64) -> Option<Self> {
+        let (buckets, is_grouped) = (u32::from(bits & !GROUPED), bits & GROUPED != 0);
+        let least = if is_grouped { PLACES } else { least };
+        (least..=MAX_BUCKETS)
+            .contains(&buckets.into())
+            .then(|| if is_grouped { Self::new(buckets) } else { Self::row(buckets) })
     }
 
     pub(crate) fn buckets(self) -> u64 {
@@ -99,6 +153,12 @@ impl Grid {
         self.narrowing
     }
 
+    /// Whether buckets can be added one by one.
+    #[inline(always)]
+    pub(super) fn is_grouped(self) -> bool {
+        self.is_grouped
+    }
+
     /// Fine places of the whole segment: 2 to this power.
     #[inline(always)]
     fn fine_bits(self) -> u32 {
@@ -107,28 +167,43 @@ impl Grid {
 
     #[inline(always)]
     pub(super) fn bucket(self, place: u64, mix: Mix) -> u64 {
+        if self.is_grouped {
+            return self.bucket_in_group(place, mix);
+        }
         let fine = (place >> self.narrowing << OFFSET_BITS) | mix.offset();
         (fine * u64::from(self.buckets)) >> self.fine_bits()
+    }
+
+    /// [`bucket`](Self::bucket) where it is known that there are groups.
+    #[inline(always)]
+    pub(super) fn bucket_in_group(self, place: u64, mix: Mix) -> u64 {
+        let fine = (place << OFFSET_BITS) | mix.offset();
+        let (group, within) = (fine >> WITHIN_BITS, fine & ((1 << WITHIN_BITS) - 1));
+        (within * self.group_size(group)) >> WITHIN_BITS << GROUP_BITS | group
+    }
+
+    #[inline(always)]
+    fn group_size(self, group: u64) -> u64 {
+        let buckets = u64::from(self.buckets);
+        (buckets >> GROUP_BITS) + u64::from(group < buckets & (GROUPS - 1))
+    }
+
+    /// The buckets of a group.
+    pub(super) fn group(self, group: u64) -> impl Iterator<Item = u64> {
+        (0..self.group_size(group)).map(move |number| number << GROUP_BITS | group)
     }
 
     /// The first fine place of a bucket.
     #[inline(always)]
     pub(super) fn stretch(self, bucket: u64) -> u64 {
-        (bucket << self.fine_bits()).div_ceil(self.buckets.into())
-    }
-
-    /// The first fine places of all buckets, in order: a division for each bucket would take longer
-    /// than all else that a rebuild does with it.
-    pub(super) fn stretches(self) -> impl Iterator<Item = u64> {
-        let buckets = u64::from(self.buckets);
-        let (step, part) = ((1 << self.fine_bits()) / buckets, (1 << self.fine_bits()) % buckets);
-        // The exact quotient is `whole + rest / buckets`.
-        let next = move |&(whole, rest): &(u64, u64)| {
-            let carry = u64::from(rest + part >= buckets);
-            Some((whole + step + carry, rest + part - carry * buckets))
-        };
-        let exact = iter::successors(Some((0, 0)), next);
-        exact.map(|(whole, rest)| whole + u64::from(rest > 0)).zip(0..buckets).map(|(at, _)| at)
+        if !self.is_grouped {
+            return (bucket << self.fine_bits()).div_ceil(self.buckets.into());
+        }
+        let (group, number) = (bucket & (GROUPS - 1), bucket >> GROUP_BITS);
+        // Groups have 2 to 4 buckets, so both numbers are small.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let start = STARTS[self.group_size(group) as usize - 2][number as usize];
+        group << WITHIN_BITS | start
     }
 
     /// The place, its lowest `narrowing` bits zero, of an occupant of the bucket whose stretch
@@ -167,10 +242,11 @@ mod tests {
         let mut prefix = 1_u64;
         let (first, step) = if cfg!(miri) { (9, 2_999) } else { (200, 61) };
         let some = (1..first).chain((first..=8192).step_by(step)).chain([4095, 4096, 4097, 8192]);
-        for (buckets, few) in some.flat_map(|buckets| [(buckets, false), (buckets, true)]) {
-            let grid = Grid::new(buckets);
-            let stretches = (0..grid.buckets()).map(|bucket| grid.stretch(bucket));
-            assert!(cfg!(miri) || grid.stretches().eq(stretches), "{buckets}");
+        let some = some.flat_map(|buckets| [(buckets, false), (buckets, true)]);
+        let grids = some.flat_map(|(n, few)| [(Grid::new(n), few), (Grid::row(n), few)]);
+        for (grid, few) in grids {
+            let buckets = grid.buckets;
+            assert_eq!(Grid::from_bits(grid.to_bits(), 1), Some(grid));
             for place in (0..PLACES).step_by(if cfg!(miri) { 501 } else { 7 }).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let mix =
@@ -178,9 +254,32 @@ mod tests {
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);
-                assert_eq!(known, place >> grid.narrowing() << grid.narrowing(), "{buckets}");
+                assert_eq!(known, place >> grid.narrowing() << grid.narrowing(), "{grid:?}");
                 assert_eq!(mix.alternate(mix.alternate(place)), place);
             }
         }
+    }
+    /// One more bucket takes keys from its own group alone, and groups share their fine places
+    /// evenly.
+    #[test]
+    fn a_bucket_more_changes_one_group() {
+        for buckets in [4096, 5000, 6143, 6144, 8191] {
+            let (before, after) = (Grid::new(buckets), Grid::new(buckets + 1));
+            let group = u64::from(buckets) & (GROUPS - 1);
+            assert_eq!(after.group(group).last(), Some(buckets.into()));
+            let mut shares = vec![0_u32; buckets as usize + 1];
+            for place in 0..PLACES {
+                for mix in (0..256).map(|prefix| Mixer::FEW.mix(prefix)) {
+                    let [old, new] = [before, after].map(|grid| grid.bucket(place, mix));
+                    assert!(old == new || old % GROUPS == group && new % GROUPS == group);
+                    shares[usize::try_from(new).unwrap()] += 1;
+                }
+            }
+            assert!(shares.iter().all(|share| [128, 170, 171, 256].contains(share)));
+        }
+        for bits in [4095 | GROUPED, 8193 | GROUPED, 8193, 0, GROUPED] {
+            assert_eq!(Grid::from_bits(bits, 1), None, "{bits}");
+        }
+        assert_eq!(Grid::from_bits(4095, PLACES), None);
     }
 }

@@ -37,9 +37,9 @@ impl Growing {
         let mut strangers = Vec::new();
         with_codec!(&self.kernel, codec => {
             let segment = self.segment(codec, number);
-            for (bucket, stretch) in (0..).zip(grid.stretches()) {
+            for bucket in 0..grid.buckets() {
                 let mut lane = 0;
-                segment.for_each_in(bytes, bucket, stretch, |slot, mix| {
+                segment.for_each_in(bytes, bucket, |slot, mix| {
                     if !other.may_have(&self.partial(number, slot, mix, &other.shape)) {
                         let place = narrow(slot.place.min(mix.alternate(slot.place)));
                         let fingerprint = narrow(slot.fingerprint);

@@ -11,6 +11,7 @@ mod batch;
 mod change;
 mod codec;
 mod directory;
+mod extend;
 mod face;
 mod grid;
 mod intersection;
@@ -36,7 +37,7 @@ pub use rebuild::most_places_growing;
 pub use table::Growing;
 
 pub(crate) use directory::{Form, Home};
-pub(crate) use grid::{Grid, MAX_BUCKETS, PLACES};
+pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
 pub(crate) use sound::is_sound;

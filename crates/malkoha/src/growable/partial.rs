@@ -93,7 +93,7 @@ impl Growing {
                 let segment = Segment::new(codec, record.form, record.home);
                 let grid = record.form.grid;
                 for bucket in scattered(grid.buckets()) {
-                    segment.for_each_in(bytes, bucket, grid.stretch(bucket), |slot, mix| {
+                    segment.for_each_in(bytes, bucket, |slot, mix| {
                         each(&self.partial(number, slot, mix, to), slot.value);
                     });
                 }

@@ -30,6 +30,10 @@ const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
 /// the next size that an allocator has, which is up to a quarter more.
 const GROWN_ROOM: u64 = if FILLS_SIZES { 106 } else { ROOM };
 
+/// Room in the halves of a split segment, in hundredths of what their keys fill: as after a step of
+/// growth.
+const SPLIT_ROOM: u64 = 106;
+
 /// Sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
 /// A segment is split when at most three in four of its keys would go into both halves, or what is
@@ -106,8 +110,19 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
             }
         });
     }
-    let most = search.work + MOST_PLACES;
     // They move others, so they come when all are in that need not move.
+    place_others(to, into, search, waiting, (aside, misfit))
+}
+
+/// Finds places for slots whose buckets are full, as [`pour`] does at last.
+pub(super) fn place_others<W: Word, const N: usize>(
+    to: &[Segment<'_, W>; N],
+    into: &mut [Box<[u8]>; N],
+    search: &mut Search,
+    waiting: Vec<(usize, Slot)>,
+    (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
+) -> bool {
+    let most = search.work + MOST_PLACES;
     waiting.into_iter().all(|(number, slot)| {
         let (to, into) = (&to[number], &mut into[number]);
         let (first, fingerprint) = (slot.place, slot.fingerprint);
@@ -136,7 +151,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
 
 /// Buckets, at least so many, that fill what an allocator gives for slots of this width; none if it
 /// would give much more than a segment can have.
-fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
+pub(super) fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
     if !FILLS_SIZES {
         return Some(buckets);
     }
@@ -150,6 +165,13 @@ impl Growing {
     /// Makes room in a segment, if it [can grow](Self::can_grow). Builds at most six others.
     pub(super) fn grow(&mut self, number: usize) {
         let Record { form, len, stashed, .. } = self.records[number];
+        if form.grid.is_grouped() && form.grid.buckets() < MAX_BUCKETS {
+            return match self.extended(number) {
+                Some(buckets) => self.extend(number, buckets),
+                None if self.split(number) => {}
+                None => self.extend(number, MAX_BUCKETS),
+            };
+        }
         let room = if self.is_first() { FIRST_ROOM } else { GROWN_ROOM };
         let wanted = buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
         // More in any case, also where a search failed early.
@@ -271,7 +293,7 @@ impl Growing {
             let lens = [len - upper + spent, upper];
             let forms = lens.map(|len| {
                 let wanted =
-                    buckets_for(u64::from(len) * GROWN_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
+                    buckets_for(u64::from(len) * SPLIT_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
                 let buckets = filling(codec.width, form, wanted).unwrap_or(wanted);
                 Form { grid: Grid::new(narrow(buckets)), ..form }
             });

@@ -1,10 +1,11 @@
 //! A segment as the search for room sees it.
 
+use super::grid::Mix;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::layout::Room;
-use crate::layout::bits::Word;
+use crate::layout::bits::{Word, load_at};
 
 /// What the search for room needs. Its places are buckets; a probe's are places.
 impl<W: Word> Room for Segment<'_, W> {
@@ -36,16 +37,31 @@ impl<W: Word> Room for Segment<'_, W> {
 
     #[inline]
     unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
-        self.fingerprint(bytes, Position { bucket, lane: LANES - 1 }) == 0
+        let last = self.bit(bucket) + u64::from((LANES - 1) * self.codec.width);
+        // SAFETY: the caller vouches for the bucket, and a segment has 16 bytes behind its buckets,
+        // so a word can be loaded at each lane.
+        let last: u64 = unsafe { load_at(bytes, last) };
+        last << (u64::BITS - self.codec.width) == 0
     }
 
     #[inline]
     fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
-        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
+        let grid = self.form.grid;
+        let (word, stretch) = (self.load(bytes, bucket), grid.stretch(bucket));
+        if grid.is_grouped() && self.codec.mix_bits > 0 {
+            // Two lanes at a time fit 64 bits, which take fewer instructions to shift than 128.
+            for half in [word.low(), (word >> (LANES / 2 * self.codec.width)).low()] {
+                for lane in 0..LANES / 2 {
+                    let mix = Mix::of_few(half >> (lane * self.codec.width + self.skip));
+                    each(grid.bucket_in_group(mix.alternate(grid.place(stretch, mix)), mix));
+                }
+            }
+            return;
+        }
         for lane in 0..LANES {
             let mix = self.mix(self.codec.lane(word, lane));
             let place = self.place(bytes, stretch, Position { bucket, lane }, mix);
-            each(self.form.grid.bucket(mix.alternate(place), mix));
+            each(grid.bucket(mix.alternate(place), mix));
         }
     }
 
@@ -54,18 +70,22 @@ impl<W: Word> Room for Segment<'_, W> {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let at = Position { bucket, lane: choice as u32 };
         let (fingerprint, value) = (self.fingerprint(bytes, at), self.value(bytes, at));
-        let mix = self.mix(fingerprint);
-        let place = self.place(bytes, self.form.grid.stretch(bucket), at, mix);
-        self.remove_at(bytes, at);
-        let slot = Slot { fingerprint, place: mix.alternate(place), value };
-        let moved = self.push(bytes, to, slot);
-        debug_assert!(moved, "the search found room");
+        // In most tables the bucket tells the place.
+        let place = if self.form.grid.narrowing() > 0 {
+            let mix = self.mix(fingerprint);
+            mix.alternate(self.place(bytes, self.form.grid.stretch(bucket), at, mix))
+        } else {
+            0
+        };
+        // Searches lead through full buckets.
+        self.move_last_to(bytes, at, LANES - 1);
+        let slot = Slot { fingerprint, place, value };
+        self.push(bytes, to, slot);
     }
 
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64) {
         let place = [probe.first, probe.second][candidate];
         let slot = Slot { fingerprint: probe.fingerprint, place, value };
-        let put = self.push(bytes, self.candidates(probe)[candidate], slot);
-        debug_assert!(put, "the search found room");
+        self.push(bytes, self.candidates(probe)[candidate], slot);
     }
 }

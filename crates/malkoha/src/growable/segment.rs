@@ -18,7 +18,7 @@ pub(super) struct Segment<'a, W> {
     /// What the path adds to the bits of a fingerprint that its alternate place depends on, and
     /// where those end.
     head: u64,
-    skip: u32,
+    pub(super) skip: u32,
     mixer: Mixer,
 }
 
@@ -77,6 +77,15 @@ impl<'a, W: Word> Segment<'a, W> {
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
         vec![0; segment_bytes(self.codec.width, self.form)].into_boxed_slice()
+    }
+
+    /// The bytes of a segment of fewer buckets with this one's length.
+    pub(super) fn lengthened(&self, bytes: &[u8]) -> Box<[u8]> {
+        let length = segment_bytes(self.codec.width, self.form);
+        let mut longer = Vec::with_capacity(length);
+        longer.extend_from_slice(bytes);
+        longer.resize(length, 0);
+        longer.into_boxed_slice()
     }
 
     /// The bit at which a bucket begins.
@@ -177,24 +186,29 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// Calls `each` with all occupied slots, bucket by bucket, and what they say about places.
-    #[inline(always)]
-    pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
-        for (bucket, stretch) in (0..).zip(self.form.grid.stretches()) {
-            self.for_each_in(bytes, bucket, stretch, |slot, mix| each(bucket, slot, mix));
+    /// Empties all slots of a bucket.
+    pub(super) fn clear(&self, bytes: &mut [u8], bucket: u64) {
+        let (mut bit, end) = (self.bit(bucket), self.bit(bucket + 1));
+        while bit < end {
+            // As many as a write of one word takes.
+            let bits = (end - bit).min(57);
+            write(bytes, 0, bit, bits as u32, 0);
+            bit += bits;
         }
     }
 
-    /// The same for one bucket, whose stretch begins there.
+    /// Calls `each` with all occupied slots, bucket by bucket, and what they say about places.
     #[inline(always)]
-    pub(super) fn for_each_in(
-        &self,
-        bytes: &[u8],
-        bucket: u64,
-        stretch: u64,
-        mut each: impl FnMut(Slot, Mix),
-    ) {
-        let mut word = self.load(bytes, bucket);
+    pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
+        for bucket in 0..self.form.grid.buckets() {
+            self.for_each_in(bytes, bucket, |slot, mix| each(bucket, slot, mix));
+        }
+    }
+
+    /// The same for one bucket.
+    #[inline(always)]
+    pub(super) fn for_each_in(&self, bytes: &[u8], bucket: u64, mut each: impl FnMut(Slot, Mix)) {
+        let (mut word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
         for lane in 0..LANES {
             let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
             if fingerprint == 0 {
@@ -207,14 +221,14 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// Puts `slot` into a bucket; answers whether there was room.
+    /// Puts `slot` into a bucket that has room.
     #[inline]
-    pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) -> bool {
-        let lane = self.codec.len(self.load(bytes, bucket));
-        if lane < LANES {
-            self.set(bytes, Position { bucket, lane }, slot);
-        }
-        lane < LANES
+    pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) {
+        // As a rule all but the last lane are occupied, so that one look tells.
+        let is_occupied =
+            |&lane: &u32| self.fingerprint(bytes, Position { bucket, lane: lane - 1 }) != 0;
+        let lane = (1..LANES).rev().find(is_occupied).unwrap_or(0);
+        self.set(bytes, Position { bucket, lane }, slot);
     }
 
     /// Puts a fingerprint into the emptier of its buckets; answers whether there was room. With
@@ -251,7 +265,7 @@ impl<'a, W: Word> Segment<'a, W> {
         let mut found = None;
         for bucket in buckets {
             let mut lane = 0;
-            self.for_each_in(bytes, bucket, self.form.grid.stretch(bucket), |slot, mix| {
+            self.for_each_in(bytes, bucket, |slot, mix| {
                 let places = [slot.place, mix.alternate(slot.place)];
                 let buckets = self.buckets_of(places, slot.fingerprint);
                 let mut equals = 0;
@@ -270,7 +284,13 @@ impl<'a, W: Word> Segment<'a, W> {
     /// Empties a slot; the last occupied one of its bucket takes its place.
     pub(super) fn remove_at(&self, bytes: &mut [u8], at: Position) {
         let len = self.codec.len(self.load(bytes, at.bucket));
-        let last = Position { lane: len.saturating_sub(1).max(at.lane), ..at };
+        self.move_last_to(bytes, at, len.saturating_sub(1).max(at.lane));
+    }
+
+    /// Lets the last occupant of a bucket, in this lane, take another's slot.
+    #[inline(always)]
+    pub(super) fn move_last_to(&self, bytes: &mut [u8], at: Position, last: u32) {
+        let last = Position { lane: last, ..at };
         let moved = Slot {
             fingerprint: self.fingerprint(bytes, last),
             place: self.low_place(bytes, last),

@@ -25,8 +25,12 @@ pub(super) const LANES: u32 = 4;
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys
 /// grows a little before the others.
 const START_LOAD: f64 = 0.958;
-/// The share of slots, in 64ths, above which a segment grows. Searches get longer and longer there.
+/// The share of slots, in 64ths, above which a segment of fewer than [`PLACES`] buckets grows.
+/// Searches get longer and longer there.
 const FULL_64THS: u64 = 61;
+/// The same of a segment that grows in small steps, and so is nearly full at all times: searches
+/// are half of the work of its inserts at 59, and more than that at 60.
+const GROUPED_FULL_64THS: u64 = 59;
 /// The same until the filter holds its capacity, for which there should be no growth.
 const FIRST_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
@@ -73,12 +77,21 @@ pub(crate) struct Shape {
 /// capacity.
 #[inline(always)]
 pub(super) fn full(buckets: u64, first: bool) -> u64 {
-    buckets * u64::from(LANES) * if first { FIRST_FULL_64THS } else { FULL_64THS } / 64
+    let share = match (first, buckets < PLACES) {
+        (true, _) => FIRST_FULL_64THS,
+        (false, true) => FULL_64THS,
+        (false, false) => GROUPED_FULL_64THS,
+    };
+    buckets * u64::from(LANES) * share / 64
 }
 
 /// The buckets that so many keys fill.
 pub(super) fn buckets_for(keys: u64) -> u64 {
-    (keys * 64).div_ceil(u64::from(LANES) * FULL_64THS)
+    let full_to = |share| (keys * 64).div_ceil(u64::from(LANES) * share);
+    match full_to(FULL_64THS) {
+        few if few < PLACES => few,
+        _ => full_to(GROUPED_FULL_64THS),
+    }
 }
 
 impl Shape {

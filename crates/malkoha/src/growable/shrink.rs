@@ -123,7 +123,7 @@ impl Growing {
     fn forget(&mut self, number: usize) {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
-        self.records.swap_remove(number);
+        self.rows -= usize::from(self.records.swap_remove(number).is_row());
         if number == last {
             return;
         }

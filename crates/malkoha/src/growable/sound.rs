@@ -18,9 +18,9 @@ pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
         let grid = record.form.grid;
         let least = shape.least_length(record.home.depth);
         let mut is_sound = true;
-        for (bucket, stretch) in (0..).zip(grid.stretches()) {
+        for bucket in 0..grid.buckets() {
             let mut occupied = 0;
-            segment.for_each_in(bytes, bucket, stretch, |slot, mix| {
+            segment.for_each_in(bytes, bucket, |slot, mix| {
                 occupied += 1;
                 is_sound &= codec.length(slot.fingerprint) >= least
                     && grid.bucket(slot.place, mix) == bucket;

@@ -38,6 +38,10 @@ impl Record {
         Self { home, form, len, stashed: 0, splits_at: 0 }
     }
 
+    pub(super) fn is_row(&self) -> bool {
+        !self.form.grid.is_grouped()
+    }
+
     /// Whether both say the same of the bytes.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.home, self.form, self.len) == (other.home, other.form, other.len)
@@ -78,6 +82,8 @@ pub struct Growing {
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: as a rule, none.
     pub(super) stashing: usize,
+    /// Segments whose buckets are no groups: one that is small, or such as files of before have.
+    pub(super) rows: usize,
     /// Whether hashes mean what they do in tables of one tree, and all keys have slots: what takes
     /// long is compiled for that.
     pub(super) is_plain: bool,
@@ -105,6 +111,7 @@ impl Growing {
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
         let directory = Directory::of(&records, &segments, shape.trees());
+        let rows = records.iter().filter(|record| record.is_row()).count();
         Ok(Self {
             shape,
             strings: shape.strings(),
@@ -118,6 +125,7 @@ impl Growing {
             known: vec![0; most_known(&shape, shape.root_depth())],
             spill: Spill::default(),
             stashing: 0,
+            rows,
             is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
             doubled: Vec::new(),
@@ -148,6 +156,7 @@ impl Growing {
             occupied += u64::from(record.len);
         }
         let GrowParts { shape, capacity, len, records, segments, spill } = parts;
+        let rows = records.iter().filter(|record| record.is_row()).count();
         let mut table = Self {
             shape,
             strings: shape.strings(),
@@ -161,6 +170,7 @@ impl Growing {
             known,
             spill,
             stashing: 0,
+            rows,
             is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
             doubled: Vec::new(),
@@ -258,10 +268,12 @@ impl Growing {
     pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
         let known = most_known(&self.shape, record.home.depth).max(self.known.len());
         self.known.resize(known, 0);
+        self.rows += usize::from(record.is_row());
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)
         } else {
+            self.rows -= usize::from(self.records[number].is_row());
             self.records[number] = record;
             self.segments.replace(number, bytes)
         };

@@ -54,7 +54,11 @@ impl Growing {
     #[inline(always)]
     pub(super) fn aim(&self, entry: Entry, places: [u64; 2], mix: Mix, fingerprint: u64) -> Target {
         let grid = entry.form().grid;
-        let buckets = places.map(|place| grid.bucket(place, mix));
+        let buckets = if grid.is_grouped() {
+            places.map(|place| grid.bucket_in_group(place, mix))
+        } else {
+            places.map(|place| grid.bucket(place, mix))
+        };
         Target { entry, places, buckets, fingerprint }
     }
 

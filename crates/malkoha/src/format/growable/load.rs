@@ -10,8 +10,7 @@ use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right, spilled};
 use crate::growable::{
-    Form, Grid, GrowParts, Growing, Home, MAX_BUCKETS, MAX_DEPTH, PLACES, Pool, Record, Shape,
-    is_sound,
+    Form, Grid, GrowParts, Growing, Home, MAX_DEPTH, PLACES, Pool, Record, Shape, is_sound,
 };
 use crate::key::KeyHasher;
 use crate::spill::{MAX_LEN, Spill, SpillKey};
@@ -278,9 +277,10 @@ impl GrowableLoader {
         // Only the one segment of a small filter is narrowed.
         let is_only = self.header.is_some_and(|header| header.segments == 1);
         let least = if is_only { 1 } else { PLACES };
-        check((least..=MAX_BUCKETS).contains(&buckets.into()), "buckets", at(6), buckets)?;
+        let grid = Grid::from_bits(buckets, least);
+        let grid = grid.map_or_else(|| impossible("buckets", at(6), buckets), Ok)?;
         check(path >> depth == 0, "path", at(8), path)?;
-        let form = Form { grid: Grid::new(buckets.into()), value_bits };
+        let form = Form { grid, value_bits };
         Ok(Record::new(Home { root, depth, path }, form, 0))
     }
 

@@ -56,8 +56,7 @@ pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
     piece.extend(home.root.to_le_bytes());
     let byte = |n: u32| u8::try_from(n).expect("at most 64");
     piece.extend([byte(home.depth), byte(form.value_bits)]);
-    let buckets = u16::try_from(form.grid.buckets()).expect("at most 2^13");
-    piece.extend(buckets.to_le_bytes());
+    piece.extend(form.grid.to_bits().to_le_bytes());
     piece.extend(home.path.to_le_bytes());
     piece.extend(bytes);
     let checksum = segment_checksum(number as u64, &piece);

@@ -1,0 +1,79 @@
+//! Segments that grow by a few buckets, which take keys from their own groups alone.
+
+use super::directory::Form;
+use super::grid::{GROUPS, Grid, MAX_BUCKETS};
+use super::kernel::with_codec;
+use super::rebuild::{Misfit, filling, place_others};
+use super::segment::{Position, Segment, Slot};
+use super::shape::LANES;
+use super::table::{Growing, Record, narrow};
+use crate::layout::bits::Word;
+
+/// A segment grows by one bucket in so many: smaller steps copy its bytes more often, larger ones
+/// leave more room empty.
+const STEP: u64 = 32;
+/// The same until the filter holds its capacity, when only a segment with more than its share of
+/// the keys is full.
+const FIRST_STEP: u64 = 64;
+
+impl Growing {
+    /// The buckets of a segment after its next step; none if a split makes better use of memory.
+    pub(super) fn extended(&self, number: usize) -> Option<u64> {
+        let form = self.records[number].form;
+        let (buckets, step) =
+            (form.grid.buckets(), if self.is_first() { FIRST_STEP } else { STEP });
+        let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
+        filling(self.kernel.width(), form, wanted)
+    }
+
+    /// Gives groups of a segment a bucket more each, until there are so many buckets.
+    pub(super) fn extend(&mut self, number: usize, buckets: u64) {
+        let Record { home, form: old, .. } = self.records[number];
+        let before = old.grid.buckets();
+        let after = buckets.min(before + GROUPS);
+        let form = Form { grid: Grid::new(narrow(after)), ..old };
+        let mut aside = Vec::new();
+        let (bytes, search) = (self.segments.bytes(number), &mut self.search);
+        let [bytes] = with_codec!(&self.kernel, codec => {
+            let [from, to] = [old, form].map(|form| Segment::new(codec, form, home));
+            let mut into = [to.lengthened(bytes)];
+            let mut waiting = Vec::new();
+            for bucket in before..after {
+                let group = bucket & (GROUPS - 1);
+                spread(&from, &to, bytes, &mut into[0], group, &mut waiting);
+            }
+            place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
+            into
+        });
+        let has_stash = self.forget_stash(number);
+        self.install(number, Record { form, ..self.records[number] }, bytes);
+        self.set_aside([number], &aside, has_stash);
+    }
+}
+
+/// Spreads the keys of a group over its buckets, which are one more; what finds no room waits.
+fn spread<W: Word>(
+    from: &Segment<'_, W>,
+    to: &Segment<'_, W>,
+    bytes: &[u8],
+    into: &mut [u8],
+    group: u64,
+    waiting: &mut Vec<(usize, Slot)>,
+) {
+    to.form.grid.group(group).for_each(|bucket| to.clear(into, bucket));
+    let mut lens = [0; 4];
+    for bucket in from.form.grid.group(group) {
+        from.for_each_in(bytes, bucket, |slot, mix| {
+            let bucket = to.form.grid.bucket_in_group(slot.place, mix);
+            // Numbers of a group's buckets are below 4.
+            let len = &mut lens[(bucket / GROUPS) as usize];
+            let lane = *len;
+            if lane < LANES {
+                to.fill(into, Position { bucket, lane }, slot);
+                *len += 1;
+            } else {
+                waiting.push((0, slot));
+            }
+        });
+    }
+}
