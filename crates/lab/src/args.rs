@@ -200,6 +200,9 @@ pub struct GrowArgs {
     /// False-positive rate that it keeps to
     #[arg(long, default_value_t = 0.002)]
     pub fpr: f64,
+    /// Sizes in each doubling at which a row is printed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub between: u32,
     /// Growth to name when it is built; without it, the rate holds at any size
     #[arg(long, value_name = "FACTOR")]
     pub growth: Option<f64>,

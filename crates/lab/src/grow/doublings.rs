@@ -42,7 +42,11 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
     let builder = GrowableCuckooFilter::builder().capacity(args.start).fpr(args.fpr);
     let mut filter = with_growth(builder, args.growth).build()?;
     filter.set_huge_pages(!args.ordinary_pages);
-    let (mut next, mut largest) = (args.start.min(args.keys), 0);
+    let step = f64::from(args.between.max(1)).recip().exp2();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of keys")]
+    let size =
+        |number: i32| ((args.start as f64 * step.powi(number)).round() as u64).min(args.keys);
+    let (mut number, mut next, mut largest) = (0, size(0), 0);
     let (mut by_processor, mut by_clock, mut slow) = (Duration::ZERO, Duration::ZERO, 0_u64);
     for position in 0..args.keys {
         let (start, mut time) = (Instant::now(), Duration::ZERO);
@@ -69,7 +73,8 @@ pub(super) fn report(args: &GrowArgs) -> Result<GrowableCuckooFilter> {
                 csv.write_record(&row)?;
             }
             grid.row(row);
-            next = (next * 2).min(args.keys);
+            number += 1;
+            next = size(number).max(next + 1).min(args.keys);
         }
     }
     let resident = memory("VmHWM")?.saturating_sub(before);
