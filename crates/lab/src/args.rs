@@ -266,6 +266,32 @@ pub struct SoakArgs {
     pub date: Option<String>,
 }
 
+/// Options of the stream through sets whose keys expire.
+#[derive(Args, Clone, Debug)]
+pub struct StreamArgs {
+    /// Events of the stream, each at a time of its own
+    #[arg(long, value_parser = parse_count, default_value = "100M")]
+    pub events: u64,
+    /// Keys that live at any time: every second event brings a new one
+    #[arg(long, value_parser = parse_count, default_value = "10M")]
+    pub live: u64,
+    /// False-positive rate
+    #[arg(long, default_value_t = 0.001)]
+    pub fpr: f64,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write all points to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Draw the memory over time into this file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
 /// Options of the stream with many copies.
 #[derive(Args, Clone, Debug)]
 pub struct CopiesArgs {

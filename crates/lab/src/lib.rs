@@ -24,6 +24,7 @@ pub mod peer;
 pub mod report;
 pub mod results;
 pub mod space;
+pub mod stream;
 pub mod subject;
 pub mod threads;
 pub mod workload;

@@ -4,12 +4,12 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{
     BenchArgs, BuildsArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs,
-    MapsArgs, SoakArgs, SpaceArgs, ThreadsArgs,
+    MapsArgs, SoakArgs, SpaceArgs, StreamArgs, ThreadsArgs,
 };
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{builds, copies, fill, grow, hash, limit, maps, report, space, threads};
+use lab::{builds, copies, fill, grow, hash, limit, maps, report, space, stream, threads};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -36,6 +36,8 @@ enum Command {
     Endless(EndlessArgs),
     /// Very many operations on every kind that grows, beside a model
     Soak(SoakArgs),
+    /// A stream without end through sets whose keys expire: space over time, the longest work
+    Stream(StreamArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
     /// The hash functions: nanoseconds a key, and what the keyed one costs lookups
@@ -63,6 +65,7 @@ fn main() -> Result<()> {
         Command::Grow(args) => grow::report(&args),
         Command::Endless(args) => grow::report_endless(&args),
         Command::Soak(args) => grow::report_soak(&args),
+        Command::Stream(args) => stream::report(&args),
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());

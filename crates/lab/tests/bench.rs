@@ -147,3 +147,33 @@ fn a_kind_that_soak_does_not_have_is_an_error_that_lists_those_it_has() {
     assert!(good && text.contains("fixed, set") && text.contains("shared, map"), "{text}");
     assert!(!text.contains("one owner"), "{text}");
 }
+
+#[test]
+fn a_stream_is_seen_within_its_window_at_constant_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, plot) = (folder.path().join("stream.csv"), folder.path().join("stream.svg"));
+    let (is_right, out) = lab(&[
+        "stream",
+        "--events=100k",
+        "--live=2000",
+        "--csv",
+        csv.to_str().unwrap(),
+        "--plot",
+        plot.to_str().unwrap(),
+    ]);
+    assert!(is_right, "{out}");
+    let rows = std::fs::read_to_string(csv).unwrap();
+    let sizes: Vec<f64> = rows
+        .lines()
+        .filter(|row| row.starts_with("growing"))
+        .map(|row| row.split(',').nth(3).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(sizes.len(), 200);
+    // From the second window on, nothing but the load of segments changes.
+    let settled = &sizes[20..];
+    let (least, most) = settled
+        .iter()
+        .fold((f64::MAX, 0_f64), |(least, most), &size| (size.min(least), size.max(most)));
+    assert!(most < 2.0 * least, "{least} to {most} MB");
+    assert!(std::fs::read_to_string(plot).unwrap().starts_with("<svg"));
+}

@@ -5,7 +5,7 @@ mod claims;
 mod costs;
 mod data;
 mod explainer;
-mod plot;
+pub(crate) mod plot;
 mod ratios;
 mod sections;
 mod table;

@@ -36,25 +36,25 @@ const MOST_LINES: usize = 6;
 
 /// A drawn plot.
 #[derive(Clone)]
-pub(super) struct Plot {
-    pub(super) file: String,
+pub(crate) struct Plot {
+    pub(crate) file: String,
     /// What it shows, in words.
-    pub(super) alt: String,
+    pub(crate) alt: String,
     /// For a page that has the [`dark_style`].
-    pub(super) svg: String,
+    pub(crate) svg: String,
 }
 
 /// An axis; a logarithmic one is given and labelled in powers of ten.
 #[derive(Clone, Copy)]
-pub(super) struct Axis<'a> {
-    pub(super) label: &'a str,
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) logarithmic: bool,
+pub(crate) struct Axis<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) logarithmic: bool,
 }
 
 /// A line with its name.
-pub(super) type Line = (String, Vec<(f64, f64)>);
+pub(crate) type Line = (String, Vec<(f64, f64)>);
 
 impl Plot {
     /// Draws lines with marks. The label of `y` stands above the plot. A line without points is
@@ -63,7 +63,7 @@ impl Plot {
     /// # Errors
     ///
     /// If there are more lines than a panel can show: see [`among`].
-    pub(super) fn new(
+    pub(crate) fn new(
         file: &str,
         title: &str,
         x: Axis<'_>,
@@ -85,7 +85,7 @@ impl Plot {
     }
 
     /// The plot as a file of its own, with its dark colours.
-    pub(super) fn standalone(&self) -> String {
+    pub(crate) fn standalone(&self) -> String {
         let style = format!("<style>{}</style>", dark_style());
         self.svg.replacen("\">\n", &format!("\">\n{style}\n"), 1)
     }
