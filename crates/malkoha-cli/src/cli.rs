@@ -181,8 +181,8 @@ impl PlaceArgs {
 /// The hash of a filter that ends with the process.
 #[derive(Args, Debug)]
 pub(crate) struct SeedArgs {
-    /// Hash by XXH3-64 with this seed, which is faster: equal inputs then give equal results, and
-    /// who chooses lines can choose which are taken for each other where lines are not compared
+    /// Hash by XXH3-64 with this seed: it is faster, and the same in every run. Whoever chooses the
+    /// lines can then choose some that are taken for each other, unless lines are compared
     /// [default: SipHash-1-3 with a random key]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,

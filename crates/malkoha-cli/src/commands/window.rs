@@ -35,8 +35,8 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_name = "FIELD", requires = "within")]
     time_field: Option<String>,
 
-    /// Put lines in the order of their times first, where one comes up to so much later than one of
-    /// a later time; they wait in memory meanwhile
+    /// Let lines come late, by up to this time after others: lines wait in memory for so long, and
+    /// are taken in the order of their times
     #[arg(long, value_name = "TIME", requires = "time_field", value_parser = time::duration)]
     disorder: Option<u64>,
 }

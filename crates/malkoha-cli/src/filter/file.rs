@@ -4,15 +4,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
 
-use super::lookup::kind;
+use super::lookup::{kind, named};
 use super::{Lines, Table};
 use crate::failure::Outcome;
-use crate::input::name;
 use crate::time::Now;
 
 /// A filter file, of which the kind is known.
@@ -38,9 +37,8 @@ impl FilterFile {
     }
 
     fn of(path: &Path, lock: io::Result<Option<File>>) -> Result<Self> {
-        let failed = || format!("cannot open filter {}", name(path));
-        let kind = kind(path).with_context(failed)?;
-        let lock = lock.with_context(failed)?;
+        let kind = named(path, kind(path))?;
+        let lock = named(path, lock.map_err(Into::into))?;
         Ok(Self { path: path.to_path_buf(), kind, _lock: lock })
     }
 
@@ -50,7 +48,7 @@ impl FilterFile {
 
     /// Reads what it holds, and checks every byte.
     pub(crate) fn read<T: Table, C: Lines>(&self) -> Result<Filter<T, C>> {
-        Filter::open(&self.path).with_context(|| format!("cannot open filter {}", name(&self.path)))
+        named(&self.path, Filter::open(&self.path))
     }
 
     /// Reads what it holds, whose lines expire, and lets it be `now`.

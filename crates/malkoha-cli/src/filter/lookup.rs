@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use malkoha::tables::{Candidates, Fixed, Growing};
 use malkoha::{
     FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys, MappedFile,
@@ -104,7 +104,19 @@ impl Opened for Growing {
 /// Opens a filter file. What is of fixed size is mapped, and only its header is checked; what grows
 /// or expires is read, and every byte is checked. Of what expires it is `now`.
 pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
-    read(path, now).with_context(|| format!("cannot open filter {}", name(path)))
+    named(path, read(path, now))
+}
+
+/// What was opened, or why it cannot be, with the name of the file.
+pub(super) fn named<T>(path: &Path, opened: Result<T, ReadError>) -> Result<T> {
+    match opened {
+        Err(ReadError::Signature) => bail!(
+            "{} is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+             --list' takes the lines as they are",
+            name(path)
+        ),
+        opened => opened.with_context(|| format!("cannot open filter {}", name(path))),
+    }
 }
 
 /// Opens a filter file and checks all of it.

@@ -22,9 +22,9 @@ use crate::output::tell;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What is compared")]
 pub(crate) struct KeyArgs {
-    /// Compare these fields of a line, not all of it: 2, or 1,3-5, from 1; several are joined by
-    /// tabs. With --csv also names of columns, which the first line of each file has: it is not
-    /// compared. Where lines are printed as they are, that of the first file is printed first
+    /// Compare these fields instead of the whole line: 2, or 1,3-5; the first is 1, several are
+    /// joined by tabs. With --csv also names of columns: the first line of each file is then its
+    /// header, not a line, and the first header is printed in front of all lines
     #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::called)]
     key: Option<Called>,
 

@@ -5,7 +5,7 @@ use crate::harness::Dir;
 /// The hashes of so many lines, in a vector that doubles, would alone take all of it.
 #[cfg(target_os = "linux")]
 #[test]
-fn building_is_bounded_by_the_filter() {
+fn building_and_adding_are_bounded_by_the_filter() {
     let dir = Dir::new();
     let build = "$MALKOHA build -q --json --threads 2 -o f.mlk";
     for options in ["", "--growable --copies --capacity 10"] {
@@ -14,6 +14,12 @@ fn building_is_bounded_by_the_filter() {
         assert_eq!(run.succeeds().json()["lines"], 2_200_000, "{options}");
         dir.shell("seq 1 2200 2199999 | $MALKOHA check -c f.mlk").prints("1000\n");
     }
+    // And so is adding to one.
+    dir.run("build -q --capacity 2200000 -o e.mlk /dev/null").prints("");
+    let add = "$MALKOHA add -q --json --threads 2 e.mlk";
+    let run = dir.shell(&format!("ulimit -d 34000; seq 1 2200000 | {add}"));
+    assert_eq!(run.succeeds().json()["lines"], 2_200_000);
+    dir.shell("seq 1 2200 2199999 | $MALKOHA check -c e.mlk").prints("1000\n");
 }
 
 /// Whether they were in one run or in two.

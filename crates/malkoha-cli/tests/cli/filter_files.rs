@@ -70,7 +70,8 @@ fn files_that_are_built_alike_unite() {
     let text = String::from_utf8(dir.run("info u.mlk").succeeds().stdout).unwrap();
     assert!(text.contains("hash          SipHash-1-3, a key of 128 bits\n"), "{text}");
     dir.run("build -q --like a -o c.mlk a").complains(
-        "cannot open filter 'a': not a malkoha file: it does not begin with the format's signature",
+        "'a' is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+         --list' takes the lines as they are",
     );
 }
 

@@ -113,7 +113,7 @@ fn get_wants_a_map() {
     }
     dir.run("get none lines").complains("cannot open filter 'none': No such file or directory");
     dir.run("get lines lines").complains(
-        "cannot open filter 'lines': not a malkoha file: it does not begin with the format's \
-         signature",
+        "'lines' is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+         --list' takes the lines as they are",
     );
 }

@@ -31,7 +31,8 @@ fn every_kind_of_set_and_no_map() {
         "'m.mlk' is unchanged: it holds a map, and lines have no values: see 'malkoha add --help'",
     );
     dir.run("new some pairs").complains(
-        "cannot open filter 'some': not a malkoha file: it does not begin with the format's signature",
+        "'some' is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+         --list' takes the lines as they are",
     );
     dir.run("new f.mlk f.mlk")
         .complains("'f.mlk' is named as input too, and has no lines: leave it out there");

@@ -97,12 +97,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATE", requires = "fingerprints")]
     fpr: Option<f64>,
 
-    /// Number of distinct lines to begin with; it grows beyond it
+    /// Distinct lines to make room for at the start; it grows beyond them
     #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = cli::count)]
     capacity: u64,
 
-    /// How many times --capacity --approximate can grow to before its rate rises, by as much each
-    /// doubling [default: without end]
+    /// With --approximate: keep RATE up to this many times --capacity; each doubling beyond adds
+    /// RATE once more, and less memory is needed [default: keep it at any size]
     #[arg(long, value_name = "FACTOR", requires = "approximate")]
     growth: Option<f64>,
 
