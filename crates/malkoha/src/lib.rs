@@ -180,6 +180,8 @@ pub use format::{FileKind, ReadError};
 #[cfg(feature = "std")]
 pub use format::{GrowableExpiringLoader, GrowableLoader};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
+#[cfg(feature = "std")]
+pub use growable::KeptBits;
 pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;

@@ -66,6 +66,11 @@ impl Growing {
     /// What is there of a key that may be there already.
     #[cold]
     pub(super) fn likeness(&self, target: &Target) -> Likeness {
+        if self.shape.value_bits == 0 && !target.entry.has_stash() {
+            let own = target.fingerprint;
+            let (longest, copies) = self.longest_slots(target).unwrap_or((own, 0));
+            return Likeness { longest, copies, is_stashed: false, own: longest };
+        }
         let found = self.find(target);
         let (own, is_stashed) = (target.fingerprint, found.is_stashed());
         let longest = found.longest().unwrap_or(own);
@@ -166,12 +171,15 @@ impl Growing {
     }
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
-        if !(self.is_plain && self.spill.is_empty()) {
+        // Of a map's key, copies in slots may differ from spilled ones.
+        if !(self.is_plain && (self.spill.is_empty() || self.shape.value_bits == 0)) {
             return self.remove_from_any(hash, value);
         }
         let target = self.target_as::<true>(hash);
         let found = self.longest_slot_of(&target, value);
-        if let Some(found) = &found {
+        if let Some(found) = &found
+            && !self.spill.take(&target.spill_key(found.fingerprint, value))
+        {
             self.remove_at(&target, found);
         }
         found.is_some()
@@ -200,7 +208,10 @@ impl Growing {
     fn remove_at(&mut self, target: &Target, found: &Match) {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];
-        let other = self.spill.pop(target.spill_key(found.fingerprint, 0));
+        // A set's copies are all alike, and its spilled ones are gone before.
+        let may_differ = self.shape.value_bits > 0;
+        let key = target.spill_key(found.fingerprint, 0);
+        let other = if may_differ { self.spill.pop(key) } else { None };
         let bytes = self.segments.bytes_mut(number);
         with_codec!(&self.kernel, codec => {
             let segment = Segment::new(codec, form, home);

@@ -85,13 +85,37 @@ impl Growing {
         found
     }
 
+    /// Of the slots that match: the fingerprint that knows most of the key, and how many have it.
+    #[inline]
+    pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
+        let bytes = self.segments.from(target.entry.address());
+        let mut longest: Option<(u64, u32)> = None;
+        with_codec!(&self.kernel, codec => {
+            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                let found = segment.fingerprint(bytes, at);
+                longest = match longest {
+                    Some((best, copies)) if best == found => Some((best, copies + 1)),
+                    Some((best, _)) if best.trailing_zeros() <= found.trailing_zeros() => longest,
+                    _ => Some((found, 1)),
+                };
+            });
+        });
+        longest
+    }
+
     /// Copies of a set's key.
     pub(super) fn count_keys(&self, hash: u64) -> u64 {
         let target = self.target(hash);
-        let found = self.find(&target);
-        found.longest().map_or(0, |fingerprint| {
+        let longest = if target.entry.has_stash() {
+            let found = self.find(&target);
+            found.longest().map(|fingerprint| (fingerprint, found.copies(fingerprint)))
+        } else {
+            self.longest_slots(&target)
+        };
+        longest.map_or(0, |(fingerprint, copies)| {
             let spilled = self.spill.count(&target.spill_key(fingerprint, 0));
-            spilled.saturating_add(found.copies(fingerprint).into())
+            spilled.saturating_add(copies.into())
         })
     }
 

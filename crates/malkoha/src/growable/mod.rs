@@ -15,6 +15,7 @@ mod extend;
 mod face;
 mod grid;
 mod intersection;
+mod kept;
 mod kernel;
 mod lookup;
 mod matches;
@@ -33,6 +34,7 @@ mod table;
 mod target;
 mod union;
 
+pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
 pub use table::Growing;
 
@@ -40,5 +42,5 @@ pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
-pub(crate) use sound::is_sound;
-pub(crate) use table::{GrowParts, Record};
+pub(crate) use sound::count_slots;
+pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN, Record};

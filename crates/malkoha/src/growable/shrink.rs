@@ -12,7 +12,8 @@ use super::kernel::with_codec;
 use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
-use super::table::{GrowParts, Growing, Record, narrow};
+use super::sound::count_slots;
+use super::table::{GrowParts, Growing, NOTHING_KNOWN, Record, narrow};
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
@@ -49,15 +50,25 @@ impl Growing {
             }
         }
         self.segments.compact();
-        let parts = GrowParts {
-            shape: self.shape,
-            capacity: self.capacity,
-            len: self.len,
-            records: mem::take(&mut self.records),
-            segments: mem::take(&mut self.segments),
-            spill: mem::take(&mut self.spill),
-        };
+        self.count_anew();
+    }
+
+    /// Counts what segments have that were put together otherwise, and points at them.
+    fn count_anew(&mut self) {
+        let (mut known, mut records) = (NOTHING_KNOWN, mem::take(&mut self.records));
+        for (number, record) in records.iter_mut().enumerate() {
+            let bytes = self.segments.bytes(number);
+            let len = count_slots(&self.shape, record, bytes, &mut known);
+            *record =
+                Record::new(record.home, record.form, len.expect("its slots are as they may be"));
+        }
+        let (shape, capacity, len) = (self.shape, self.capacity, self.len);
+        let (segments, spill) = (mem::take(&mut self.segments), mem::take(&mut self.spill));
+        let parts = GrowParts { shape, capacity, len, records, segments, known };
         *self = Self::from_parts(parts).expect("the segments cover what they covered");
+        for (key, copies) in spill.iter() {
+            self.take_spilled(key, copies);
+        }
     }
 
     /// Puts the segments of two sibling homes together, if they fit; the first keeps its number,

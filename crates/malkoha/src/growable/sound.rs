@@ -7,35 +7,50 @@
 use super::kernel::{Kernel, with_codec};
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{Growing, Record};
+use super::table::{Growing, Known, Record, known_bits};
 use crate::spill::SpillKey;
 
-/// Whether all slots of a segment can be: occupied ones come first in their buckets, where lookups
-/// find them, and know as many bits as they must.
-pub(crate) fn is_sound(shape: &Shape, record: &Record, bytes: &[u8]) -> bool {
+/// Occupied slots of a segment, of which `known` then counts how much each knows of its key's
+/// string; `None` if some of them cannot be: occupied ones come first in their buckets, where
+/// lookups find them, and know as many bits as they must.
+pub(crate) fn count_slots(
+    shape: &Shape,
+    record: &Record,
+    bytes: &[u8],
+    known: &mut Known,
+) -> Option<u32> {
     with_codec!(&Kernel::new(shape), codec => {
         let segment = Segment::new(codec, record.form, record.home);
         let grid = record.form.grid;
-        let least = shape.least_length(record.home.depth);
-        let mut is_sound = true;
+        let depth = record.home.depth;
+        let least = shape.least_length(depth);
+        let (mut is_sound, mut len) = (true, 0);
         for bucket in 0..grid.buckets() {
             let mut occupied = 0;
             segment.for_each_in(bytes, bucket, |slot, mix| {
                 occupied += 1;
                 is_sound &= codec.length(slot.fingerprint) >= least
                     && grid.bucket(slot.place, mix) == bucket;
+                known[known_bits(shape, depth, slot.fingerprint)] += 1;
             });
             is_sound &= occupied == codec.len(segment.load(bytes, bucket));
+            len += occupied;
         }
-        is_sound
+        is_sound.then_some(len)
     })
 }
 
 impl Growing {
-    /// The number of the first spilled entry that cannot be: its place is not the first, it knows
+    /// Takes an entry of a spill list, unless it cannot be: its place is not the first, it knows
     /// too few bits, or a slot cannot take its value.
-    pub(crate) fn first_unsound(&self) -> Option<usize> {
-        self.spill.iter().position(|(key, _)| !self.is_sound(&key))
+    pub(crate) fn take_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
+        let is_sound = self.is_sound(&key);
+        if is_sound && self.has_slot(&key) {
+            self.spill.add(key, copies);
+        } else if is_sound {
+            self.stash(key, copies);
+        }
+        is_sound
     }
 
     fn is_sound(&self, key: &SpillKey) -> bool {

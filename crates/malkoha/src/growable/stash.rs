@@ -135,16 +135,6 @@ impl Growing {
         self.set_stashed(number, stashed);
     }
 
-    /// Counts what has no slot in a table that was just put together.
-    pub(super) fn count_stashed(&mut self) {
-        let keys = self.spill.iter().map(|(key, _)| key);
-        let stashed: Vec<SpillKey> = keys.filter(|key| !self.has_slot(key)).collect();
-        for key in stashed {
-            let number = key.segment as usize;
-            self.set_stashed(number, self.records[number].stashed.saturating_add(1));
-        }
-    }
-
     /// Stashed fingerprints, with the bits of their strings that are known.
     pub(super) fn stashed_known(&self) -> impl Iterator<Item = usize> {
         let stashed =

@@ -33,6 +33,11 @@ impl Strings {
         Self { unused: 64 - shape.bits, trees }
     }
 
+    /// What hashes mean in tables of one tree.
+    pub(super) const fn of_one_tree(bits: u32) -> Self {
+        Self { unused: 64 - bits, trees: 0 }
+    }
+
     /// Whether hashes mean what they do in tables of [`MIX_BITS`]. The others are rare: what takes
     /// long is compiled for either by itself, as `ONE` says.
     #[inline(always)]

@@ -3,10 +3,10 @@
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, PLACES};
-use super::kernel::{Kernel, with_codec};
+use super::kernel::Kernel;
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
-use super::shape::Shape;
+use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
 use super::strings::Strings;
 use crate::error::BuildError;
 use crate::layout::Search;
@@ -48,16 +48,21 @@ impl Record {
     }
 }
 
-/// What a table is made of.
+/// Occupied slots by the bits that they know of their keys' strings, in slot and path.
+pub(crate) type Known = [u64; (MAX_DEPTH + MAX_BITS + 1) as usize];
+pub(crate) const NOTHING_KNOWN: Known = [0; (MAX_DEPTH + MAX_BITS + 1) as usize];
+
+/// What a table without spilled copies is made of.
 #[derive(Debug)]
 pub(crate) struct GrowParts {
     pub(crate) shape: Shape,
     pub(crate) capacity: u64,
     /// Keys, copies included.
     pub(crate) len: u64,
+    /// With the numbers of occupied slots.
     pub(crate) records: Vec<Record>,
     pub(crate) segments: Pool,
-    pub(crate) spill: Spill,
+    pub(crate) known: Known,
 }
 
 /// A table that grows: segments that are rebuilt and split, and the directory that leads to them.
@@ -135,48 +140,34 @@ impl Growing {
     /// A table of these segments; `None` if they do not cover everything once.
     ///
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
-    pub(crate) fn from_parts(mut parts: GrowParts) -> Option<Self> {
-        let kernel = Kernel::new(&parts.shape);
-        // Counted when the table is whole.
-        parts.records.iter_mut().for_each(|record| record.stashed = 0);
-        let directory = Directory::of(&parts.records, &parts.segments, parts.shape.trees())?;
-        let deepest = parts.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        let (mut known, mut occupied) = (vec![0; most_known(&parts.shape, deepest)], 0);
-        for (number, record) in parts.records.iter_mut().enumerate() {
-            let bytes = parts.segments.bytes(number);
-            assert_eq!(bytes.len(), segment_bytes(kernel.width(), record.form), "segment length");
-            record.len = 0;
-            with_codec!(&kernel, codec => {
-                let segment = Segment::new(codec, record.form, record.home);
-                segment.for_each_occupant(bytes, |_, slot, _| {
-                    known[known_bits(&parts.shape, record.home.depth, slot.fingerprint)] += 1;
-                    record.len += 1;
-                });
-            });
-            occupied += u64::from(record.len);
+    pub(crate) fn from_parts(parts: GrowParts) -> Option<Self> {
+        let GrowParts { shape, capacity, len, records, segments, known } = parts;
+        let kernel = Kernel::new(&shape);
+        for (number, record) in records.iter().enumerate() {
+            let wanted = segment_bytes(kernel.width(), record.form);
+            assert_eq!(segments.bytes(number).len(), wanted, "segment length");
         }
-        let GrowParts { shape, capacity, len, records, segments, spill } = parts;
         let rows = records.iter().filter(|record| record.is_row()).count();
-        let mut table = Self {
+        let directory = Directory::of(&records, &segments, shape.trees())?;
+        let deepest = records.iter().map(|record| record.home.depth).max().unwrap_or(0);
+        Some(Self {
             shape,
             strings: shape.strings(),
             kernel,
             directory,
             segments,
+            occupied: records.iter().map(|record| u64::from(record.len)).sum(),
             records,
             len,
-            occupied,
             capacity,
-            known,
-            spill,
+            known: known[..most_known(&shape, deepest)].to_vec(),
+            spill: Spill::default(),
             stashing: 0,
             rows,
             is_plain: shape.strings().is_one_tree(),
             search: Search::default(),
             doubled: Vec::new(),
-        };
-        table.count_stashed();
-        Some(table)
+        })
     }
 
     pub(crate) const fn shape(&self) -> &Shape {

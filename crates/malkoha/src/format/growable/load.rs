@@ -10,7 +10,8 @@ use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right, spilled};
 use crate::growable::{
-    Form, Grid, GrowParts, Growing, Home, MAX_DEPTH, PLACES, Pool, Record, Shape, is_sound,
+    Form, Grid, GrowParts, Growing, Home, Known, MAX_DEPTH, NOTHING_KNOWN, PLACES, Pool, Record,
+    Shape, count_slots,
 };
 use crate::key::KeyHasher;
 use crate::spill::{MAX_LEN, Spill, SpillKey};
@@ -47,6 +48,10 @@ pub struct GrowableLoader {
     /// Where the segments lie in the bytes: first byte and length of each.
     spans: Vec<(u64, usize)>,
     is_mapped: bool,
+    known: Known,
+    /// Put together when all segments are there, unless they stay in a mapped file.
+    table: Option<Growing>,
+    /// What is spilled, as long as there is no table that takes it.
     spill: Spill,
     /// Entries of the spill list so far, and the last of them.
     spilled: u64,
@@ -101,6 +106,8 @@ impl GrowableLoader {
             segments: Pool::default(),
             spans: Vec::new(),
             is_mapped: false,
+            known: NOTHING_KNOWN,
+            table: None,
             spill: Spill::default(),
             spilled: 0,
             last: None,
@@ -172,7 +179,7 @@ impl GrowableLoader {
         self.into_table().map(|(table, hasher)| Filter::new(table, hasher))
     }
 
-    pub(super) fn into_table(self) -> Result<(Growing, KeyHasher), ReadError> {
+    pub(super) fn into_table(mut self) -> Result<(Growing, KeyHasher), ReadError> {
         let found = self.taken + self.rest.len() as u64;
         let Some(header) = self.header else {
             // Something else altogether, or too short.
@@ -182,16 +189,15 @@ impl GrowableLoader {
         if !matches!(self.stage, Stage::Done) {
             return Err(ReadError::Length { expected: header.file_bytes(), found });
         }
-        let segments = header.segments;
-        let table = Growing::from_parts(GrowParts {
-            shape: header.shape,
-            capacity: header.capacity,
-            len: header.len,
-            records: self.records,
-            segments: self.segments,
-            spill: self.spill,
-        });
-        let table = table.map_or_else(|| impossible("segments", 48, segments), Ok)?;
+        let mut table = match self.table.take() {
+            Some(table) => table,
+            None => self.put_together(&header)?,
+        };
+        for (entry, (key, copies)) in (0..).zip(self.spill.iter()) {
+            if !table.take_spilled(key, copies) {
+                return unsound(&header, entry);
+            }
+        }
         // Where fingerprints lie in several segments, not every slot is a key. Which ones do cannot
         // be told: a shrunk table gave some of them their bits back.
         let filled = table.filled();
@@ -199,13 +205,20 @@ impl GrowableLoader {
         if header.len != filled && !has_doubles {
             return Err(ReadError::Count { header: header.len, table: filled });
         }
-        if let Some(entry) = table.first_unsound() {
-            let after = (header.spilled - entry as u64) * spilled::ENTRY_BYTES as u64;
-            let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
-            let at = usize::try_from(at).unwrap_or(usize::MAX);
-            return impossible("spilled copies", at, entry as u64);
-        }
         Ok((table, header.hasher))
+    }
+
+    /// The table of all segments.
+    fn put_together(&mut self, header: &GrowableHeader) -> Result<Growing, ReadError> {
+        let table = Growing::from_parts(GrowParts {
+            shape: header.shape,
+            capacity: header.capacity,
+            len: header.len,
+            records: mem::take(&mut self.records),
+            segments: mem::take(&mut self.segments),
+            known: self.known,
+        });
+        table.map_or_else(|| impossible("segments", 48, header.segments), Ok)
     }
 
     /// Bytes of the next part; 0 at the end.
@@ -286,7 +299,7 @@ impl GrowableLoader {
 
     fn segment(
         &mut self,
-        record: Record,
+        mut record: Record,
         before: [u8; RECORD_BYTES],
         part: &[u8],
     ) -> Result<Stage, ReadError> {
@@ -301,7 +314,8 @@ impl GrowableLoader {
             return Err(ReadError::SegmentChecksum { segment, offset });
         }
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
-        check(is_sound(&self.shape(), &record, bytes), "slots of segment", at, number as u64)?;
+        let len = count_slots(&self.shape(), &record, bytes, &mut self.known);
+        record.len = len.map_or_else(|| impossible("slots of segment", at, number as u64), Ok)?;
         self.records.push(record);
         self.spans.push((self.taken, bytes.len()));
         if !self.is_mapped {
@@ -313,6 +327,9 @@ impl GrowableLoader {
         }
         let table_bytes = self.taken + part.len() as u64 - HEADER_BYTES as u64;
         check(table_bytes == header.table_bytes, "table bytes", 56, header.table_bytes)?;
+        if !self.is_mapped {
+            self.table = Some(self.put_together(&header)?);
+        }
         Ok(if header.spilled > 0 { Stage::Spill } else { Stage::SpillChecksum })
     }
 
@@ -329,10 +346,24 @@ impl GrowableLoader {
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
         let (key, copies) =
             entry.map_or_else(|| impossible("spilled copies", at, self.spilled), Ok)?;
-        self.spill.add(key, copies);
+        match &mut self.table {
+            Some(table) => {
+                if !table.take_spilled(key, copies) {
+                    return unsound(&self.header.expect("the header comes first"), self.spilled);
+                }
+            }
+            None => self.spill.add(key, copies),
+        }
         (self.last, self.spilled) = (Some(key), self.spilled + 1);
         Ok(())
     }
+}
+
+/// The error of a spilled entry that cannot be.
+fn unsound<T>(header: &GrowableHeader, entry: u64) -> Result<T, ReadError> {
+    let after = (header.spilled - entry) * spilled::ENTRY_BYTES as u64;
+    let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
+    impossible("spilled copies", usize::try_from(at).unwrap_or(usize::MAX), entry)
 }
 
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

@@ -1,0 +1,122 @@
+//! What a table of one segment keeps of a hash, so that few keys can wait elsewhere until they
+//! are worth a table.
+
+use super::grid::PLACE_BITS;
+use super::shape::{MAX_BITS, MIX_BITS};
+use super::strings::Strings;
+use super::table::Growing;
+use crate::addressing::{LOW_32, MIX};
+use crate::filter::GrowableCuckooFilter;
+
+/// What a growing filter that has not split yet keeps of a hash: the lower of its two places, and
+/// as many bits of its string as a fingerprint has. Whoever keeps these bits of a few items instead
+/// of a filter can insert them later, as hashes: the filter then finds the items, counts them and
+/// grows as if it had had them all along.
+///
+/// ```
+/// use malkoha::{GrowableCuckooFilter, Key};
+///
+/// let mut seen = GrowableCuckooFilter::with_capacity(10, 0.01)?;
+/// let bits = seen.kept_bits().expect("one segment");
+/// let waiting = ["koel", "magpie"].map(|word| bits.of(seen.hasher().hash_bytes(word.as_bytes())));
+/// for kept in waiting {
+///     assert!(kept < 1 << bits.count());
+///     seen.insert_hash(bits.hash(kept))?;
+/// }
+/// assert!(seen.contains("koel") && seen.count("magpie") == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptBits {
+    of_string: u32,
+}
+
+/// What [`MIX`] is multiplied with for 1.
+const INVERSE: u64 = {
+    // Each step doubles the bits that are right, of which any odd number has three.
+    let (mut inverse, mut steps) = (MIX, 0);
+    while steps < 5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
+        steps += 1;
+    }
+    inverse
+};
+
+impl KeptBits {
+    /// For filters whose fingerprints have so many bits; `None` if none have.
+    #[must_use]
+    pub fn of_fingerprints(bits: u32) -> Option<Self> {
+        (MIX_BITS..=MAX_BITS).contains(&bits).then_some(Self { of_string: bits })
+    }
+
+    /// How many there are: at most 42.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        PLACE_BITS + self.of_string
+    }
+
+    /// What is kept of a hash.
+    #[must_use]
+    pub fn of(self, hash: u64) -> u64 {
+        let key = Strings::of_one_tree(self.of_string).key::<true>(hash);
+        let [first, second] = key.places;
+        first.min(second) << self.of_string | key.string >> (u64::BITS - self.of_string)
+    }
+
+    /// A hash of which just this is kept.
+    #[must_use]
+    pub const fn hash(self, kept: u64) -> u64 {
+        let place = kept >> self.of_string << (32 - PLACE_BITS);
+        let string = kept << (u64::BITS - self.of_string);
+        // The low half of the string decides on that of the hash, which the place is in.
+        (string | place.wrapping_mul(MIX) & LOW_32).wrapping_mul(INVERSE)
+    }
+}
+
+impl GrowableCuckooFilter {
+    /// What the filter keeps of a hash; `None` if it has more than one segment.
+    #[must_use]
+    pub fn kept_bits(&self) -> Option<KeptBits> {
+        self.table.kept_bits()
+    }
+}
+
+impl Growing {
+    fn kept_bits(&self) -> Option<KeptBits> {
+        let is_one = self.segments() == 1 && self.shape.mix_bits == MIX_BITS;
+        KeptBits::of_fingerprints(self.shape.bits).filter(|_| is_one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of filters of many rates: what is kept is all that they know of a key, now and when they
+    /// have grown.
+    #[test]
+    fn filters_know_no_more_of_a_key() {
+        for rate in [0.2, 0.01, 1e-4, 1e-6] {
+            let built = || GrowableCuckooFilter::with_capacity(32, rate).unwrap();
+            let (mut filter, mut other) = (built(), built());
+            let bits = filter.kept_bits().unwrap();
+            assert_eq!(bits.count(), 12 + filter.fingerprint_bits());
+            let hashes: Vec<u64> = (1..=if cfg!(miri) { 40 } else { 40_000_u64 })
+                .map(|n| n.wrapping_mul(MIX))
+                .collect();
+            for (n, &hash) in hashes.iter().enumerate() {
+                let kept = bits.of(hash);
+                assert!(kept >> bits.count() == 0 && bits.of(bits.hash(kept)) == kept);
+                filter.insert_hash(hash).unwrap();
+                other.insert_hash(if n < 40 { bits.hash(kept) } else { hash }).unwrap();
+            }
+            for &hash in &hashes {
+                assert_eq!(filter.count_hash(hash), other.count_hash(hash), "{rate}");
+            }
+            for &hash in &hashes {
+                assert!(other.remove_hash(hash));
+            }
+            assert!(other.is_empty());
+        }
+    }
+}
