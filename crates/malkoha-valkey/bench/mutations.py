@@ -159,6 +159,15 @@ def main():
                 ["CF.LOADCHUNK", key, 2, second.mutated(randomness)]])
             run(table, client, server, f"CF.LOAD, {name}", lambda randomness, key: [
                 ["CF.LOAD", key, whole.mutated(randomness)]])
+        do("CF.RESERVE", "few", 64)
+        do("CF.MADD", "few", *range(30), *["often"] * 9)
+        chunk = do("CF.SCANDUMP", "few", 0)[1]
+        few, again = Part(chunk, [(len(chunk) - 8, 3, 0)]), bytearray(chunk)
+        put(again, len(chunk) - 8, 3, 0)
+        assert again == chunk
+        run(table, client, server, "RESTORE, few items", payload_way(client, "few", [few]))
+        run(table, client, server, "CF.LOADCHUNK, few items", lambda randomness, key: [
+            ["CF.LOADCHUNK", key, 1, few.mutated(randomness)]])
         header = struct.pack("<QQQQHHH", 0, 16, 0, 2, 2, 20, 2)
         do("CF.LOADCHUNK", "theirs", 1, header)
         do("CF.LOADCHUNK", "theirs", 1 + 32, bytes(range(32)))

@@ -6,7 +6,7 @@ import unittest
 import redis
 import valkey
 
-from servers import KINDS, Server, until
+from servers import KINDS, Server, digest, until
 
 
 def connect(client):
@@ -237,6 +237,29 @@ class Commands(unittest.TestCase):
             self.assertEqual(run("CF.EXISTS", "copy", "c"), 1)
             self.assertGreater(client.ttl("copy"), 900)
 
+    def test_few_items_take_little(self):
+        """A filter of 50 items took 992 bytes."""
+        for client, _ in self.each():
+            run = client.execute_command
+            items = [f"item{number}" for number in range(51)]
+            for item in items[:50]:
+                self.assertEqual(run("CF.ADDNX", "f", item), 1)
+            self.assertLessEqual(client.memory_usage("f"), 256)
+            self.assertEqual(run("CF.MEXISTS", "f", *items), [1] * 50 + [0])
+            self.assertEqual(run("CF.INSERTNX", "f", "ITEMS", *items[40:50]), [0] * 10)
+            client.copy("f", "copy")
+            self.assertEqual(digest(client, "copy"), digest(client, "f"))
+            run("CF.MERGE", "union", "f", "copy")
+            self.assertEqual(run("CF.COUNT", "union", items[3]), 2)
+            # A dump is a file of a table, and so is what one item more makes of it.
+            run("CF.LOAD", "loaded", run("CF.DUMP", "f"))
+            run("CF.ADD", "f", items[50])
+            for key in ("f", "loaded", "union"):
+                self.assertGreater(client.memory_usage(key), 256)
+                self.assertTrue(all(run("CF.MEXISTS", key, *items[:50])))
+            self.assertEqual(run("CF.MDEL", "copy", *items), [1] * 50 + [0])
+            self.assertEqual(run("CF.MDEL", "f", *items), [1] * 51)
+
     def test_replies_have_the_types_of_the_protocol(self):
         for client, protocol in self.each():
             run = client.execute_command
@@ -451,11 +474,10 @@ class Commands(unittest.TestCase):
             with self.subTest(kind=kind), Server(kind) as server:
                 run = server.client().execute_command
                 run("CF.RESERVE", "f", 1000)
-                before = server.client().memory_usage("f")
                 for _ in range(10):
                     run("CF.MADD", "f", *["same"] * 10_000)
                 self.assertEqual(run("CF.COUNT", "f", "same"), 100_000)
-                self.assertLess(server.client().memory_usage("f"), before + 1000)
+                self.assertLess(server.client().memory_usage("f"), 2000)
                 for first in range(0, 200_000, 20_000):
                     run("CF.MADD", "f", *range(first, first + 20_000))
                 self.assertTrue(all(run("CF.MEXISTS", "f", *range(200_000))))

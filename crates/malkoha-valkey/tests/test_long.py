@@ -110,6 +110,32 @@ class Long(unittest.TestCase):
             self.assertLess(client.memory_usage("short"), size // 2)
             client.delete("b", "loaded")
 
+    def test_a_refused_chunk_is_read_again_in_pieces(self):
+        """The chunks before it were read again at once, which held the server for 50 ms."""
+        for server, client, other, protocol in self.each((2,)):
+            run = client.execute_command
+            run("CF.RESERVE", "f", 3_000_000)
+            run("CF.MADD", "f", *range(5000))
+            chunks, position = [], 0
+            while True:
+                position, chunk = run("CF.SCANDUMP", "f", position)
+                if position == 0:
+                    break
+                chunks.append((position, chunk))
+            self.assertGreater(len(chunks), 4)
+            *before, last = chunks
+            for position, chunk in before:
+                run("CF.LOADCHUNK", "new", position, chunk)
+                if position == 3:
+                    with self.assertRaisesRegex(redis.ResponseError, "load chunk"):
+                        run("CF.LOADCHUNK", "new", 4, before[-1][1][:-1] + b"x")
+                    client.copy("new", "copy")
+                elif position > 3:
+                    run("CF.LOADCHUNK", "copy", position, chunk)
+            for key in ("new", "copy"):
+                run("CF.LOADCHUNK", key, *last)
+                self.assertEqual(digest(client, key), digest(client, "f"))
+
     def test_merges_of_the_same_filters_come_one_after_the_other(self):
         with Server("redis") as server:
             client, outcomes = server.client(protocol=2), []

@@ -50,11 +50,7 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
     // A replica obeys; asking whether this is one takes as long as adding.
     let may_be_at_limit = filter.bytes() >= max_filter_bytes();
     let limit = if may_be_at_limit { limit(context) } else { u64::MAX };
-    let added = if absent_only {
-        filter.insert_unique(item, limit)?
-    } else {
-        filter.insert(item, limit).map(|()| true)?
-    };
+    let added = filter.insert(item, absent_only, limit)?;
     if added {
         // Replicas have the same filter: what happened here happens there.
         context.replicate_verbatim();

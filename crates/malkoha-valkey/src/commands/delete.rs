@@ -70,7 +70,7 @@ pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         Value::RedisBloom(chain) => chain.compact(),
         Value::Filter(filter) => {
             expire::before_change(context, args, filter)?;
-            if filter.table().expiring().is_some() {
+            if filter.expires() {
                 return sweep(context, args, filter);
             }
             filter.compact();

@@ -15,7 +15,7 @@ pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     let now = number(args.get(2)).ok_or_else(|| CommandError::unparsed("the time"))?;
     let mut key = context.open_mut(args, 1);
     let filter = filter_mut(&mut key)?.ok_or(CommandError::NOT_FOUND)?;
-    if filter.table().expiring().is_none() {
+    if !filter.expires() {
         return Err(CommandError::NEVER_EXPIRES);
     }
     before_change(context, args, filter)?;
@@ -35,7 +35,7 @@ pub(super) fn before_change(
     filter: &mut StoredFilter,
 ) -> Result<(), CommandError> {
     unless_lent(context, filter)?;
-    if filter.table().expiring().is_none() {
+    if !filter.expires() {
         return Ok(());
     }
     if let Some(step) = filter.step_begun(context.milliseconds())

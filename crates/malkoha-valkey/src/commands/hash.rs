@@ -53,7 +53,7 @@ pub(super) fn hasher(
             let name = names.find(|&at| args.get(at).eq_ignore_ascii_case(b"LIKE"));
             let key = context.open(args, name.ok_or(CommandError::NOT_FOUND)? + 1);
             let like = filter(&key)?.ok_or(CommandError::NOT_FOUND)?;
-            Ok(like.table().hasher())
+            Ok(like.hasher())
         }
     }
 }

@@ -80,7 +80,7 @@ impl Holder<'_> {
 /// The time, where a filter's items expire: this server's, also on replicas, whose filters have
 /// that of the last change on the primary.
 fn now(context: &Context, filter: &StoredFilter) -> u64 {
-    if filter.table().expiring().is_some() { context.milliseconds() } else { 0 }
+    if filter.expires() { context.milliseconds() } else { 0 }
 }
 
 /// What a key holds, ours or RedisBloom's; an error if it is being loaded or something else.

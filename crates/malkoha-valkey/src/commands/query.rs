@@ -108,7 +108,7 @@ fn of_filter(stored: &StoredFilter, now: u64) -> Vec<(&'static str, Field)> {
 fn of_chain(chain: &Chain) -> Vec<(&'static str, Field)> {
     let shape = chain.shape();
     let mut fields = vec![
-        ("Size", Field::Count(chain.bytes() + size_of::<Value>() as u64)),
+        ("Size", Field::Count(chain.bytes() + (size_of::<Chain>() + size_of::<Value>()) as u64)),
         ("Number of buckets", Field::Count(shape.buckets)),
         ("Number of filters", Field::Count(chain.tables() as u64)),
         ("Number of items inserted", Field::Count(chain.len())),

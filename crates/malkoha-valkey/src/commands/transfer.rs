@@ -2,8 +2,10 @@
 
 use super::options::number;
 use super::{CommandError, filter_mut};
-use crate::server::{Args, Context, Given, Key, max_filter_bytes};
-use crate::value::{BESIDE, Chain, HEADER_BYTES, Loading, StoredFilter, Value, chunk_behind};
+use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
+use crate::value::{
+    BESIDE, Chain, HEADER_BYTES, Loading, Small, StoredFilter, Value, chunk_behind,
+};
 
 /// Bytes of a filter that is written or read at once.
 const LITTLE: u64 = 256 << 10;
@@ -29,6 +31,24 @@ pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), Comman
 
 /// CF.LOADCHUNK key iterator bytes
 pub(super) fn load_chunk(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    context.perform(args, LoadChunk)
+}
+
+/// Takes a chunk, after those that must be read again.
+struct LoadChunk;
+
+impl Task for LoadChunk {
+    fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
+        if let Some(Value::Loading(loading)) = context.open_mut(args, 1).get_mut()?
+            && loading.catch_up()
+        {
+            return Ok(Step::More);
+        }
+        load_one(context, args).map(|()| Step::Done)
+    }
+}
+
+fn load_one(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let number = number(args.get(2)).filter(|&number| number > 0);
     let number = number.ok_or(CommandError::INVALID_POSITION)?;
     let bytes = args.get(3);
@@ -70,7 +90,7 @@ fn begin_redisbloom(
     let most = if context.must_obey() { u64::MAX } else { max_filter_bytes() };
     let room = |bytes: u64| bytes <= most && context.has_memory_for(bytes);
     let chain = Chain::begin(header, room).map_err(|_| CommandError::NOT_CREATED)?;
-    key.set(Value::RedisBloom(chain));
+    key.set(Value::RedisBloom(Box::new(chain)));
     Ok(())
 }
 
@@ -83,6 +103,11 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
         };
         if !is_free {
             return Err(CommandError::EXISTS);
+        }
+        if number == 1 && Small::is_chunk(bytes) {
+            let small = Small::from_chunk(bytes).map_err(|_| CommandError::INVALID_HEADER)?;
+            key.set(Value::Filter(StoredFilter::Small(small)));
+            return Ok(());
         }
         let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
         let loading = loading.beside(key.take_redisbloom());

@@ -1,6 +1,7 @@
 //! The callbacks of our data type. None lets a panic out.
 
 use std::ffi::{CStr, c_int, c_longlong, c_void};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -13,7 +14,7 @@ use valkey_module::raw::{
 use super::api::call;
 use super::io::{RdbReader, RdbWriter};
 use super::key::{DATA_TYPE, REDISBLOOM_TYPE};
-use crate::value::{Damaged, ENCODING_VERSION, REDISBLOOM_VERSION, Value};
+use crate::value::{Damaged, ENCODING_VERSION, REDISBLOOM_VERSION, StoredFilter, Value};
 
 /// Nine characters from the server's alphabet.
 const NAME: &CStr = c"malkohacf";
@@ -173,22 +174,41 @@ unsafe extern "C" fn copy(
     guarded(null_mut(), || Box::into_raw(Box::new(value.clone())).cast())
 }
 
-/// Moves what is small to where it leaves no gap between others; the server moves no segments,
-/// which are larger than what it keeps together. Done at once, so it answers 0.
+/// Moves what has no table of its own behind it to where it leaves no gap between others; the
+/// server moves no segments, which are larger than what it keeps together. Done at once, so it
+/// answers 0.
 unsafe extern "C" fn defrag(
     context: *mut RedisModuleDefragCtx,
     _key: *mut RedisModuleString,
     pointer: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the server hands in a value of this type, made by its own allocator, and nobody else
-    // knows its address. Like any value of Rust it may be moved byte for byte; the old one is gone.
+    // SAFETY: the server hands in a value of this type, made by `Box::into_raw`.
     guarded((), || unsafe {
-        let moved = call!(RedisModule_DefragAlloc(context, *pointer));
-        if !moved.is_null() {
-            *pointer = moved;
+        let mut value = ManuallyDrop::new(Box::from_raw((*pointer).cast::<Value>()));
+        relocate(context, &mut value);
+        match &mut **value {
+            Value::Filter(StoredFilter::Small(small)) => relocate(context, small),
+            Value::Filter(StoredFilter::Large(large)) => relocate(context, large),
+            Value::Loading(_) | Value::RedisBloom(_) => {}
         }
+        *pointer = (&raw mut **value).cast();
     });
     0
+}
+
+/// # Safety
+///
+/// The context must be that of the call.
+unsafe fn relocate<T>(context: *mut RedisModuleDefragCtx, place: &mut Box<T>) {
+    // SAFETY: the caller's promise. The box was made by the server's allocator, and nobody else
+    // knows its address; like any value of Rust what is in it may be moved byte for byte. The old
+    // place is gone then, and is not freed again.
+    unsafe {
+        let moved = call!(RedisModule_DefragAlloc(context, (&raw mut **place).cast()));
+        if !moved.is_null() {
+            std::ptr::write(place, Box::from_raw(moved.cast()));
+        }
+    }
 }
 
 unsafe extern "C" fn free(pointer: *mut c_void) {

@@ -5,6 +5,7 @@
 //! its first 128 bytes. Filters whose items expire are passed on in the pieces that the library has
 //! for that, which are no file.
 
+use super::large::Large;
 use super::properties::{PROPERTIES_BYTES, Properties};
 use super::stored::StoredFilter;
 use super::table::Table;
@@ -57,8 +58,15 @@ impl Preamble {
     }
 }
 
-/// Chunks of a filter: at least two.
-pub(super) fn count(table: &Table) -> usize {
+/// Chunks of a filter: one if it is small, otherwise at least two.
+pub(super) fn count(stored: &StoredFilter) -> usize {
+    match stored {
+        StoredFilter::Small(_) => 1,
+        StoredFilter::Large(large) => count_of(large.table()),
+    }
+}
+
+fn count_of(table: &Table) -> usize {
     1 + (table.piece_count() - 1).div_ceil(PIECES)
 }
 
@@ -82,15 +90,16 @@ pub(crate) fn chunk_behind(value: &Value, position: u64) -> Option<(u64, Vec<u8>
 /// Chunk `number` of ours, from 1; `None` beyond the last.
 pub(super) fn own(value: &Value, number: usize) -> Option<Vec<u8>> {
     match value {
-        Value::Filter(stored) => chunk(stored, number),
+        Value::Filter(StoredFilter::Small(small)) => (number == 1).then(|| small.chunk()),
+        Value::Filter(StoredFilter::Large(large)) => chunk(large, number),
         Value::Loading(loading) => loading.chunks().get(number.checked_sub(1)?).cloned(),
         Value::RedisBloom(_) => None,
     }
 }
 
-fn chunk(stored: &StoredFilter, number: usize) -> Option<Vec<u8>> {
+fn chunk(stored: &Large, number: usize) -> Option<Vec<u8>> {
     let table = stored.table();
-    let chunks = count(table);
+    let chunks = count_of(table);
     match number {
         0 => None,
         1 => {

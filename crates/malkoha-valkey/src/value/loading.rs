@@ -16,6 +16,8 @@ pub(crate) struct Loading {
     preamble: Preamble,
     loader: Loader,
     taken: u64,
+    /// Kept chunks that the loader has yet to read, since it was begun anew.
+    unread: usize,
     /// Bytes that have come.
     bytes: u64,
     /// What the loader takes, as the server counts it.
@@ -46,7 +48,8 @@ impl Loading {
         let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
         let bytes = chunk.len() as u64;
         let (chunks, older) = (Vec::new(), None);
-        Ok(Self { preamble, loader, taken: 1, bytes, held, chunks, keeps: false, older })
+        let (taken, unread, keeps) = (1, 0, false);
+        Ok(Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older })
     }
 
     /// The same beside what RedisBloom had.
@@ -64,15 +67,45 @@ impl Loading {
     }
 
     /// Takes the next chunk; the filter if it was the last. A chunk that is refused has changed
-    /// nothing, unless chunks are not kept.
+    /// nothing, unless chunks are not kept, but those that came before must be
+    /// [read again](Self::catch_up) then.
     pub(crate) fn push(&mut self, chunk: Vec<u8>) -> Result<Option<StoredFilter>, Damaged> {
+        while self.catch_up() {}
+        let before = (self.taken, self.bytes);
         let outcome = self.take(&chunk);
         if outcome.is_err() {
-            self.rewind();
+            (self.taken, self.bytes) = before;
+            self.begin_anew();
         } else if self.keeps {
             self.chunks.push(chunk);
         }
         outcome
+    }
+
+    /// Reads one of the chunks that must be read again; answers whether there was any.
+    pub(crate) fn catch_up(&mut self) -> bool {
+        let number = self.chunks.len() - self.unread;
+        let Some(chunk) = self.chunks.get(number) else { return false };
+        let (loader, expires) = (&mut self.loader, self.preamble.expires);
+        let ((), held) = measure(|| {
+            let bytes = if number == 0 {
+                *loader = Loader::new(expires);
+                Preamble::split(chunk).expect("it was taken once").1
+            } else {
+                chunk
+            };
+            loader.push(bytes).expect("it was taken once");
+        });
+        self.held += held;
+        self.unread -= 1;
+        true
+    }
+
+    /// Lets a new loader read the kept chunks, since one is of no use after an error.
+    fn begin_anew(&mut self) {
+        let ((), held) = measure(|| self.loader = Loader::new(self.preamble.expires));
+        self.held += held;
+        self.unread = self.chunks.len();
     }
 
     fn take(&mut self, chunk: &[u8]) -> Result<Option<StoredFilter>, Damaged> {
@@ -97,13 +130,6 @@ impl Loading {
         Ok(Some(StoredFilter::of(table, properties, deleted, held).beside(self.older.take())))
     }
 
-    /// Back to what the kept chunks make: the loader is of no use after an error.
-    fn rewind(&mut self) {
-        if self.keeps {
-            *self = self.clone();
-        }
-    }
-
     /// Bytes that have come.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
@@ -123,11 +149,9 @@ impl Loading {
 
 impl Clone for Loading {
     fn clone(&self) -> Self {
-        let mut chunks = self.chunks.iter().cloned();
-        let first = chunks.next().expect("chunk 1 is kept");
-        let copy = Self::begin(first).expect("it was taken once");
-        let mut copy = copy.beside(self.older.clone());
-        chunks.try_for_each(|chunk| copy.push(chunk).map(drop)).expect("they were taken once");
-        copy
+        let Self { preamble, taken, bytes, keeps, ref chunks, ref older, .. } = *self;
+        let (loader, held) = measure(|| Loader::new(preamble.expires));
+        let (chunks, older, unread) = (chunks.clone(), older.clone(), chunks.len());
+        Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older }
     }
 }

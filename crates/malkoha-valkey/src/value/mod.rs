@@ -1,10 +1,12 @@
 //! What a key of ours holds.
 
 mod chunks;
+mod large;
 mod limits;
 mod loading;
 mod properties;
 mod redisbloom;
+mod small;
 pub(crate) mod stats;
 mod stored;
 mod table;
@@ -15,6 +17,7 @@ pub(crate) use chunks::{BESIDE, chunk_behind};
 pub(crate) use loading::Loading;
 pub(crate) use properties::{Expiry, Properties, parse_rate};
 pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADER_BYTES};
+pub(crate) use small::Small;
 pub(crate) use stored::{NotUnited, Refused, StoredFilter};
 pub(crate) use table::Table;
 
@@ -24,17 +27,16 @@ pub(crate) const ENCODING_VERSION: i32 = 1;
 const WITH_OLDER: u64 = 2;
 
 /// A key's value.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large one is the common one, and has a box already"
-)]
 pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.
     Loading(Box<Loading>),
     /// As RedisBloom had it, and nothing was added since.
-    RedisBloom(Chain),
+    RedisBloom(Box<Chain>),
 }
+
+// As small as can be: small filters are to be small.
+const _: () = assert!(size_of::<Value>() == 16);
 
 /// Bytes from outside that are no filter.
 #[derive(Debug)]
@@ -76,7 +78,7 @@ impl Value {
 
     pub(crate) fn write(&self, sink: &mut impl Sink) {
         let count = match self {
-            Self::Filter(filter) => chunks::count(filter.table()),
+            Self::Filter(filter) => chunks::count(filter),
             Self::Loading(loading) => loading.chunks().len(),
             Self::RedisBloom(chain) => return chain.write(sink),
         };
@@ -103,6 +105,9 @@ impl Value {
         let older = has_older.then(|| Chain::read(source, REDISBLOOM_VERSION)).transpose()?;
         let count = source.number()?;
         let first = source.bytes()?;
+        if Small::is_chunk(&first) && (whole, has_older, count) == (true, false, 1) {
+            return Small::from_chunk(&first).map(StoredFilter::Small).map(Self::Filter);
+        }
         let loading = if whole { Loading::begin_passing(&first)? } else { Loading::begin(first)? };
         let mut loading = loading.beside(older);
         let mut finished = None;
@@ -121,7 +126,7 @@ impl Value {
 
     /// What is in files and payloads of RedisBloom.
     pub(crate) fn read_redisbloom(source: &mut impl Source, version: i32) -> Result<Self, Damaged> {
-        Chain::read(source, version).map(Self::RedisBloom)
+        Chain::read(source, version).map(Box::new).map(Self::RedisBloom)
     }
 
     /// Bytes that it takes beside itself.
@@ -129,14 +134,14 @@ impl Value {
         match self {
             Self::Filter(filter) => filter.bytes(),
             Self::Loading(loading) => loading.held(),
-            Self::RedisBloom(chain) => chain.bytes(),
+            Self::RedisBloom(chain) => chain.bytes() + size_of::<Chain>() as u64,
         }
     }
 
     /// Allocations, about: what freeing the value costs.
     pub(crate) fn allocations(&self) -> usize {
         let own = match self {
-            Self::Filter(filter) => filter.table().segments() + 4,
+            Self::Filter(filter) => filter.allocations(),
             Self::Loading(loading) => 16 * loading.chunks().len(),
             Self::RedisBloom(_) => 0,
         };

@@ -79,15 +79,18 @@ impl Properties {
         self.expansion > 0
     }
 
-    /// An empty filter of these properties. Of many small ones most stay small, so that those that
-    /// may grow begin with less than their capacity.
+    /// Whether a filter begins with less than its capacity: of many small ones most stay small.
+    pub(super) fn begins_small(&self) -> bool {
+        self.grows() && (FIRST_ITEMS..=SMALL).contains(&self.capacity)
+    }
+
+    /// An empty filter of these properties.
     pub(crate) fn build(
         &self,
         expiry: Option<Expiry>,
         hasher: KeyHasher,
     ) -> Result<Table, BuildError> {
-        let begins_small = self.grows() && (FIRST_ITEMS..=SMALL).contains(&self.capacity);
-        let capacity = if begins_small { FIRST_ITEMS } else { self.capacity };
+        let capacity = if self.begins_small() { FIRST_ITEMS } else { self.capacity };
         #[expect(clippy::cast_precision_loss, reason = "small where they differ")]
         let begun = self.capacity as f64 / capacity as f64;
         let growth = if self.grows() { (self.growth * begun).min(MAX_GROWTH) } else { 1.0 };

@@ -1,118 +1,41 @@
-//! A filter and what belongs to it.
+//! A filter as a key holds it: a few items, or a table.
 
-use std::mem;
+use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
+use malkoha::{BuildError, KeyHasher, ReadError};
 
-use super::limits::{is_full, is_overfull};
+pub(crate) use super::large::{NotUnited, Refused};
+
+use super::large::Large;
 use super::properties::{Expiry, Properties};
 use super::redisbloom::Chain;
-use super::stats;
-use super::table::{Table, Unlike};
+use super::small::Small;
+use super::table::Table;
 use crate::ledger::measure;
 
-/// Why an item was not added. The filter is as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// It must not grow, and holds its capacity.
-    Full,
-    /// It takes as many bytes as a filter may.
-    AtLimit,
+/// A filter of either size.
+pub(crate) enum StoredFilter {
+    Small(Box<Small>),
+    Large(Box<Large>),
 }
 
-/// Why filters are not united.
-#[derive(Debug)]
-pub(crate) enum NotUnited {
-    /// All together are larger than a filter may be.
-    TooLarge,
-    /// Items of some of them stay, those of others expire.
-    Kinds,
-    Unlike(UnionError),
-}
+use StoredFilter::{Large as IsLarge, Small as IsSmall};
 
-impl From<Unlike> for NotUnited {
-    fn from(unlike: Unlike) -> Self {
-        match unlike {
-            Unlike::Kinds => Self::Kinds,
-            Unlike::Filters(error) => Self::Unlike(error),
+/// Runs one expression on either.
+macro_rules! either {
+    ($stored:expr, $filter:ident => $body:expr) => {
+        match $stored {
+            IsSmall($filter) => $body,
+            IsLarge($filter) => $body,
         }
-    }
-}
-
-/// Items that are added between two looks at the limit: few enough that a filter cannot run away.
-const BATCH: usize = 1024;
-
-/// How long a change that waits keeps others from borrowing the table, after each look whether it
-/// has been given back. Looks are a millisecond apart, or more where the server has much to do.
-const PRECEDENCE: Duration = Duration::from_millis(100);
-
-/// Where a filter has its table: its own, or one that others read beside the server too.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
-enum Place {
-    Own(Table),
-    /// None while it changes hands; and when a change last had to wait.
-    Lent(Option<Arc<Table>>, Option<Instant>),
-}
-
-impl Place {
-    fn get(&self) -> &Table {
-        match self {
-            Self::Own(table) => table,
-            Self::Lent(table, _) => table.as_ref().expect("it is somewhere"),
-        }
-    }
-
-    /// A table of its own: a copy, if it is lent still.
-    fn own(&mut self) -> &mut Table {
-        if let Self::Lent(table, _) = self {
-            let table = table.take().expect("it is somewhere");
-            *self = Self::Own(Arc::unwrap_or_clone(table));
-        }
-        match self {
-            Self::Own(table) => table,
-            Self::Lent(..) => unreachable!("it has just become its own"),
-        }
-    }
-
-    fn lend(&mut self) -> Arc<Table> {
-        let place = mem::replace(self, Self::Lent(None, None));
-        let table = match place {
-            Self::Own(table) => Arc::new(table),
-            Self::Lent(table, _) => table.expect("it is somewhere"),
-        };
-        *self = Self::Lent(Some(Arc::clone(&table)), None);
-        table
-    }
-
-    fn is_lent(&self) -> bool {
-        matches!(self, Self::Lent(Some(table), _) if Arc::strong_count(table) > 1)
-    }
-}
-
-/// A filter, its properties and its place in the statistics.
-#[derive(Debug)]
-pub(crate) struct StoredFilter {
-    table: Place,
-    properties: Properties,
-    /// Copies that were deleted in its life.
-    deleted: u64,
-    /// What its tables take, as the server counts it.
-    bytes: u64,
-    /// What was in before this filter was made, as RedisBloom had it.
-    older: Option<Box<Chain>>,
+    };
 }
 
 impl StoredFilter {
-    /// Of a filter whose tables take so many bytes.
+    /// Of a table that takes so many bytes.
     pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Self {
-        stats::FILTERS.add(1);
-        let table = Place::Own(table);
-        let mut stored = Self { table, properties, deleted, bytes: 0, older: None };
-        stored.grown_by(bytes);
-        stored
+        IsLarge(Large::of(table, properties, deleted, bytes))
     }
 
     /// An empty one.
@@ -122,165 +45,185 @@ impl StoredFilter {
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
         let (table, bytes) = measure(|| properties.build(expiry, hasher));
-        Ok(Self::of(table?, properties, 0, bytes))
+        let table = table?;
+        let small = Small::instead_of(&table, &properties, hasher);
+        Ok(small.map_or_else(|| Self::of(table, properties, 0, bytes), IsSmall))
     }
 
     /// That of a file of the library.
     pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
-        let (table, bytes) = measure(|| Table::open(file));
-        let table = table?;
-        let properties = Properties::of_file(&table);
-        Ok(Self::of(table, properties, 0, bytes))
+        Large::open(file).map(IsLarge)
     }
 
     /// The same with what RedisBloom had, if anything is left of it.
     pub(crate) fn beside(mut self, older: Option<Chain>) -> Self {
-        self.older = older.filter(|older| older.len() > 0).map(Box::new);
+        if let Some(older) = older {
+            self.large().beside(Some(older));
+        }
         self
+    }
+
+    /// The filter with a table, which it has from now on.
+    fn large(&mut self) -> &mut Large {
+        if let IsSmall(small) = self {
+            *self = IsLarge(small.to_large());
+        }
+        match self {
+            IsLarge(large) => large,
+            IsSmall(_) => unreachable!("it has just got a table"),
+        }
+    }
+
+    /// The filter with a table, if it has one.
+    fn as_large(&self) -> Option<&Large> {
+        match self {
+            IsLarge(large) => Some(large),
+            IsSmall(_) => None,
+        }
+    }
+
+    fn as_large_mut(&mut self) -> Option<&mut Large> {
+        match self {
+            IsLarge(large) => Some(large),
+            IsSmall(_) => None,
+        }
     }
 
     /// What RedisBloom had.
     pub(crate) fn older(&self) -> Option<&Chain> {
-        self.older.as_deref()
+        self.as_large()?.older()
     }
 
-    pub(crate) fn table(&self) -> &Table {
-        self.table.get()
+    /// Its table, or the one that a few items stand for.
+    pub(crate) fn table(&self) -> Cow<'_, Table> {
+        match self {
+            IsLarge(large) => Cow::Borrowed(large.table()),
+            IsSmall(small) => Cow::Owned(small.table()),
+        }
+    }
+
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        match self {
+            IsLarge(large) => large.table().hasher(),
+            IsSmall(small) => small.hasher(),
+        }
+    }
+
+    /// Whether its items expire.
+    pub(crate) fn expires(&self) -> bool {
+        self.as_large().is_some_and(|large| large.table().expiring().is_some())
     }
 
     /// Its table as it is now, for somebody who reads it beside the server.
     pub(crate) fn lend(&mut self) -> Arc<Table> {
-        self.table.lend()
+        match self {
+            IsLarge(large) => large.lend(),
+            IsSmall(small) => Arc::new(small.table()),
+        }
     }
 
     /// Whether somebody still reads the table, so that changing it would copy it.
     pub(crate) fn is_lent(&self) -> bool {
-        self.table.is_lent()
+        self.as_large().is_some_and(Large::is_lent)
     }
 
     /// Notes that a change waits until the table has been given back.
     pub(crate) fn wait_for_table(&mut self) {
-        if let Place::Lent(_, waited) = &mut self.table {
-            *waited = Some(Instant::now());
+        if let IsLarge(large) = self {
+            large.wait_for_table();
         }
     }
 
     /// Whether a change waits: who borrowed the table now could keep it waiting for ever.
     pub(crate) fn is_waited_for(&self) -> bool {
-        matches!(&self.table, Place::Lent(_, Some(at)) if at.elapsed() < PRECEDENCE)
+        self.as_large().is_some_and(Large::is_waited_for)
     }
 
     /// Whether it has this very table, which was lent, still.
     pub(crate) fn still_has(&self, table: &Arc<Table>) -> bool {
-        matches!(&self.table, Place::Lent(Some(lent), _) if Arc::ptr_eq(lent, table))
+        match self {
+            IsLarge(large) => large.still_has(table),
+            // It was made to be lent; tables of the same items in the same order are equal.
+            IsSmall(small) => {
+                small.len() == table.len(0) && small.table().to_bytes() == table.to_bytes()
+            }
+        }
     }
 
     /// The time that it must be told at `now` before it is changed, if its items expire and another
     /// step has begun since it was told the last one.
     pub(crate) fn step_begun(&self, now: u64) -> Option<u64> {
-        let filter = self.table().expiring().filter(|filter| filter.next_step() <= now)?;
-        Some(filter.step_start(now))
+        self.as_large()?.step_begun(now)
     }
 
     /// Lets it be this time, if it is not later yet.
     pub(crate) fn advance(&mut self, now: u64) {
-        self.table.own().advance(now);
+        if let Some(large) = self.as_large_mut() {
+            large.advance(now);
+        }
     }
 
-    pub(crate) const fn properties(&self) -> &Properties {
-        &self.properties
+    pub(crate) fn properties(&self) -> &Properties {
+        either!(self, filter => filter.properties())
     }
 
-    pub(crate) const fn deleted(&self) -> u64 {
-        self.deleted
+    /// Copies that were deleted in its life.
+    pub(crate) fn deleted(&self) -> u64 {
+        either!(self, filter => filter.deleted())
     }
 
-    /// What its tables take, as the server counts it; itself it lies in a [`Value`](super::Value).
+    /// What it takes, as the server counts it.
     pub(crate) fn bytes(&self) -> u64 {
-        let older =
-            self.older.as_ref().map_or(0, |older| older.bytes() + size_of::<Chain>() as u64);
-        self.bytes + older
+        either!(self, filter => filter.bytes())
     }
 
-    fn hash(&self, item: &[u8]) -> u64 {
-        self.table().hasher().hash_bytes(item)
-    }
-
-    fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
-        items.iter().map(|item| self.hash(item)).collect()
+    /// Allocations, about.
+    pub(super) fn allocations(&self) -> usize {
+        self.as_large().map_or(1, |large| large.table().segments() + 5)
     }
 
     /// Whether an item is in, at a time that matters where items expire.
     pub(crate) fn contains(&self, item: &[u8], now: u64) -> bool {
-        self.table().contains(self.hash(item), now) || self.is_older(item)
+        match self {
+            IsLarge(large) => large.contains(item, now),
+            IsSmall(small) => small.contains(item),
+        }
     }
 
     /// Which of the items are in.
     pub(crate) fn contains_all(&self, items: &[&[u8]], now: u64) -> Vec<bool> {
-        let mut found = vec![false; items.len()];
-        self.table().contains_all(&self.hashes(items), now, &mut found);
-        if self.older.is_some() {
-            for (found, item) in found.iter_mut().zip(items) {
-                *found = *found || self.is_older(item);
-            }
+        match self {
+            IsLarge(large) => large.contains_all(items, now),
+            IsSmall(small) => items.iter().map(|item| small.contains(item)).collect(),
         }
-        found
     }
 
     /// How many copies of an item are in.
     pub(crate) fn count(&self, item: &[u8], now: u64) -> u64 {
-        let older = self.older.as_ref().map_or(0, |older| older.count(item));
-        self.table().count(self.hash(item), now) + older
-    }
-
-    fn is_older(&self, item: &[u8]) -> bool {
-        self.older.as_ref().is_some_and(|older| older.contains(item))
-    }
-
-    /// Adds a copy of an item, unless the filter takes `max_bytes` already.
-    pub(crate) fn insert(&mut self, item: &[u8], max_bytes: u64) -> Result<(), Refused> {
-        self.insert_hash(self.hash(item), max_bytes)
-    }
-
-    fn insert_hash(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        let outcome = self.try_insert(hash, max_bytes);
-        match outcome {
-            Ok(()) => stats::ADDED.add(1),
-            Err(_) => stats::REFUSED.add(1),
+        match self {
+            IsLarge(large) => large.count(item, now),
+            IsSmall(small) => small.count(item),
         }
-        outcome
     }
 
-    /// As [`insert`](Self::insert), unless the item is in already; answers whether it was added.
-    pub(crate) fn insert_unique(&mut self, item: &[u8], max_bytes: u64) -> Result<bool, Refused> {
-        if self.is_older(item) {
-            return Ok(false);
+    /// Adds a copy of an item, or one that is not in already, unless the filter takes `max_bytes`;
+    /// answers whether it was added.
+    pub(crate) fn insert(
+        &mut self,
+        item: &[u8],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if let IsSmall(small) = self
+            && let Some(added) = small.insert(item, absent_only)
+        {
+            return Ok(added);
         }
-        self.insert_unique_hash(self.hash(item), max_bytes)
-    }
-
-    fn insert_unique_hash(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
-        if self.table().has_copy(hash) {
-            return Ok(false);
-        }
-        self.insert_hash(hash, max_bytes).map(|()| true)
-    }
-
-    fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        self.may_take(hash, max_bytes)?;
-        let table = self.table.own();
-        let (inserted, bytes) = measure(|| table.insert(hash));
-        self.grown_by(bytes);
-        inserted.map_err(|_| Refused::Full)
-    }
-
-    fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        if is_full(self.table(), &self.properties, hash) {
-            Err(Refused::Full)
-        } else if self.bytes() >= max_bytes {
-            Err(Refused::AtLimit)
+        let large = self.large();
+        if absent_only {
+            large.insert_unique(item, max_bytes)
         } else {
-            Ok(())
+            large.insert(item, max_bytes).map(|()| true)
         }
     }
 
@@ -291,88 +234,29 @@ impl StoredFilter {
         absent_only: bool,
         max_bytes: u64,
     ) -> Vec<Result<bool, Refused>> {
-        if absent_only && self.older.is_some() {
-            return items.iter().map(|item| self.insert_unique(item, max_bytes)).collect();
+        let mut outcomes = Vec::new();
+        if let IsSmall(small) = self {
+            outcomes.extend(items.iter().map_while(|item| small.insert(item, absent_only)).map(Ok));
         }
-        let hashes = &self.hashes(items);
-        let mut outcomes = Vec::with_capacity(hashes.len());
-        let mut new = [false; BATCH];
-        for batch in hashes.chunks(BATCH) {
-            let looks_first = absent_only && self.table().expiring().is_some();
-            if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
-                // Each of them may be refused, or must not tidy up: see `has_none`.
-                outcomes.extend(batch.iter().map(|&hash| match absent_only {
-                    true => self.insert_unique_hash(hash, max_bytes),
-                    false => self.insert_hash(hash, max_bytes).map(|()| true),
-                }));
-                continue;
-            }
-            let new = &mut new[..batch.len()];
-            new.fill(true);
-            let table = self.table.own();
-            let (refused, bytes) = measure(|| match absent_only {
-                true => table.insert_all_absent(batch, new).is_err(),
-                false => table.insert_all(batch).is_err(),
-            });
-            debug_assert!(!refused, "one that grows refuses nothing");
-            self.grown_by(bytes);
-            stats::ADDED.add(new.iter().filter(|&&new| new).count() as u64);
-            outcomes.extend(new.iter().map(|&new| Ok(new)));
+        let left = &items[outcomes.len()..];
+        if outcomes.is_empty() || !left.is_empty() {
+            outcomes.extend(self.large().insert_all(left, absent_only, max_bytes));
         }
         outcomes
     }
 
-    /// Whether items expire and this one is not in. Then deleting it would tidy up here, but not on
-    /// replicas, who are not told of what changed nothing.
-    fn has_none(&self, hash: u64) -> bool {
-        self.table().expiring().is_some_and(|filter| !filter.contains_hash(hash))
-    }
-
-    /// Deletes a copy of an item; answers whether it was there. Where both parts seem to have it,
-    /// one of them may have another item that looks like it, which must not be lost: both stay.
+    /// Deletes a copy of an item; answers whether it was there.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
-        let hash = self.hash(item);
-        if self.has_none(hash) {
-            return false;
-        }
-        // With what RedisBloom had no items expire, and time makes no difference.
-        if self.is_older(item) && self.table().contains(hash, 0) {
-            self.removed(1);
-            return true;
-        }
-        let table = self.table.own();
-        let (removed, bytes) = measure(|| table.remove(hash));
-        self.grown_by(bytes);
-        self.removed(u64::from(removed));
-        removed || self.remove_older(item)
-    }
-
-    fn remove_older(&mut self, item: &[u8]) -> bool {
-        let removed = self.older.as_mut().is_some_and(|older| older.remove(item));
-        self.deleted = self.deleted.saturating_add(removed.into());
-        self.older.take_if(|older| older.len() == 0);
-        removed
+        let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
+        removed.unwrap_or_else(|| self.large().remove(item))
     }
 
     /// Deletes a copy of each item; answers which were there.
     pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
-        // Each that is not in must not tidy up: see `has_none`.
-        if self.older.is_some() || self.table().expiring().is_some() {
-            return items.iter().map(|item| self.remove(item)).collect();
+        match self {
+            IsLarge(large) => large.remove_all(items),
+            IsSmall(_) => items.iter().map(|item| self.remove(item)).collect(),
         }
-        let hashes = &self.hashes(items);
-        let mut removed = vec![false; hashes.len()];
-        let table = self.table.own();
-        let ((), bytes) = measure(|| table.remove_all(hashes, &mut removed));
-        self.grown_by(bytes);
-        self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
-        removed
-    }
-
-    fn removed(&mut self, copies: u64) {
-        // A dump may say anything of what was before.
-        self.deleted = self.deleted.saturating_add(copies);
-        stats::DELETED.add(copies);
     }
 
     /// A filter of these properties that has all that is in these tables, unless it would take more
@@ -383,77 +267,33 @@ impl StoredFilter {
         tables: &[Arc<Table>],
         max_bytes: u64,
     ) -> Result<Self, NotUnited> {
-        let (united, bytes) = measure(|| {
-            let (first, others) = tables.split_first().ok_or(NotUnited::Kinds)?;
-            let mut united = Table::clone(first);
-            others.iter().try_for_each(|other| {
-                united.unite(other)?;
-                let fits = united.size_in_bytes() <= max_bytes;
-                fits.then_some(()).ok_or(NotUnited::TooLarge)
-            })?;
-            Ok::<_, NotUnited>(united)
-        });
-        let united = Self::of(united?, properties, deleted, bytes);
-        stats::ADDED.add(tables.iter().skip(1).map(|other| other.len(0)).sum());
-        Ok(united)
+        Large::union(properties, deleted, tables, max_bytes).map(IsLarge)
     }
 
     /// A filter of these properties with what lives of a table.
     pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
-        let (table, bytes) = measure(|| {
-            let mut table = table.clone();
-            table.sweep();
-            table
-        });
-        Self::of(table, properties, deleted, bytes)
+        IsLarge(Large::swept(properties, deleted, table))
     }
 
     /// Whether it holds more than it may.
     pub(crate) fn is_overfull(&self) -> bool {
-        is_overfull(self.table(), &self.properties)
+        self.as_large().is_some_and(Large::is_overfull)
     }
 
     /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
     pub(crate) fn compact(&mut self) {
-        if let Some(older) = &mut self.older {
-            older.compact();
-        }
-        // One that never had slots for what it was asked for has nothing to give back: what a dump
-        // says of that may be anything.
-        let (table, properties) = (self.table.own(), self.properties);
-        let Table::Lasting(filter) = table else { return };
-        if !filter.is_empty() || 4 * filter.buckets() < properties.capacity {
-            return;
-        }
-        let hasher = filter.hasher();
-        let ((), bytes) = measure(|| {
-            // Not for one from a file, of which nobody knows what was asked.
-            if let Ok(fresh) = properties.build(None, hasher) {
-                *table = fresh;
-            }
-        });
-        self.grown_by(bytes);
-    }
-
-    fn grown_by(&mut self, bytes: i64) {
-        if bytes != 0 {
-            self.bytes = self.bytes.saturating_add_signed(bytes);
-            stats::BYTES.add(bytes.cast_unsigned());
+        if let Some(large) = self.as_large_mut() {
+            large.compact();
         }
     }
 }
 
 impl Clone for StoredFilter {
     fn clone(&self) -> Self {
-        let (table, bytes) = measure(|| self.table().clone());
-        Self::of(table, self.properties, self.deleted, bytes).beside(self.older().cloned())
-    }
-}
-
-impl Drop for StoredFilter {
-    fn drop(&mut self) {
-        stats::FILTERS.subtract(1);
-        stats::BYTES.subtract(self.bytes);
+        match self {
+            IsLarge(large) => IsLarge(large.copy()),
+            IsSmall(small) => IsSmall(small.copy()),
+        }
     }
 }
 
@@ -474,7 +314,7 @@ mod tests {
         let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
         let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
         for item in &items {
-            stored.insert_unique(item, u64::MAX).unwrap();
+            stored.insert(item, true, u64::MAX).unwrap();
         }
         let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
         assert_eq!(lost, 0);
