@@ -1,7 +1,9 @@
 """Real servers for measurements, and commands sent as fast as a socket takes them."""
 
 import os
+import re
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests"))
@@ -44,3 +46,36 @@ def microseconds(client, command):
 def processor_seconds(client):
     cpu = client.info("cpu")
     return cpu["used_cpu_user"] + cpu["used_cpu_sys"]
+
+
+class Turns:
+    """The turns of a server's main thread, from one wait for events to the next, by strace: the
+    longest of them is what other clients wait for at most."""
+
+    def __init__(self, server):
+        self.file = os.path.join(server.directory, "turns")
+        words = ["strace", "-f", "--seccomp-bpf", "-p", str(server.process.pid), "-ttt", "-T"]
+        self.process = subprocess.Popen(
+            [*FIRST, *words, "-e", "trace=epoll_wait", "-o", self.file],
+            stderr=subprocess.PIPE, text=True)
+        self.main = str(server.process.pid)
+        # It says so when it has taken hold of the server.
+        self.process.stderr.readline()
+
+    def longest(self, since):
+        """Milliseconds of the longest turn that ended after this time; all so far."""
+        longest, awake = 0.0, None
+        with open(self.file) as file:
+            for line in file:
+                match = re.match(rf"{self.main}\s+([\d.]+) epoll_wait.*<([\d.]+)>", line)
+                if match is None:
+                    continue
+                begun, waited = map(float, match.groups())
+                if awake is not None and begun > since:
+                    longest = max(longest, begun - awake)
+                awake = begun + waited
+        return longest * 1000
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()

@@ -1,7 +1,8 @@
 """What others wait for while one client sends commands that take long: a million items at a time up
 to ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own
-time, the longest time that another client waited for a PING beside it, the longest piece of work
-that the server's latency monitor saw, and the processor time of the server's main thread.
+time, the longest time that another client waited for a PING beside it, the longest turn of the
+server's main thread from one wait for events to the next (by strace), the longest piece of work that
+the server's latency monitor saw, and the processor time of the main thread.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/long.py
 
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 
-from common import FIRST, KINDS, Server
+from common import FIRST, KINDS, Server, Turns
 
 MILLION = int(os.environ.get("MALKOHA_MILLION", "1000000"))
 MILLIONS = 10
@@ -57,28 +58,31 @@ def main_thread_seconds(server):
 def main():
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["server", "command", "seconds", "main_thread_seconds", "pings", "pings_over_2_ms",
-                    "longest_ping_ms", "longest_piece_ms", "longest_call_us", "load_average"])
+                    "longest_ping_ms", "longest_turn_ms", "longest_piece_ms", "longest_call_us", "load_average"])
     for kind in KINDS:
         with Server(kind, "--latency-monitor-threshold", "1", "--proto-max-bulk-len", "2gb",
                     "--client-query-buffer-limit", "2gb", first=FIRST) as server:
             client, other, waits = server.client(protocol=2), server.client(), Waits(server)
+            turns = Turns(server)
 
             def measured(what, *words, times=1):
                 packed = client.connection_pool.get_connection()
                 command = packed.pack_command(*words) if words else None
                 other.execute_command("LATENCY", "RESET")
                 other.config_resetstat()
-                before, begun = main_thread_seconds(server), time.perf_counter()
+                before, begun, at = main_thread_seconds(server), time.perf_counter(), time.time()
                 with waits:
                     packed.send_packed_command(command)
                     reply = packed.read_response()
                 took, used = time.perf_counter() - begun, main_thread_seconds(server) - before
                 client.connection_pool.release(packed)
+                # The turn in which the command's arguments were freed is over by then.
+                time.sleep(0.05)
                 pieces = [one[3] for one in other.execute_command("LATENCY", "LATEST")
                           if one[0] == b"cf-piece"]
                 stats = other.info("commandstats").get(f"cmdstat_{str(words[0]).lower()}", {})
                 table.writerow([kind, what, f"{took:.3f}", f"{used:.2f}", waits.pings, waits.over,
-                                f"{waits.longest * 1000:.2f}", max(pieces, default="below 1"),
+                                f"{waits.longest * 1000:.2f}", f"{turns.longest(at):.2f}", max(pieces, default="below 1"),
                                 f"{stats.get('usec_per_call', 0):.0f}", f"{os.getloadavg()[0]:.1f}"])
                 sys.stdout.flush()
                 return reply
@@ -113,6 +117,7 @@ def main():
             measured("CF.COMPACT when all have expired", "CF.COMPACT", "short")
             measured("DEL of ten million", "DEL", "loaded")
             measured("DEL of eleven million", "DEL", "g")
+            turns.stop()
 
 
 main()

@@ -1,6 +1,7 @@
 """CF.* of this module beside RedisBloom's own on servers of one build, by turns: 20 clients, one
 command in flight and 50; requests per second, the server's processor time per command, p50, p99 and
-the longest wait. As CSV.
+the longest wait. As CSV. Items are drawn from MALKOHA_RANGE numbers (default: a million, so that many
+are added more than once).
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so REDISBLOOM_MODULE=redisbloom.so \\
     python crates/malkoha-valkey/bench/versus.py
@@ -16,6 +17,7 @@ from common import FIRST, Server
 REDISBLOOM = os.environ["REDISBLOOM_MODULE"]
 SHARE = int(os.environ.get("MALKOHA_SHARE", "1"))
 ROUNDS = int(os.environ.get("MALKOHA_ROUNDS", "3"))
+RANGE = os.environ.get("MALKOHA_RANGE", "1000000")
 ITEM = "__rand_int__"
 # Requests with 50 in flight; with one, a tenth.
 COMMANDS = {
@@ -55,7 +57,7 @@ def main():
                         client = server.client()
                         client.config_resetstat()
                         done = subprocess.run(
-                            ["redis-benchmark", "-p", str(server.port), "-c", "20", "-r", "1000000",
+                            ["redis-benchmark", "-p", str(server.port), "-c", "20", "-r", RANGE,
                              "-n", str(requests), "-P", str(pipeline), "--csv", *words],
                             capture_output=True, text=True, check=True)
                         figures = list(csv.reader(done.stdout.splitlines()))[-1]
