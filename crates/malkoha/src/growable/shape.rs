@@ -29,8 +29,9 @@ const START_LOAD: f64 = 0.958;
 /// Searches get longer and longer there.
 const FULL_64THS: u64 = 61;
 /// The same of a segment that grows in small steps, and so is nearly full at all times: searches
-/// are half of the work of its inserts at 59, and more than that at 60.
-const GROUPED_FULL_64THS: u64 = 59;
+/// are half of the work of its inserts at 59, and more than that at 60. The steps are larger where
+/// segments fill an allocator's sizes.
+const GROUPED_FULL_64THS: u64 = if cfg!(feature = "allocator-sizes") { FULL_64THS } else { 59 };
 /// The same until the filter holds its capacity, for which there should be no growth.
 const FIRST_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
