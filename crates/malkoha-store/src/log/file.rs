@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::cold::Cold;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::key::Key;
 use super::record::{Head, Record};
@@ -42,6 +43,8 @@ pub(crate) struct LogFile {
     /// What is durable, all earlier files included.
     durable: AtomicU64,
     pub(super) usage: Usage,
+    /// Of long records.
+    cold: Cold,
     /// Whether something in it could not be read when it was to be rewritten.
     unreadable: AtomicBool,
 }
@@ -60,6 +63,7 @@ impl LogFile {
             end: AtomicU64::new(HEADER_BYTES as u64),
             durable: AtomicU64::new(0),
             usage: Usage::default(),
+            cold: Cold::default(),
             unreadable: AtomicBool::new(false),
         })
     }
@@ -315,18 +319,20 @@ impl LogFile {
     #[inline(always)]
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
-        self.read_ahead(offset);
-        self.try_record(offset).ok_or_else(|| self.no_record(offset))
+        let long = self.head(offset).map(|head| head.shape.bytes()).filter(|bytes| *bytes >= LONG);
+        let record = match long {
+            Some(bytes) => self.long_record(offset, bytes),
+            None => self.try_record(offset),
+        };
+        record.ok_or_else(|| self.no_record(offset))
     }
 
-    /// Lets the system read a long record at once: page by page it would wait for each.
-    #[inline(always)]
-    fn read_ahead(&self, offset: u64) {
-        if let Some(head) = self.head(offset)
-            && head.shape.bytes() >= LONG
-        {
-            self.will_need(offset, head.shape.bytes());
-        }
+    /// Where long records are not in memory, the system reads one at once: page by page it would wait
+    /// for each.
+    #[inline(never)]
+    fn long_record(&self, offset: u64, bytes: u64) -> Option<Record<'_>> {
+        let ask = || self.will_need(offset, bytes);
+        self.cold.read(to_usize(bytes / PAGE), ask, || self.try_record(offset))
     }
 
     /// The value of a record at an offset of this file.
@@ -440,7 +446,7 @@ pub(crate) fn lost(name: &str, offset: u64) -> Error {
 
 /// Room for the seal that a file must always have.
 const SEAL_ROOM: u64 = super::record::HEAD as u64;
-/// Bytes of a record that is worth a system call.
-const LONG: u64 = 4 * PAGE;
+/// Bytes of a record that is worth some system calls.
+const LONG: u64 = 16 * PAGE;
 /// What file lengths are rounded to.
 const PAGE: u64 = 4096;

@@ -8,6 +8,7 @@
 //! `docs/STORE.md` specifies every byte.
 
 mod checksum;
+mod cold;
 mod commit;
 mod expiring;
 mod file;
@@ -22,6 +23,7 @@ mod table;
 mod usage;
 mod writer;
 
+pub(crate) use cold::Cold;
 pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LogFile, file_name, lost, parse_name};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::cold::STRETCH;
 use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
@@ -13,6 +12,8 @@ use crate::log::{FileTable, Key};
 const CHUNK: usize = 2048;
 /// Records on their way at a time.
 const AHEAD: usize = 32;
+/// Keys whose records are asked for at a time, where they are not in memory.
+const STRETCH: usize = 256;
 /// No location.
 const NONE: u64 = u64::MAX;
 
@@ -72,8 +73,9 @@ impl Inner {
             };
             for begin in (0..keys.len()).step_by(STRETCH) {
                 let mut stretch = begin..keys.len().min(begin + STRETCH);
-                let locations = found.first[stretch.clone()].iter().copied();
-                self.cold.read(table, locations, || stretch.try_for_each(&mut read))?;
+                let locations = &found.first[stretch.clone()];
+                let ask = || locations.iter().for_each(|&location| table.will_need(location));
+                self.cold.read(locations.len(), ask, || stretch.try_for_each(&mut read))?;
             }
         }
         Ok(())

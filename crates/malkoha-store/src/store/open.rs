@@ -9,12 +9,11 @@ use arc_swap::ArcSwap;
 use malkoha::KeyHasher;
 use parking_lot::{Mutex, RwLock};
 
-use super::cold::Cold;
 use super::tables::Tables;
 use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
+use crate::log::{Cold, Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
