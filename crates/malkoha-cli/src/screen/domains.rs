@@ -121,7 +121,8 @@ fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
 /// An international name in ASCII.
 fn international(text: &[u8]) -> Option<Vec<u8>> {
     let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
-    Some(name.trim_end_matches('.').as_bytes().to_vec())
+    let name = name.trim_end_matches('.').as_bytes();
+    is_name(name).then(|| name.to_vec())
 }
 
 /// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.`
@@ -241,6 +242,15 @@ mod tests {
         let understood =
             names(line.as_bytes(), |name| all.push(String::from_utf8(name.to_vec()).unwrap()));
         (understood, all)
+    }
+
+    /// International ones are names if they are in ASCII.
+    #[test]
+    fn what_is_a_name() {
+        for text in ["a*.example", "\u{e9}*.example", "a;b.example", "a\u{ff1b}b.example", "a b"] {
+            assert_eq!(normal(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(normal(" \u{ff21}b\u{3002}Example. ".as_bytes()).unwrap(), &b"ab.example"[..]);
     }
 
     #[test]
