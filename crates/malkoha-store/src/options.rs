@@ -12,8 +12,8 @@ pub enum Durability {
     /// Before the call returns. Threads that write at the same time share one sync. A crash of the
     /// machine loses nothing that was answered.
     Always,
-    /// At most this much later, which is more than no time, by a thread of the store. A crash of the machine can lose the
-    /// writes of that time: always the latest ones, never some in the middle.
+    /// At most this much later, which is more than no time, by a thread of the store. A crash of the
+    /// machine can lose the writes of that time: always the latest ones, never some in the middle.
     Every(Duration),
     /// When the system writes back, which is some 30 seconds later as a rule, or at
     /// [`sync`](crate::Store::sync), [`checkpoint`](crate::Store::checkpoint) and closing. A crash

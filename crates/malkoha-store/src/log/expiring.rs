@@ -53,7 +53,7 @@ impl Expiring {
     pub(crate) fn end(&mut self, now: u64) -> u64 {
         let later = self.ends.split_off(&now.saturating_add(1));
         let ended = mem::replace(&mut self.ends, later);
-        self.past = ended.last_key_value().map_or(self.past, |(&end, _)| end);
+        self.past = ended.last_key_value().map_or(0, |(&end, _)| end).max(self.past);
         ended.into_values().sum()
     }
 
@@ -104,6 +104,17 @@ impl Expiring {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A clock that went back: what counts as dead does not live again.
+    #[test]
+    fn what_ended_stays_so() {
+        let mut expiring = Expiring { past: 1 << 20, ..Expiring::default() };
+        let mut earlier = Expiring::default();
+        assert!(earlier.add(1 << 10, 8));
+        expiring.merge(&earlier);
+        assert_eq!(expiring.end(1 << 20), 8);
+        assert!(!expiring.remove(1 << 19, 8) && !expiring.add(1 << 20, 8));
+    }
 
     /// Whatever the order, each byte is told once: as ended, or as removed before.
     #[test]

@@ -46,7 +46,11 @@ impl Store {
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
-        self.sweep_removed()?;
+        // What it could not read, files that can be read need not wait for.
+        let swept = match self.sweep_removed() {
+            Err(error) if !error.is_unreadable() => return Err(error),
+            swept => swept,
+        };
         let mut maintained = self.inner.maintenance();
         // The last file too, if it has something to give: tombstones, if all before it go.
         let others = self.inner.files.load().files().len().saturating_sub(1);
@@ -68,7 +72,7 @@ impl Store {
         let writer = self.inner.writer()?;
         let trimmed = writer.tail().map_or(Ok(()), |tail| tail.trim());
         self.inner.space.note(&self.inner.files.load(), &writer);
-        trimmed
+        trimmed.and(swept)
     }
 }
 

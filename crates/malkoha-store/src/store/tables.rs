@@ -206,8 +206,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and if a record of the log cannot be read. Unless it was the first
-    /// write that failed, the table is gone nevertheless, and only its space is not.
+    /// As [`put`](Self::put), and if a record of the log cannot be read: all that can be read is
+    /// deleted, and a table of this name made again after a [repair](Self::repair). Unless it was the
+    /// first write that failed, the table is gone nevertheless, and only its space is not.
     pub fn remove_table(&self, name: &str) -> Result<bool> {
         let _one_at_a_time = self.inner.listing.lock();
         let before = self.inner.tables.load_full();
@@ -240,8 +241,16 @@ impl Store {
         drop(self.inner.turn()?);
         let snapshot = self.snapshot();
         let (mut found, mut bytes): (Vec<Key<'_>>, _) = (Vec::new(), 0);
+        let mut failed = None;
         for record in snapshot.records(|number| tables.is_removed(number)) {
-            let key = record?.record.key;
+            let key = match record {
+                Ok(record) => record.record.key,
+                // It may be of a removed table: all others of it go, and the table stays removed.
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    continue;
+                }
+            };
             bytes += key.name.len() + 20;
             found.push(key);
             if bytes >= TOGETHER {
@@ -250,6 +259,9 @@ impl Store {
             }
         }
         self.delete_all(&found)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         let tables = tables.without_removed();
         self.write_list(&tables)?;
         self.inner.tables.store(Arc::new(tables));

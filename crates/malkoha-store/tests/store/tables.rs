@@ -199,3 +199,34 @@ fn a_removal_that_a_crash_ended_is_made_up_for() {
     }
     assert!(whole > 0 && none > 0, "{whole} {none}");
 }
+
+/// A record that is damaged, of whatever key, keeps no other of a removed table.
+#[test]
+fn a_removal_gives_back_what_can_be_read() {
+    let dir = Dir::new();
+    let options = options().file_bytes(1 << 16);
+    let store = Store::open(dir.path(), &options).unwrap();
+    store.put(b"damaged", &[b'd'; 60]).unwrap();
+    for n in 0..3000 {
+        store.table("gone").unwrap().put(&key(n), &[b'v'; 60]).unwrap();
+    }
+    store.close().unwrap();
+    let first = &dir.logs()[0];
+    let mut bytes = std::fs::read(first).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"damaged").unwrap();
+    bytes[at + 20] ^= 1;
+    std::fs::write(first, bytes).unwrap();
+    let store = Store::open(dir.path(), &options).unwrap();
+    assert!(store.remove_table("gone").unwrap_err().is_damage());
+    assert!(store.tables().is_empty());
+    assert_eq!(store.len(), 1);
+    assert!(store.compact().unwrap_err().is_damage());
+    let stats = store.stats();
+    assert!(stats.log_bytes - stats.tombstone_bytes < 1 << 17, "{stats:?}");
+    store.close().unwrap();
+    Store::repair(dir.path()).unwrap();
+    let store = dir.open();
+    assert_has(&store, "gone", &Contents::new());
+    store.compact().unwrap();
+    assert_eq!((store.len(), store.get(b"damaged").unwrap()), (0, None));
+}
