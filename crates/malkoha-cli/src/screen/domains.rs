@@ -47,11 +47,14 @@ impl Domains {
                 others.push(number);
             }
         }
+        let mut told = None;
         for suffix in asked {
             let number = suffix.number as usize;
-            let before = &texts[number][..suffix.start as usize];
-            // Only now it matters whether the rest is of a name at all.
-            found[number] |= self.place(suffix, texts[number]).is_some() && is_name(before);
+            // Only now it matters whether the rest is of a name at all: for all suffixes the same.
+            if told != Some(number) && self.place(suffix, texts[number]).is_some() {
+                found[number] |= is_name(&texts[number][..suffix.start as usize]);
+                told = Some(number);
+            }
         }
         others
     }

@@ -76,7 +76,8 @@ impl Suffixes {
     #[inline(always)]
     fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) -> bool {
         // The lowest bit of `left` is that of the labels of the suffix that comes next.
-        let (mut hash, mut end, mut left) = (self.keys[0], name.len(), depths >> 1);
+        let fewer = |left: u64| left >> 1 | left & MORE;
+        let (mut hash, mut end, mut left) = (self.keys[0], name.len(), fewer(depths));
         let mut of_word = |word: u64, hash: u64, end: usize, left: &mut u64| {
             let mut dots = equal(word, b'.');
             while dots != 0 {
@@ -86,7 +87,7 @@ impl Suffixes {
                 if *left & 1 != 0 {
                     each(self.mix(hash ^ behind), end + last as usize / 8 + 1 - CHUNK);
                 }
-                *left = *left >> 1 | *left & MORE;
+                *left = fewer(*left);
                 dots ^= 1 << last;
             }
         };
@@ -180,6 +181,21 @@ mod tests {
         for (dot, _) in name.iter().enumerate().filter(|&(_, &byte)| byte == b'.') {
             assert_eq!(hash_of(name, dot + 1), hash_of(&name[dot + 1..], 0));
             assert_ne!(hash_of(name, dot + 1), hash_of(&name[dot..], 0));
+        }
+    }
+
+    /// A name of any number of labels has a hash, and is found alone and behind others.
+    #[test]
+    fn names_of_many_labels() {
+        for labels in [1, 2, 61, 62, 63, 64, 65, 127, 1000] {
+            let (mut all, name) = (Suffixes::of(1), vec!["ab"; labels].join("."));
+            let hash = all.add(name.as_bytes());
+            for start in [0, 3, 300] {
+                let mut asked = Vec::new();
+                all.ask(0, format!("{}{name}", "w.".repeat(start)).as_bytes(), &mut asked);
+                let found = |it: &Suffix| (it.start as usize, it.hash) == (2 * start, hash);
+                assert!(asked.iter().any(found), "{labels} labels behind {start}");
+            }
         }
     }
 

@@ -74,6 +74,20 @@ fn tables_are_apart() {
 }
 
 #[test]
+fn names_of_tables_may_be_odd_but_not_empty() {
+    let dir = Dir::new();
+    dir.shell("$MALKOHA store put s koel 1 --table \"$(printf 'a\\nb\\033[31m')\"").prints("");
+    dir.run("store tables s").prints("a\\nb\\033[31m\n");
+    dir.run("store tables s --json").prints("{\"tables\":[\"a\\nb\\u001b[31m\"]}\n");
+    for name in [String::new(), "n".repeat(256)] {
+        let run = dir.run(&format!("store put none koel 1 --table={name}"));
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("has 1 to 255 bytes"), "{}", run.stderr);
+    }
+    assert_eq!(dir.names(), ["s"]);
+}
+
+#[test]
 fn values_are_compressed_if_asked_for() {
     let dir = Dir::new();
     let value = "malkoha, koel, coucal; ".repeat(4000);

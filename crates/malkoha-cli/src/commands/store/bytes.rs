@@ -57,7 +57,7 @@ impl KeyArgs {
 pub(super) struct TableArg {
     /// Keys of this table, apart from those of others and of the store itself; 'put' and 'load' make
     /// it if it is not there
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name_of_table)]
     pub(super) table: Option<String>,
 }
 
@@ -68,6 +68,14 @@ impl TableArg {
             Some(name) if make || store.tables().contains(name) => store.table(name),
             Some(name) => Err(Error::NoTable(name.clone())),
         }
+    }
+}
+
+/// A name that a table can have, before a store is made for one that it cannot.
+fn name_of_table(text: &str) -> Result<String, &'static str> {
+    match text.len() {
+        1..=255 => Ok(text.to_owned()),
+        _ => Err("the name of a table has 1 to 255 bytes"),
     }
 }
 

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
+use super::bytes::escaped;
 use super::{Place, print_line};
 use crate::failure::Outcome;
 use crate::screen::print_record;
@@ -27,7 +28,10 @@ pub(super) struct Tables {
 const AFTER_HELP: &str = "\
 A table has keys of its own; 'put --table' and 'load --table' make it. To remove
 one reads the whole store and writes a mark for each of its keys; 'compact' then
-gives the space back.";
+gives the space back.
+
+In lines, control characters of names are written as 'ls' writes them; with
+--json names are exact.";
 
 impl Tables {
     pub(super) fn run(&self) -> Result<Outcome> {
@@ -44,7 +48,7 @@ impl Tables {
         if self.json {
             print_record(&json!({ "tables": tables }))?;
         } else {
-            tables.iter().try_for_each(|name| print_line(name))?;
+            tables.iter().try_for_each(|name| print_line(&escaped(name.as_bytes())))?;
         }
         Ok(Outcome::found_if(!tables.is_empty()))
     }
