@@ -1,9 +1,10 @@
 //! Tables of one store: apart from each other in all that is read, together in all that is written.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use malkoha_store::{Batch, Error, Store, Swap, Table};
+use malkoha_store::{Batch, Durability, Error, Store, Swap, Table, TableSnapshot};
 
 use crate::simulated::Simulated;
 use crate::support::{Contents, Dir, assert_holds, key, options};
@@ -229,4 +230,49 @@ fn a_removal_gives_back_what_can_be_read() {
     assert_has(&store, "gone", &Contents::new());
     store.compact().unwrap();
     assert_eq!((store.len(), store.get(b"damaged").unwrap()), (0, None));
+}
+
+/// Who writes while a table is removed leaves nothing in it, whenever that is.
+#[test]
+fn nothing_is_written_to_a_table_behind_its_removal() {
+    for durability in [Durability::System, Durability::Always] {
+        let dir = Dir::new();
+        let options = options().durability(durability).file_bytes(1 << 16);
+        let store = Store::open(dir.path(), &options).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let (store, done) = (&store, &done);
+                scope.spawn(move || {
+                    for n in (0..20_000).take_while(|_| !done.load(Ordering::Relaxed)) {
+                        let mut batch = Batch::new();
+                        batch.put(&key(n % 10 + 100), b"main").unwrap();
+                        batch.within("t").put(&key(thread), b"late").unwrap();
+                        let snapshot = store.snapshot();
+                        let read = |table: TableSnapshot<'_>| {
+                            table.iter().try_for_each(|entry| entry.map(drop))
+                        };
+                        let written = match n % 2 {
+                            0 => store.apply(&batch),
+                            _ => snapshot.table("t").map_or(Ok(()), read),
+                        };
+                        match written {
+                            Ok(()) | Err(Error::NoTable(_) | Error::TableRemoved) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                });
+            }
+            for _ in 0..20 {
+                let table = store.table("t").unwrap();
+                for n in 0..50 {
+                    table.put(&key(n), &[b'v'; 100]).unwrap();
+                }
+                assert!(store.remove_table("t").unwrap());
+                assert!(store.len() <= 10, "{}", store.len());
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert!(store.verify().unwrap().damage.is_empty());
+    }
 }
