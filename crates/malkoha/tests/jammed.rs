@@ -90,6 +90,22 @@ fn a_place_takes_any_number_of_keys() {
     assert!(filter.spilled() < 100, "{}", filter.spilled());
 }
 
+/// Each step of growth goes through all keys that have no slot, so it is a large one where there are
+/// any.
+#[test]
+fn a_crowd_is_gone_through_a_few_times() {
+    let crowd: Vec<u64> = in_one_place(12).take(30_000).collect();
+    let mut filter = GrowableCuckooFilter::with_capacity(20_000, 2e-8).unwrap();
+    let (mut load, mut gone_through) = (0.0, 0);
+    for &hash in &crowd {
+        filter.insert_hash(hash).unwrap();
+        let before = std::mem::replace(&mut load, filter.load_factor());
+        gone_through += if load < before { filter.spilled() } else { 0 };
+    }
+    let keys = crowd.len() as u64;
+    assert!((keys..15 * keys).contains(&gone_through), "{gone_through}");
+}
+
 /// Keys of one segment, split after split, make a directory as deep as there can be; then they are
 /// stashed.
 #[test]

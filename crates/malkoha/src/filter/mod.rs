@@ -187,9 +187,9 @@ pub type MappedMap = CuckooMap<MappedFile>;
 
 /// A set that grows with its keys, and never asks for them again.
 ///
-/// It begins at any capacity, exactly as large as that needs. A full segment, of at most about 2^15
-/// slots, is rebuilt a fifth larger, and split in two when it has reached twice the minimum size;
-/// all without the keys: no pause, no second table, no chain of filters. The load stays above 0.79,
+/// It begins at any capacity, exactly as large as that needs. A full segment gets a thirty-second
+/// more buckets (a small one a fifth), and is split in two when it has 2^15 slots; all without the
+/// keys: no pause, no second table, no chain of filters. The load stays above 0.79,
 /// unless a [growth](crate::Builder::growth) was named and passed by far.
 /// The longest insert is one that rebuilds a segment.
 ///

@@ -15,13 +15,19 @@ const STEP: u64 = 32;
 /// The same until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
 const FIRST_STEP: u64 = 64;
+/// The same of a segment with stashed keys, all of which each step goes through.
+const STASHED_STEP: u64 = 5;
 
 impl Growing {
     /// The buckets of a segment after its next step; none if a split makes better use of memory.
     pub(super) fn extended(&self, number: usize) -> Option<u64> {
-        let form = self.records[number].form;
-        let (buckets, step) =
-            (form.grid.buckets(), if self.is_first() { FIRST_STEP } else { STEP });
+        let Record { form, stashed, .. } = self.records[number];
+        let buckets = form.grid.buckets();
+        let step = match stashed {
+            0 if self.is_first() => FIRST_STEP,
+            0 => STEP,
+            _ => STASHED_STEP,
+        };
         let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
         filling(self.kernel.width(), form, wanted)
     }

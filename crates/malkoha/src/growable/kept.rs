@@ -11,7 +11,8 @@ use crate::filter::GrowableCuckooFilter;
 /// What a growing filter that has not split yet keeps of a hash: the lower of its two places, and
 /// as many bits of its string as a fingerprint has. Whoever keeps these bits of a few items instead
 /// of a filter can insert them later, as hashes: the filter then finds the items, counts them and
-/// grows as if it had had them all along.
+/// grows as if it had had them all along. They must come before it splits: fingerprints in deeper
+/// segments have bits of which nothing was kept, and such an item may not be found.
 ///
 /// ```
 /// use malkoha::{GrowableCuckooFilter, Key};
