@@ -90,8 +90,7 @@ fn a_place_takes_any_number_of_keys() {
     assert!(filter.spilled() < 100, "{}", filter.spilled());
 }
 
-/// Each step of growth goes through all keys that have no slot, so it is a large one where there are
-/// any.
+/// Each step of growth goes through all keys that have no slot, so it is large where there are any.
 #[test]
 fn a_crowd_is_gone_through_a_few_times() {
     let crowd: Vec<u64> = in_one_place(12).take(30_000).collect();
