@@ -1,5 +1,5 @@
-//! Random lookups in a store that is larger than memory. `checks/beyond` runs it beside LMDB, both in a
-//! group of processes that gets a quarter of the data as memory.
+//! Random lookups in a store that is larger than memory. `checks/beyond` runs it beside LMDB, both
+//! in a group of processes that gets a quarter of the data as memory.
 //!
 //! ```text
 //! beyond load DIR KEYS            makes a store of so many keys of 16 bytes with values of 100

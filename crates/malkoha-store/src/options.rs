@@ -12,8 +12,9 @@ pub enum Durability {
     /// Before the call returns. Threads that write at the same time share one sync. A crash of the
     /// machine loses nothing that was answered.
     Always,
-    /// At most this much later, which is more than no time, by a thread of the store. A crash of the
-    /// machine can lose the writes of that time: always the latest ones, never some in the middle.
+    /// At most this much later, which is more than no time, by a thread of the store. A crash of
+    /// the machine can lose the writes of that time: always the latest ones, never some in the
+    /// middle.
     Every(Duration),
     /// When the system writes back, which is some 30 seconds later as a rule, or at
     /// [`sync`](crate::Store::sync), [`checkpoint`](crate::Store::checkpoint) and closing. A crash
@@ -85,8 +86,8 @@ impl Options {
         self
     }
 
-    /// Whether threads of the store compact, write checkpoints, sync and have memory ready for writes.
-    /// Without them [`Durability::Every`] is [`Durability::System`].
+    /// Whether threads of the store compact, write checkpoints, sync and have memory ready for
+    /// writes. Without them [`Durability::Every`] is [`Durability::System`].
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self
@@ -99,17 +100,17 @@ impl Options {
         self
     }
 
-    /// Bytes a second that the background thread reads in compaction, at most, unless writes wait for
-    /// it: see [`log_ratio`](Self::log_ratio).
+    /// Bytes a second that the background thread reads in compaction, at most, unless writes wait
+    /// for it: see [`log_ratio`](Self::log_ratio).
     pub fn compact_rate(mut self, bytes_per_second: u64) -> Self {
         self.compact_rate = bytes_per_second;
         self
     }
 
-    /// How many bytes the log may take for each byte of its live records, and 4 MiB more: writes are
-    /// slowed down, and wait in the end, until compaction has given back enough. 1.5 unless given, at
-    /// least 1.2. Checkpoints come on top, of 6 to 7 bytes a key each; while one is written there are
-    /// two. Only where the store has threads in the background.
+    /// How many bytes the log may take for each byte of its live records, and 4 MiB more: writes
+    /// are slowed down, and wait in the end, until compaction has given back enough. 1.5 unless
+    /// given, at least 1.2. Checkpoints come on top, of 6 to 7 bytes a key each; while one is
+    /// written there are two. Only where the store has threads in the background.
     pub fn log_ratio(mut self, ratio: f64) -> Self {
         self.log_ratio = ratio;
         self

@@ -146,8 +146,8 @@ pub(crate) fn side_by_side(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Makes room in an empty index for the keys of what was read and of `unread` more bytes like it, if
-/// none of them is overwritten. The number of keys.
+/// Makes room in an empty index for the keys of what was read and of `unread` more bytes like it,
+/// if none of them is overwritten. The number of keys.
 pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u64) -> Result<u64> {
     let puts = |(_, changes): &(_, Changes)| {
         changes.shards.iter().flatten().filter(|change| change.is_put).count() as u64

@@ -163,8 +163,8 @@ fn parse(text: &[u8]) -> Option<IpAddr> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// An address of IPv4 as [`parse`] takes it, in a third of the time: four numbers up to 255, without
-/// zeros in front.
+/// An address of IPv4 as [`parse`] takes it, in a third of the time: four numbers up to 255,
+/// without zeros in front.
 fn v4(text: &[u8]) -> Option<u32> {
     let (mut address, mut number, mut digits, mut dots) = (0_u32, 0_u32, 0, 0);
     for &byte in text {
@@ -224,7 +224,8 @@ mod tests {
         assert_eq!((all.v4.0.len(), all.v6.0.len()), (1, 1));
     }
 
-    /// What is one byte away from an address, and what is far from one, as the standard library has it.
+    /// What is one byte away from an address, and what is far from one, as the standard library has
+    /// it.
     #[test]
     fn addresses_of_ipv4() {
         let texts =

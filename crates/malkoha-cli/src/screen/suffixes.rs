@@ -8,8 +8,8 @@ use malkoha::KeyHasher;
 use super::sieve::Bits;
 use super::words::{CHUNK, HIGH, equal, lower, word_before};
 
-/// What lets most names go that are not listed, of names in lower case that are. Whoever guesses its
-/// keys can choose names that it keeps, which costs no more than if there were none.
+/// What lets most names go that are not listed, of names in lower case that are. Whoever guesses
+/// its keys can choose names that it keeps, which costs no more than if there were none.
 pub(super) struct Suffixes {
     bits: Bits,
     /// For each number of labels whether a name has so many; the last bit is for more.

@@ -1,8 +1,8 @@
 //! Bytes that come from the device, where many can be asked for at a time.
 //!
-//! Asking takes a system call, so it is done only where it pays: a read that waited for the device is
-//! followed by some that are asked for beforehand, then by one that is not, to see whether that is
-//! still so.
+//! Asking takes a system call, so it is done only where it pays: a read that waited for the device
+//! is followed by some that are asked for beforehand, then by one that is not, to see whether that
+//! is still so.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -327,8 +327,8 @@ impl LogFile {
         record.ok_or_else(|| self.no_record(offset))
     }
 
-    /// Where long records are not in memory, the system reads one at once: page by page it would wait
-    /// for each.
+    /// Where long records are not in memory, the system reads one at once: page by page it would
+    /// wait for each.
     #[inline(never)]
     fn long_record(&self, offset: u64, bytes: u64) -> Option<Record<'_>> {
         let ask = || self.will_need(offset, bytes);

@@ -27,7 +27,8 @@ pub(super) fn longest_file(log: u64, asked: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of a size that was asked for in bytes: how many there are when the log is as long as it may be.
+    /// Of a size that was asked for in bytes: how many there are when the log is as long as it may
+    /// be.
     fn files(asked: u64) -> u64 {
         let (mut log, mut files) = (0, 0);
         while log < 8 << 40 {

@@ -1,7 +1,7 @@
 //! How often a thread waited for the device.
 
-/// Times that this thread looked at a mapped page that was not in memory. Not the time that it took:
-/// that is long, too, where other threads have the processor.
+/// Times that this thread looked at a mapped page that was not in memory. Not the time that it
+/// took: that is long, too, where other threads have the processor.
 #[cfg(target_os = "linux")]
 pub(crate) fn major_faults() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

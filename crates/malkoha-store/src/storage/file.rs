@@ -17,8 +17,8 @@ use super::{Mapping, StorageFile};
 
 /// A file, mapped or not.
 pub(super) struct OsFile {
-    /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does not
-    /// wait for that, as writers would.
+    /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does
+    /// not wait for that, as writers would.
     file: RwLock<Option<Arc<File>>>,
     writable: bool,
     /// What lies before this offset is written through the mapping, if there is one.

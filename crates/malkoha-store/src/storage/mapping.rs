@@ -165,7 +165,8 @@ impl Mapping {
         let _ = bytes;
     }
 
-    /// Lets the system read bytes that are not in memory, without waiting for them. A hint, no more.
+    /// Lets the system read bytes that are not in memory, without waiting for them. A hint, no
+    /// more.
     pub fn will_need(&self, bytes: Range<u64>) {
         #[cfg(unix)]
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))

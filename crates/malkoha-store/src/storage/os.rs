@@ -125,8 +125,8 @@ impl Storage for OsStorage {
         if !matches!(self.system, FileSystem::Ext4 | FileSystem::Xfs | FileSystem::Btrfs) {
             return Ok(());
         }
-        // They begin a transaction, or look whether they were shut down, before they find that there
-        // is no such attribute. Any other error says nothing about the journal.
+        // They begin a transaction, or look whether they were shut down, before they find that
+        // there is no such attribute. Any other error says nothing about the journal.
         match rustix::fs::fremovexattr(&self.directory, "user.malkoha.none") {
             Err(error @ (Errno::ROFS | Errno::IO)) => Err(error.into()),
             _ => Ok(()),

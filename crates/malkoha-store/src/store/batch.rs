@@ -46,7 +46,8 @@ impl Batch {
     }
 
     /// What follows is about keys of this table, which the store that the batch is applied to must
-    /// have; or with an empty name about those of the store itself, as all is before this is called.
+    /// have; or with an empty name about those of the store itself, as all is before this is
+    /// called.
     pub fn within(&mut self, table: &str) -> &mut Self {
         self.tables.push(table.to_owned());
         self

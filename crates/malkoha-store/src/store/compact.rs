@@ -77,7 +77,8 @@ impl Store {
 }
 
 impl Inner {
-    /// Rewrites files, each of which `next` names when it knows those that are done but not removed.
+    /// Rewrites files, each of which `next` names when it knows those that are done but not
+    /// removed.
     pub(super) fn compact(
         &self,
         maintained: &mut Maintained,

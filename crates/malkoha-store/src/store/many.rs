@@ -127,8 +127,8 @@ impl Found {
 }
 
 impl Inner {
-    /// The locations of all keys, as they are between two batches, chunk by chunk. What they lead to
-    /// stays as it is, so it is read later.
+    /// The locations of all keys, as they are between two batches, chunk by chunk. What they lead
+    /// to stays as it is, so it is read later.
     fn find_chunks<'k, K: AsRef<[u8]>>(
         &self,
         keys: &'k [K],

@@ -99,9 +99,9 @@ impl Snapshot {
 
     /// The keys that begin with these bytes, with their values, sorted by key.
     ///
-    /// The log is in no order, so this reads all of it, as [`iter`](Self::iter) does, at some GB/s in
-    /// memory; for each key found it takes 40 bytes of memory, and none for its value, which is read
-    /// where it lies, unless it is compressed.
+    /// The log is in no order, so this reads all of it, as [`iter`](Self::iter) does, at some GB/s
+    /// in memory; for each key found it takes 40 bytes of memory, and none for its value, which is
+    /// read where it lies, unless it is compressed.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -123,7 +123,8 @@ impl Snapshot {
         self.sorted(0, |key| key.starts_with(prefix))
     }
 
-    /// The keys in a range, with their values, sorted by key. At the cost of [`prefix`](Self::prefix).
+    /// The keys in a range, with their values, sorted by key. At the cost of
+    /// [`prefix`](Self::prefix).
     ///
     /// # Errors
     ///
@@ -158,8 +159,8 @@ impl Snapshot {
         })
     }
 
-    /// The present records of some tables. Each damaged or unreadable place is one error; behind it,
-    /// it goes on.
+    /// The present records of some tables. Each damaged or unreadable place is one error; behind
+    /// it, it goes on.
     pub(super) fn records(
         &self,
         wanted: impl Fn(u32) -> bool + Copy,

@@ -66,8 +66,8 @@ impl Store {
         Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
     }
 
-    /// Gives a key the value `new` in place of `old`, if that is what it has; `None` is no value: the
-    /// key must be absent, or is removed. Both values are compared byte by byte. As durable as
+    /// Gives a key the value `new` in place of `old`, if that is what it has; `None` is no value:
+    /// the key must be absent, or is removed. Both values are compared byte by byte. As durable as
     /// [`put`](Self::put); no other write of the key comes between looking and writing.
     ///
     /// ```

@@ -174,8 +174,8 @@ impl<'s> TableSnapshot<'s> {
         self.snapshot.find(Key { table: self.number, name: key })
     }
 
-    /// All keys with their values, as [`Snapshot::iter`]: the whole log is read, whatever part of it
-    /// the table is.
+    /// All keys with their values, as [`Snapshot::iter`]: the whole log is read, whatever part of
+    /// it the table is.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> {
         self.snapshot.entries(self.number)
     }

@@ -1,8 +1,8 @@
 //! Tables: keys of one store that are apart from those of others.
 //!
 //! The list of tables is the value of one key, in a table of its own, so that it is written,
-//! synced, compacted and copied like any other. The number of a table comes from its name: where the
-//! list is lost, a table is found again by who makes it again.
+//! synced, compacted and copied like any other. The number of a table comes from its name: where
+//! the list is lost, a table is found again by who makes it again.
 
 use std::sync::Arc;
 
@@ -200,15 +200,15 @@ impl Store {
     }
 
     /// Removes a table with all of its keys; returns whether it was there. From the first moment on
-    /// it is gone for everybody but snapshots. Then its keys are deleted: the whole log is read, and
-    /// a tombstone of 20 bytes and the key written for each. Where that ends early, it is made up for
-    /// when a table of this name is made, another one removed, or the store is compacted.
+    /// it is gone for everybody but snapshots. Then its keys are deleted: the whole log is read,
+    /// and a tombstone of 20 bytes and the key written for each. Where that ends early, it is made
+    /// up for when a table of this name is made, another one removed, or the store is compacted.
     ///
     /// # Errors
     ///
     /// As [`put`](Self::put), and if a record of the log cannot be read: all that can be read is
-    /// deleted, and a table of this name made again after a [repair](Self::repair). Unless it was the
-    /// first write that failed, the table is gone nevertheless, and only its space is not.
+    /// deleted, and a table of this name made again after a [repair](Self::repair). Unless it was
+    /// the first write that failed, the table is gone nevertheless, and only its space is not.
     pub fn remove_table(&self, name: &str) -> Result<bool> {
         let _one_at_a_time = self.inner.listing.lock();
         let before = self.inner.tables.load_full();
@@ -217,7 +217,8 @@ impl Store {
         }
         let tables = before.removing(name);
         {
-            // Whoever writes looks at it while nobody else writes: nothing of the table comes later.
+            // Whoever writes looks at it while nobody else writes: nothing of the table comes
+            // later.
             let _writer = self.inner.writer()?;
             self.inner.tables.store(Arc::new(tables.clone()));
         }

@@ -6,8 +6,8 @@ use super::{Inner, now};
 use crate::error::Result;
 use crate::log::{HEADER_BYTES, LogFile};
 
-/// The share of dead bytes from which the thread in the background rewrites a file while writes wait
-/// for room.
+/// The share of dead bytes from which the thread in the background rewrites a file while writes
+/// wait for room.
 const PRESSING: f64 = 0.1;
 
 impl Inner {

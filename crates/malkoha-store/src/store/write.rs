@@ -48,9 +48,9 @@ impl Store {
         Ok(matches!(written, Written::Done(true)))
     }
 
-    /// Applies a batch. After a crash all of it is there or nothing. Other threads see all or nothing
-    /// of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot); with several
-    /// calls of [`get`](Self::get) they may see one write before it and the next behind it.
+    /// Applies a batch. After a crash all of it is there or nothing. Other threads see all or
+    /// nothing of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot); with
+    /// several calls of [`get`](Self::get) they may see one write before it and the next behind it.
     ///
     /// # Errors
     ///
@@ -137,8 +137,8 @@ impl Inner {
         if wanted { pack(content.value) } else { None }
     }
 
-    /// Waits until so many bytes may be written, and tries again as long as compaction makes room on
-    /// a full device. Deletes are worth any effort: a full store must not stay full.
+    /// Waits until so many bytes may be written, and tries again as long as compaction makes room
+    /// on a full device. Deletes are worth any effort: a full store must not stay full.
     fn with_room<T>(&self, bytes: u64, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
         /// The share of a file that must be dead to be worth it.
         const SHARE: f64 = 0.1;
@@ -155,9 +155,9 @@ impl Inner {
         }
     }
 
-    /// Writes records together and syncs them before anybody finds them, if the key of the first has
-    /// what is expected. Whether that had a value; nothing is written if it is one delete of a key
-    /// that had none.
+    /// Writes records together and syncs them before anybody finds them, if the key of the first
+    /// has what is expected. Whether that had a value; nothing is written if it is one delete of a
+    /// key that had none.
     fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         let _claim = self.unshown.claim(&hashes);

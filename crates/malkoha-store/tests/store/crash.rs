@@ -185,8 +185,8 @@ fn a_new_store_outlives_the_loss_of_any_sector() {
     }
 }
 
-/// Of files behind the end of the log, a crash may leave any number: no gap among them, which would say
-/// that a compaction synced what was before it.
+/// Of files behind the end of the log, a crash may leave any number: no gap among them, which would
+/// say that a compaction synced what was before it.
 #[test]
 fn a_crash_while_files_behind_the_log_are_removed_is_no_damage() {
     let open = |storage: &Simulated| Store::open_in(Arc::new(storage.clone()), None, &options());

@@ -1,4 +1,5 @@
-//! Room on the device under loads that never end: the log is a fixed number of times its live records.
+//! Room on the device under loads that never end: the log is a fixed number of times its live
+//! records.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -38,8 +39,9 @@ enum Step {
     Delete(u32),
 }
 
-/// Fills a store, then does steps for `rounds` times as many bytes as live: at each look, the directory
-/// is less than 1.6 times the live records, and 6 MiB for files that are just made or removed, and checkpoints.
+/// Fills a store, then does steps for `rounds` times as many bytes as live: at each look, the
+/// directory is less than 1.6 times the live records, and 6 MiB for files that are just made or
+/// removed, and checkpoints.
 fn stays_small(rounds: u32, mut next: impl FnMut(u32, &mut Random) -> Step) {
     let dir = Dir::new();
     let options = Options::new().durability(Durability::System).seed(1);
@@ -63,8 +65,8 @@ fn stays_small(rounds: u32, mut next: impl FnMut(u32, &mut Random) -> Step) {
                 let ratio = taken as f64 / live as f64;
                 ratio
             };
-            // Deletes take next to nothing, and wait for nothing: what lives can become less faster than
-            // compaction gets to run beside other tests.
+            // Deletes take next to nothing, and wait for nothing: what lives can become less faster
+            // than compaction gets to run beside other tests.
             if matches!(done, Step::Delete(_)) {
                 let until = Instant::now() + Duration::from_secs(20);
                 while ratio() >= 1.6 && Instant::now() < until {
@@ -123,8 +125,8 @@ fn under_deletes() {
     });
 }
 
-/// Keys that end counted as live until compaction met them, and nothing led it to them: the log grew
-/// without end.
+/// Keys that end counted as live until compaction met them, and nothing led it to them: the log
+/// grew without end.
 #[test]
 fn under_keys_that_end() {
     let dir = Dir::new();
@@ -171,7 +173,8 @@ fn what_has_ended_is_given_back_after_opening_again() {
     }
 }
 
-/// What a store that is opened again reserves is little, too: its first writes waited for compaction.
+/// What a store that is opened again reserves is little, too: its first writes waited for
+/// compaction.
 #[test]
 fn a_small_store_that_is_opened_again_stays_small() {
     let dir = Dir::new();

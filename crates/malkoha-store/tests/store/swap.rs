@@ -104,8 +104,8 @@ fn keys_in_order() {
     same(found, all().filter(|(key, _)| (from..&b"key 9"[..]).contains(key)).collect());
 }
 
-/// What a line of the text format is, by its specification: names of letters, digits and underscores,
-/// labels in quotes with three escapes, a number.
+/// What a line of the text format is, by its specification: names of letters, digits and
+/// underscores, labels in quotes with three escapes, a number.
 fn parse(line: &str) -> (String, String, f64) {
     let (name, rest) = line.split_once('{').unwrap();
     assert!(name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_'), "{line}");

@@ -20,7 +20,8 @@ use crate::ledger::measure;
 const ITEM_BYTES: usize = 163;
 /// What the chunk of such a filter begins with, the last byte being the version.
 const MAGIC: [u8; 4] = *b"MCF\x03";
-/// Magic, items deleted, properties, function of the hash and its key, bits of a fingerprint, items.
+/// Magic, items deleted, properties, function of the hash and its key, bits of a fingerprint,
+/// items.
 const HEAD_BYTES: usize = 4 + 8 + PROPERTIES_BYTES + 1 + 16 + 1 + 1;
 const CHECKSUM_BYTES: usize = 8;
 /// Seed of the checksum.

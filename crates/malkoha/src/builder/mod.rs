@@ -310,8 +310,8 @@ where
     }
 
     /// [`build_from`](Self::build_from) for keys that are read once, on one thread. It takes as
-    /// much memory as that if a capacity was given or the iterator knows its length, and otherwise 8
-    /// bytes more for each key.
+    /// much memory as that if a capacity was given or the iterator knows its length, and otherwise
+    /// 8 bytes more for each key.
     ///
     /// ```
     /// use malkoha::CuckooFilter;

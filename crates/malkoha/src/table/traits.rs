@@ -89,7 +89,8 @@ pub trait Change: Lookup {
     }
     /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
-    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no place.
+    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
+    /// place.
     fn insert_batch(
         &mut self,
         hashes: &[u64],

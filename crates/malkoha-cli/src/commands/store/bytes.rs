@@ -55,8 +55,8 @@ impl KeyArgs {
 /// A table of a store.
 #[derive(Args, Debug)]
 pub(super) struct TableArg {
-    /// Keys of this table, apart from those of others and of the store itself; 'put' and 'load' make
-    /// it if it is not there
+    /// Keys of this table, apart from those of others and of the store itself; 'put' and 'load'
+    /// make it if it is not there
     #[arg(long, value_name = "NAME", value_parser = name_of_table)]
     pub(super) table: Option<String>,
 }
