@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import random
 import shutil
 import signal
 import socket
@@ -16,20 +17,29 @@ MODULE = os.path.realpath(os.environ["MALKOHA_MODULE"])
 KINDS = ["redis", "valkey"]
 
 
+# Below those that systems give to outgoing connections, as a cluster's port is, 10000 above: a server
+# that was killed finds its port free when it starts again.
+PORTS = range(12_000, 22_000)
+# Ports that this process has taken from all that run beside it.
+TAKEN = []
+
+
 def free_port():
-    """A free port whose cluster port, 10000 above, is free too."""
+    """A free port whose cluster port is free too, for this process as long as it lives."""
     while True:
-        with socket.socket() as first:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            if port > 50000:
-                continue
-            with socket.socket() as second:
-                try:
-                    second.bind(("127.0.0.1", port + 10000))
-                except OSError:
-                    continue
-            return port
+        port = random.choice(PORTS)
+        # A name that one process at a time can have, and that goes with it.
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0malkoha-port-{port}")
+            for number in port, port + 10_000:
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", number))
+        except OSError:
+            name.close()
+            continue
+        TAKEN.append(name)
+        return port
 
 
 def until(condition, what, seconds=30):

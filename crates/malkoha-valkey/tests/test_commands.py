@@ -26,12 +26,9 @@ class Commands(unittest.TestCase):
                         client = library(**options)
                         client.flushall()
                         # Told if a test fails.
-                        self.case = f"{kind}, {library.__module__}, RESP{protocol}"
+                        print(f"{kind}, {library.__module__}, RESP{protocol}")
                         yield client, protocol
                         client.close()
-
-    def shortDescription(self):
-        return getattr(self, "case", None)
 
     def refused(self, message, work):
         with self.assertRaises((redis.ResponseError, valkey.ResponseError)) as caught:
