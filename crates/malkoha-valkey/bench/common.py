@@ -1,10 +1,12 @@
 """Real servers for measurements, and commands sent as fast as a socket takes them."""
 
+import atexit
 import os
-import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests"))
 
@@ -49,33 +51,21 @@ def processor_seconds(client):
 
 
 class Turns:
-    """The turns of a server's main thread, from one wait for events to the next, by strace: the
-    longest of them is what other clients wait for at most."""
+    """The turns of a server's main thread, from one wait for events to the next: the longest of them is
+    what other clients wait for at most. Needs a C compiler."""
 
-    def __init__(self, server):
-        self.file = os.path.join(server.directory, "turns")
-        words = ["strace", "-f", "--seccomp-bpf", "-p", str(server.process.pid), "-ttt", "-T"]
-        self.process = subprocess.Popen(
-            [*FIRST, *words, "-e", "trace=epoll_wait", "-o", self.file],
-            stderr=subprocess.PIPE, text=True)
-        self.main = str(server.process.pid)
-        # It says so when it has taken hold of the server.
-        self.process.stderr.readline()
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="malkoha-turns-")
+        atexit.register(shutil.rmtree, self.directory)
+        self.file, library = f"{self.directory}/turns", f"{self.directory}/turns.so"
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "turns.c")
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+        # What starts the server to be watched.
+        self.first = [*FIRST, "env", f"LD_PRELOAD={library}", f"TURNS={self.file}"]
 
     def longest(self, since):
-        """Milliseconds of the longest turn that ended after this time; all so far."""
-        longest, awake = 0.0, None
+        """Milliseconds of the longest turn that ended after this time, by the clock and of the processor."""
         with open(self.file) as file:
-            for line in file:
-                match = re.match(rf"{self.main}\s+([\d.]+) epoll_wait.*<([\d.]+)>", line)
-                if match is None:
-                    continue
-                begun, waited = map(float, match.groups())
-                if awake is not None and begun > since:
-                    longest = max(longest, begun - awake)
-                awake = begun + waited
-        return longest * 1000
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
+            turns = [tuple(map(float, line.split())) for line in file]
+        turns = [turn[1:] for turn in turns if turn[0] > since] or [(0.0, 0.0)]
+        return [max(each) / 1000 for each in zip(*turns)]

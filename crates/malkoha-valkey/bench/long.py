@@ -1,8 +1,9 @@
 """What others wait for while one client sends commands that take long: a million items at a time up
 to ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own
 time, the longest time that another client waited for a PING beside it, the longest turn of the
-server's main thread from one wait for events to the next (by strace), the longest piece of work that
-the server's latency monitor saw, and the processor time of the main thread.
+server's main thread from one wait for events to the next, by the clock and by the processor's time for
+it alone, the longest piece of work that the server's latency monitor saw, and the processor time of the
+main thread.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/long.py
 
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 
-from common import FIRST, KINDS, Server, Turns
+from common import KINDS, Server, Turns
 
 MILLION = int(os.environ.get("MALKOHA_MILLION", "1000000"))
 MILLIONS = 10
@@ -58,38 +59,58 @@ def main_thread_seconds(server):
 def main():
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["server", "command", "seconds", "main_thread_seconds", "pings", "pings_over_2_ms",
-                    "longest_ping_ms", "longest_turn_ms", "longest_piece_ms", "longest_call_us", "load_average"])
-    for kind in KINDS:
+                    "longest_ping_ms", "longest_turn_ms", "longest_turn_processor_ms",
+                    "longest_piece_ms", "mean_call_us", "load_average"])
+    for kind in os.environ.get("MALKOHA_KINDS", " ".join(KINDS)).split():
+        turns = Turns()
         with Server(kind, "--latency-monitor-threshold", "1", "--proto-max-bulk-len", "2gb",
-                    "--client-query-buffer-limit", "2gb", first=FIRST) as server:
+                    "--client-query-buffer-limit", "2gb", first=turns.first) as server:
             client, other, waits = server.client(protocol=2), server.client(), Waits(server)
-            turns = Turns(server)
 
-            def measured(what, *words, times=1):
-                packed = client.connection_pool.get_connection()
-                command = packed.pack_command(*words) if words else None
+            def sent(*words):
+                connection = client.connection_pool.get_connection()
+                connection.send_packed_command(connection.pack_command(*words))
+                reply = connection.read_response()
+                client.connection_pool.release(connection)
+                return reply
+
+            def measured(what, *words, work=None):
+                """What a command replies, or work that sends some of it."""
                 other.execute_command("LATENCY", "RESET")
                 other.config_resetstat()
                 before, begun, at = main_thread_seconds(server), time.perf_counter(), time.time()
                 with waits:
-                    packed.send_packed_command(command)
-                    reply = packed.read_response()
+                    reply = work() if work else sent(*words)
                 took, used = time.perf_counter() - begun, main_thread_seconds(server) - before
-                client.connection_pool.release(packed)
                 # The turn in which the command's arguments were freed is over by then.
                 time.sleep(0.05)
                 pieces = [one[3] for one in other.execute_command("LATENCY", "LATEST")
                           if one[0] == b"cf-piece"]
-                stats = other.info("commandstats").get(f"cmdstat_{str(words[0]).lower()}", {})
+                stats = other.info("commandstats").get(f"cmdstat_{words[0].lower()}", {})
                 table.writerow([kind, what, f"{took:.3f}", f"{used:.2f}", waits.pings, waits.over,
-                                f"{waits.longest * 1000:.2f}", f"{turns.longest(at):.2f}", max(pieces, default="below 1"),
-                                f"{stats.get('usec_per_call', 0):.0f}", f"{os.getloadavg()[0]:.1f}"])
+                                f"{waits.longest * 1000:.2f}", *(f"{most:.2f}" for most in turns.longest(at)),
+                                max(pieces, default="below 1"), f"{stats.get('usec_per_call', 0):.0f}",
+                                f"{os.getloadavg()[0]:.1f}"])
                 sys.stdout.flush()
                 return reply
+
+            def dump():
+                position, chunks = 0, []
+                while True:
+                    position, chunk = sent("CF.SCANDUMP", "f", position)
+                    if position == 0:
+                        return chunks
+                    chunks.append((position, chunk))
+
+            def load(chunks):
+                for position, chunk in chunks:
+                    sent("CF.LOADCHUNK", "chunks", position, chunk)
 
             items = lambda number: [f"{one:08d}" for one in range(number * MILLION, (number + 1) * MILLION)]
             # What any command of so many arguments costs the server.
             measured("EXISTS of a million names", "EXISTS", *items(0))
+            measured("CF.RESERVE of ten million", "CF.RESERVE", "reserved", 10 * MILLION)
+            measured("DEL of ten million reserved", "DEL", "reserved")
             client.execute_command("CF.RESERVE", "f", 10_000, "GROWTH", 1024, "SEED", 0)
             for number in range(MILLIONS):
                 measured(f"CF.MADD of million {number + 1}", "CF.MADD", "f", *items(number))
@@ -100,14 +121,8 @@ def main():
             client.execute_command("CF.RESERVE", "g", 10_000, "GROWTH", 1024, "SEED", 0)
             measured("CF.MADD of a million more", "CF.MADD", "g", *items(MILLIONS))
             measured("CF.MERGE of ten million and one", "CF.MERGE", "g", "f")
-            position, chunks = 0, []
-            while True:
-                position, chunk = measured("CF.SCANDUMP of a chunk", "CF.SCANDUMP", "f", position)
-                if position == 0:
-                    break
-                chunks.append((position, chunk))
-            for position, chunk in chunks:
-                measured("CF.LOADCHUNK of a chunk", "CF.LOADCHUNK", "chunks", position, chunk)
+            chunks = measured("CF.SCANDUMP of all chunks", "CF.SCANDUMP", work=dump)
+            measured("CF.LOADCHUNK of all chunks", "CF.LOADCHUNK", work=lambda: load(chunks))
             for number in range(MILLIONS):
                 measured(f"CF.MDEL of million {number + 1}", "CF.MDEL", "f", *items(number))
             measured("CF.COMPACT of an empty one", "CF.COMPACT", "f")
@@ -117,7 +132,6 @@ def main():
             measured("CF.COMPACT when all have expired", "CF.COMPACT", "short")
             measured("DEL of ten million", "DEL", "loaded")
             measured("DEL of eleven million", "DEL", "g")
-            turns.stop()
 
 
 main()

@@ -23,16 +23,13 @@ class Long(unittest.TestCase):
                     client = server.client(protocol=protocol)
                     client.flushall()
                     # Told if a test fails.
-                    self.case = f"{kind}, RESP{protocol}"
+                    print(f"{kind}, RESP{protocol}")
                     yield server, client, other, protocol
                 client.wait(1, 30_000)
                 keys = client.keys()
                 self.assertTrue(keys)
                 self.assertEqual([digest(client, key) for key in keys],
                                  [digest(other, key) for key in keys])
-
-    def shortDescription(self):
-        return getattr(self, "case", None)
 
     def test_many_items_in_one_command(self):
         for server, client, other, protocol in self.each():
@@ -109,6 +106,29 @@ class Long(unittest.TestCase):
             run("CF.COMPACT", "short")
             self.assertLess(client.memory_usage("short"), size // 2)
             client.delete("b", "loaded")
+
+    def test_large_filters_are_reserved_beside_the_server(self):
+        """Their memory is cleared there; whoever comes second is told so."""
+        for server, client, other, protocol in self.each((2,)):
+            outcomes = []
+
+            def reserve():
+                try:
+                    outcomes.append(server.client().execute_command("CF.RESERVE", "f", 5_000_000))
+                except redis.ResponseError as error:
+                    outcomes.append(str(error))
+
+            threads = [threading.Thread(target=reserve) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(outcomes.count("item exists"), 2, outcomes)
+            client.execute_command("CF.MADD", "f", *range(2000))
+            with client.pipeline() as pipe:
+                pipe.execute_command("CF.RESERVE", "g", 5_000_000)
+                pipe.execute_command("CF.ADD", "g", "a")
+                self.assertEqual(pipe.execute()[1], 1)
 
     def test_a_refused_chunk_is_read_again_in_pieces(self):
         """The chunks before it were read again at once, which held the server for 50 ms."""

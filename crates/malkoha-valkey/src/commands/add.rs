@@ -1,26 +1,21 @@
 //! CF.RESERVE, and everything that adds items.
 
-use malkoha::KeyHasher;
-
 use super::many::{AT_ONCE, Many, Verb};
-use super::options::{self, Wanted, create, spelled_out, wanted};
+use super::options::{self, Wanted, spelled_out, wanted};
 use super::{CommandError, expire, filter_mut, hash, limit};
-use crate::server::{Args, Context, Key, defaults, max_filter_bytes};
+use crate::server::{Args, Context, Given, Key, defaults, max_filter_bytes};
 use crate::value::{Refused, StoredFilter, Value};
 
 /// The last word of a CF.RESERVE for a filter that came from RedisBloom.
 const BESIDE: &[u8] = b"BESIDE";
 
+/// Bytes of a new filter that is made at once: clearing more takes long.
+const LITTLE: u64 = 1 << 20;
+
 /// CF.RESERVE key capacity [options] [BESIDE]
 pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let mut key = context.open_mut(args, 1);
     let is_beside = args.len() > 3 && args.get(args.len() - 1).eq_ignore_ascii_case(BESIDE);
-    match key.get()? {
-        Some(Value::RedisBloom(_)) if is_beside => {}
-        _ if is_beside => return Err(CommandError::NOT_OF_REDISBLOOM),
-        Some(_) => return Err(CommandError::EXISTS),
-        None => {}
-    }
+    is_free(&context.open(args, 1), is_beside)?;
     let capacity = options::capacity(args.get(2))?;
     let options = args.iter(3).take(args.len() - 3 - usize::from(is_beside));
     let wanted = wanted(defaults(Some(capacity)), options)?;
@@ -28,9 +23,27 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         return Err(CommandError::BESIDE_EXPIRES);
     }
     let hasher = hash::hasher(context, args, wanted.hash)?;
-    make(context, args, &mut key, wanted, hasher)?;
-    context.reply_ok();
-    Ok(())
+    let is_little = options::room_for(context, &wanted)? < LITTLE;
+    let Wanted { properties, expiry, .. } = wanted;
+    let work = move |_: Given<'_>| StoredFilter::create(properties, expiry, hasher);
+    context.beside(args, is_little, 1, work, move |context, args, filter| {
+        let mut key = context.open_mut(args, 1);
+        is_free(&key, is_beside)?;
+        put(context, args, &mut key, &wanted, filter?);
+        context.reply_ok();
+        Ok(())
+    })
+}
+
+/// Whether a key can get a filter: it has none, or only what RedisBloom had if the new one shall be
+/// beside that.
+fn is_free(key: &Key<'_>, is_beside: bool) -> Result<(), CommandError> {
+    match key.get()? {
+        Some(Value::RedisBloom(_)) if is_beside => Ok(()),
+        _ if is_beside => Err(CommandError::NOT_OF_REDISBLOOM),
+        Some(_) => Err(CommandError::EXISTS),
+        None => Ok(()),
+    }
 }
 
 /// CF.ADD key item
@@ -194,7 +207,9 @@ fn filter_or_new<'k>(
     if let Some(properties) = properties {
         let hasher = hash::hasher(context, args, None)?;
         let wanted = Wanted { properties, expiry: None, hash: None };
-        make(context, args, key, wanted, hasher)?;
+        options::room_for(context, &wanted)?;
+        let filter = StoredFilter::create(properties, None, hasher)?;
+        put(context, args, key, &wanted, filter);
     }
     let filter = filter_mut(key)?.ok_or(CommandError::NOT_FOUND)?;
     expire::before_change(context, args, filter)?;
@@ -202,21 +217,19 @@ fn filter_or_new<'k>(
 }
 
 /// Gives a key an empty filter, beside what RedisBloom had, and tells replicas all about it.
-fn make(
+fn put(
     context: &Context,
     args: &Args<'_>,
     key: &mut Key<'_>,
-    wanted: Wanted,
-    hasher: KeyHasher,
-) -> Result<(), CommandError> {
-    let filter = create(context, wanted, hasher)?;
+    wanted: &Wanted,
+    filter: StoredFilter,
+) {
     let older = key.take_redisbloom();
-    let (words, of_hash) = (spelled_out(&wanted), hash::spelled_out(hasher));
+    let (words, of_hash) = (spelled_out(wanted), hash::spelled_out(filter.hasher()));
     let words = words.iter().chain(&of_hash).map(Vec::as_slice);
     let beside = older.is_some().then_some(BESIDE);
     let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(beside).collect();
     key.set(Value::Filter(filter.beside(older)));
     context.replicate(c"CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
-    Ok(())
 }

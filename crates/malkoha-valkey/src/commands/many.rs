@@ -2,10 +2,11 @@
 //! CF.MEXISTS, a piece at a time. Each piece is replicated as what it changed, so that replicas are
 //! not held up either, and another client sees those items that were done so far.
 
+use std::mem;
 use std::time::Instant;
 
 use super::{CommandError, delete, expire, filter_mut, holder_if_any, limit};
-use crate::server::{Args, Context, PIECE, Step, Task};
+use crate::server::{Args, Context, Kept, PIECE, Step, Task};
 use crate::value::{Refused, Value};
 
 /// Items that a command does at once, well within a millisecond.
@@ -32,6 +33,8 @@ pub(super) struct Many {
     outcomes: Vec<Outcome>,
     /// Items of which was replied.
     replied: usize,
+    /// Those that were done, if others are served in between.
+    kept: Vec<Kept>,
 }
 
 /// Whether an item was added, deleted or in; or refused.
@@ -56,7 +59,7 @@ impl From<Result<bool, Refused>> for Outcome {
 
 impl Many {
     pub(super) fn new(verb: Verb, first: usize) -> Self {
-        Self { verb, first, outcomes: Vec::new(), replied: 0 }
+        Self { verb, first, outcomes: Vec::new(), replied: 0, kept: Vec::new() }
     }
 
     /// Does some of the items that are left.
@@ -68,6 +71,9 @@ impl Many {
             let from = self.first + self.outcomes.len();
             let items: Vec<&[u8]> = args.iter(from).take(BATCH).collect();
             self.some(context, args, &items)?;
+            if context.can_wait() {
+                self.kept.extend((from..from + items.len()).map(|number| args.keep(number)));
+            }
             if begun.elapsed() >= PIECE && context.can_wait() {
                 break;
             }
@@ -176,5 +182,9 @@ impl Task for Many {
         }
         self.reply(context);
         Ok(if self.replied < items { Step::More } else { Step::Done })
+    }
+
+    fn leftovers(&mut self) -> Vec<Kept> {
+        mem::take(&mut self.kept)
     }
 }

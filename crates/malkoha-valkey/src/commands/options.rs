@@ -1,11 +1,9 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
-use malkoha::KeyHasher;
-
 use super::CommandError;
 use super::hash::HashOption;
 use crate::server::{Context, max_filter_bytes};
-use crate::value::{Expiry, Properties, StoredFilter, parse_rate};
+use crate::value::{Expiry, Properties, parse_rate};
 
 const MAX_CAPACITY: u64 = 1 << 30;
 
@@ -114,26 +112,26 @@ fn out_of_range(option: &str, range: &str) -> CommandError {
     CommandError::message(format!("{option}: value must be in the range {range}"))
 }
 
-/// An empty filter; one that the primary or a file orders whatever its size.
-pub(super) fn create(
+/// Bytes that a new filter will take, at most: an error if that is more than it may be, unless the
+/// primary or a file orders it.
+pub(super) fn room_for(
     context: &Context,
-    Wanted { properties, expiry, .. }: Wanted,
-    hasher: KeyHasher,
-) -> Result<StoredFilter, CommandError> {
+    Wanted { properties, expiry, .. }: &Wanted,
+) -> Result<u64, CommandError> {
     let least = 2 * u64::from(properties.bucket_size);
     if !(least..=MAX_CAPACITY).contains(&properties.capacity) {
         let text = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
         return Err(CommandError::message(text));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
-    let bytes = properties.estimated_bytes(expiry) as u64;
+    let bytes = properties.estimated_bytes(*expiry) as u64;
     if bytes > max_filter_bytes() && !context.must_obey() {
         return Err(CommandError::TOO_LARGE);
     }
     if !context.has_memory_for(bytes) {
         return Err(CommandError::NO_MEMORY);
     }
-    Ok(StoredFilter::create(properties, expiry, hasher)?)
+    Ok(bytes)
 }
 
 /// What CF.RESERVE must be told to make the same filter anywhere.

@@ -56,24 +56,28 @@ impl<'a> Args<'a> {
         Args { strings: unsafe { slice::from_raw_parts(start, len) } }
     }
 
-    /// An argument that stays until what this returns is dropped, and its bytes.
-    ///
-    /// # Safety
-    ///
-    /// The bytes must not be read after that.
-    pub(crate) unsafe fn keep(&self, index: usize) -> (Kept, &'static [u8]) {
+    /// An argument that stays until what this returns is dropped.
+    pub(crate) fn keep(&self, index: usize) -> Kept {
         let string = self.raw(index);
-        // SAFETY: a string of this call, counted once more; the bytes stay where they are as long
-        // as it is counted.
-        unsafe {
-            call!(RedisModule_RetainString(std::ptr::null_mut(), string));
-            (Kept(string), bytes(string))
-        }
+        // SAFETY: a string of this call, counted once more.
+        unsafe { call!(RedisModule_RetainString(std::ptr::null_mut(), string)) };
+        Kept(string)
     }
 }
 
-/// A string that stays. To be dropped where commands run.
+/// A string of a command that stays. To be dropped where commands run.
 pub(crate) struct Kept(*mut RedisModuleString);
+
+impl Kept {
+    /// Its bytes.
+    ///
+    /// # Safety
+    ///
+    /// They must not be read when this has been dropped.
+    pub(super) unsafe fn bytes(&self) -> &'static [u8] {
+        bytes(self.0)
+    }
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {

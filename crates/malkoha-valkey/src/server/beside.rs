@@ -80,8 +80,9 @@ impl Context {
             return finish(self, args, work(given));
         }
         self.put_off(args, |replies| {
+            let kept = args.keep(argument);
             // SAFETY: the task keeps the argument until the thread is done.
-            let (kept, argument) = unsafe { args.keep(argument) };
+            let argument = unsafe { kept.bytes() };
             let (sender, outcome) = channel();
             let sent = Sent { argument, replies };
             let work: Work = Box::new(move || {

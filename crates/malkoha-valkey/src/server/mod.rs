@@ -19,7 +19,7 @@ mod memory;
 mod metadata;
 mod tasks;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Kept};
 pub(crate) use beside::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::Context;

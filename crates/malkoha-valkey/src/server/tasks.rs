@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
 
 use super::api::call;
-use super::args::Args;
+use super::args::{Args, Kept};
 use super::context::Context;
 use super::dispatch::reply_error;
 use crate::commands::CommandError;
@@ -29,6 +29,9 @@ pub(crate) const PIECE: Duration = Duration::from_micros(600);
 const PAUSE: raw::mstime_t = 0;
 /// Milliseconds until the next look, where somebody else must be done first.
 const WAIT: raw::mstime_t = 1;
+
+/// Strings that are freed between two looks at the clock.
+const FREED: usize = 1024;
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,12 @@ pub(crate) trait Task {
     /// Whether it can be dropped when its client has gone.
     fn may_end(&self) -> bool {
         true
+    }
+
+    /// Arguments that it has kept, so that the server need not free them all at once, which takes
+    /// as long as all that was done with them.
+    fn leftovers(&mut self) -> Vec<Kept> {
+        Vec::new()
     }
 }
 
@@ -162,8 +171,35 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
                 call!(RedisModule_SetDisconnectCallback(blocked.client, None));
                 call!(RedisModule_FreeThreadSafeContext(blocked.replies));
                 call!(RedisModule_UnblockClient(blocked.client, null_mut()));
+                let leftovers = blocked.task.leftovers();
+                if !leftovers.is_empty() {
+                    free_after(context, leftovers);
+                }
             }
         }
+    }
+}
+
+/// # Safety
+///
+/// The context must be of a call that is going on.
+unsafe fn free_after(context: *mut RedisModuleCtx, leftovers: Vec<Kept>) {
+    let data = Box::into_raw(Box::new(leftovers)).cast();
+    // SAFETY: the caller's promise; the timer gets the data once.
+    unsafe { call!(RedisModule_CreateTimer(context, PAUSE, Some(free_some), data)) };
+}
+
+/// The timer's callback.
+unsafe extern "C" fn free_some(context: *mut RedisModuleCtx, data: *mut c_void) {
+    // SAFETY: from `free_after`, once.
+    let mut leftovers = *unsafe { Box::from_raw(data.cast::<Vec<Kept>>()) };
+    let begun = Instant::now();
+    while !leftovers.is_empty() && begun.elapsed() < PIECE {
+        leftovers.truncate(leftovers.len().saturating_sub(FREED));
+    }
+    if !leftovers.is_empty() {
+        // SAFETY: the context is that of this call.
+        unsafe { free_after(context, leftovers) };
     }
 }
 

@@ -1,7 +1,7 @@
 //! A filter as the numbered chunks of CF.SCANDUMP.
 //!
 //! Chunk 1 is a preamble and the header of the library's format; the others are the format's
-//! following pieces, eight in each: chunks 2 and on, put together, are what `CF.DUMP` gives after
+//! following pieces, four in each: chunks 2 and on, put together, are what `CF.DUMP` gives after
 //! its first 128 bytes. Filters whose items expire are passed on in the pieces that the library has
 //! for that, which are no file.
 
@@ -11,9 +11,9 @@ use super::stored::StoredFilter;
 use super::table::Table;
 use super::{Damaged, Value};
 
-/// Pieces a chunk: some 1 MiB at most, which is copied in well under a millisecond, and checked and
-/// read in less than two. It may be another number in what is loaded.
-const PIECES: usize = 8;
+/// Pieces a chunk: some 512 KiB at most, which is checked and read in less than a millisecond. It may
+/// be another number in what is loaded: it was 8.
+const PIECES: usize = 4;
 /// What chunk 1 begins with, the last byte being the version: of a filter whose items stay, and of
 /// one whose items expire.
 const MAGIC: [u8; 4] = *b"MCF\x01";
@@ -112,7 +112,8 @@ fn chunk(stored: &Large, number: usize) -> Option<Vec<u8>> {
         _ if number > chunks => None,
         _ => {
             let first = 1 + (number - 2) * PIECES;
-            Some((first..first + PIECES).map_while(|piece| table.piece(piece)).flatten().collect())
+            let pieces = (first..first + PIECES).map_while(|piece| table.piece(piece));
+            Some(pieces.collect::<Vec<_>>().concat())
         }
     }
 }
