@@ -7,7 +7,7 @@ use std::path::Path;
 use memmap2::{Mmap, MmapOptions};
 
 use crate::filter::{Content, Filter};
-use crate::format::view::{File, assemble, check_count, split};
+use crate::format::view::{File, assemble, check_slots, split};
 use crate::format::{HEADER_BYTES, ReadError, check_segments, map_growable};
 use crate::growable::Growing;
 use crate::table::Fixed;
@@ -135,6 +135,6 @@ impl<C: Content> Filter<Fixed<MappedFile>, C> {
         let File { header, table, checksums, .. } =
             split(file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
         check_segments(table, checksums, &header.parts.geometry)?;
-        check_count(&self.table)
+        check_slots(&self.table)
     }
 }

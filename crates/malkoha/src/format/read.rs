@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::format::view::{assemble, check_count, cut_header};
+use crate::format::view::{assemble, check_slots, cut_header};
 use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments};
 use crate::key::KeyHasher;
 use crate::table::{Fixed, Memory};
@@ -11,7 +11,7 @@ use crate::table::{Fixed, Memory};
 pub(crate) fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Fixed, KeyHasher), ReadError> {
     let (header, memory, spilled) = read_parts(reader, kind)?;
     let table = assemble(memory, &header, &spilled)?;
-    check_count(&table)?;
+    check_slots(&table)?;
     Ok((table, header.hasher))
 }
 

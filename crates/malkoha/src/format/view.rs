@@ -2,6 +2,7 @@
 
 use core::ops::Deref;
 
+use crate::format::header::impossible;
 use crate::format::{FileKind, HEADER_BYTES, Header, ReadError, check_segments, spilled};
 use crate::key::KeyHasher;
 use crate::table::Fixed;
@@ -12,7 +13,7 @@ pub(crate) fn view(kind: FileKind, bytes: &[u8]) -> Result<(Fixed<&[u8]>, KeyHas
     let File { header, table, checksums, spilled } = split(bytes, kind)?;
     check_segments(table, checksums, &header.parts.geometry)?;
     let table = assemble(table, &header, spilled)?;
-    check_count(&table)?;
+    check_slots(&table)?;
     Ok((table, header.hasher))
 }
 
@@ -28,7 +29,11 @@ pub(super) fn assemble<B: Deref<Target = [u8]>>(
     Ok(table)
 }
 
-pub(super) fn check_count<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Result<(), ReadError> {
+/// Checks that the slots lie as operations leave them, and the number of keys.
+pub(super) fn check_slots<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Result<(), ReadError> {
+    if let Some((segment, base)) = table.disordered() {
+        return impossible("slots of segment", HEADER_BYTES + base, segment);
+    }
     let (header, found) = (table.len(), table.occupied().saturating_add(table.spilled()));
     if header == found { Ok(()) } else { Err(ReadError::Count { header, table: found }) }
 }

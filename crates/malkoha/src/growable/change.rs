@@ -177,10 +177,12 @@ impl Growing {
         }
         let target = self.target_as::<true>(hash);
         let found = self.longest_slot_of(&target, value);
-        if let Some(found) = &found
-            && !self.spill.take(&target.spill_key(found.fingerprint, value))
-        {
-            self.remove_at(&target, found);
+        if let Some(found) = &found {
+            let is_spilled = !self.spill.is_empty()
+                && self.spill.take(&target.spill_key(found.fingerprint, value));
+            if !is_spilled {
+                self.vacate(target.number(), found);
+            }
         }
         found.is_some()
     }
@@ -198,34 +200,39 @@ impl Growing {
                 return true;
             }
             if found.value == value && found.has_slot() {
-                self.remove_at(&target, found);
+                // A set's copies are all alike, and its spilled ones are gone before.
+                let is_map = self.shape.value_bits > 0;
+                let key = target.spill_key(found.fingerprint, 0);
+                let other = is_map.then(|| self.spill.pop(key)).flatten();
+                match other {
+                    // Copies are spilled only while others lie in the table.
+                    Some(other) => self.set_value(target.number(), found, other),
+                    None => self.vacate(target.number(), found),
+                }
                 return true;
             }
         }
         false
     }
 
-    fn remove_at(&mut self, target: &Target, found: &Match) {
-        let number = target.number();
+    /// Takes out what a slot has.
+    fn vacate(&mut self, number: usize, found: &Match) {
         let Record { home, form, .. } = self.records[number];
-        // A set's copies are all alike, and its spilled ones are gone before.
-        let may_differ = self.shape.value_bits > 0;
-        let key = target.spill_key(found.fingerprint, 0);
-        let other = if may_differ { self.spill.pop(key) } else { None };
-        let bytes = self.segments.bytes_mut(number);
         with_codec!(&self.kernel, codec => {
             let segment = Segment::new(codec, form, home);
-            match other {
-                // Copies are spilled only while others lie in the table.
-                Some(other) => segment.set_value(bytes, found.at, other),
-                None => segment.remove_at(bytes, found.at),
-            }
+            segment.remove_at(self.segments.bytes_mut(number), found.at);
         });
-        if other.is_none() {
-            self.records[number].len -= 1;
-            self.occupied -= 1;
-            self.count_out(home.depth, found.fingerprint);
-        }
+        self.records[number].len -= 1;
+        self.occupied -= 1;
+        self.count_out(home.depth, found.fingerprint);
+    }
+
+    fn set_value(&mut self, number: usize, found: &Match, value: u64) {
+        let Record { home, form, .. } = self.records[number];
+        with_codec!(&self.kernel, codec => {
+            let segment = Segment::new(codec, form, home);
+            segment.set_value(self.segments.bytes_mut(number), found.at, value);
+        });
     }
 
     /// Replaces one value of a key; answers whether it was found.
@@ -245,11 +252,7 @@ impl Growing {
         }
         let renamed = target.spill_key(found.fingerprint, new);
         if has_it(found) {
-            let Record { home, form, .. } = self.records[number];
-            with_codec!(&self.kernel, codec => {
-                let segment = Segment::new(codec, form, home);
-                segment.set_value(self.segments.bytes_mut(number), found.at, new);
-            });
+            self.set_value(number, found, new);
         } else if !found.has_slot() && self.unstash(key(found)) {
             self.stash(renamed, 1);
         } else if self.spill.take(&key(found)) {

@@ -138,6 +138,11 @@ pub(crate) trait TableLayout: Room {
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         self.offer(bytes, probe, 0) == Offer::Taken
     }
+    /// Whether the slots of the segment that begins at byte `base` lie in the order that changes
+    /// rely on, if they rely on any: those of a file might not.
+    fn is_ordered(&self, _bytes: &[u8], _base: usize) -> bool {
+        true
+    }
     /// Occupied slots of the segment that begins at byte `base`.
     fn occupied(&self, bytes: &[u8], base: usize) -> u64;
     /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.

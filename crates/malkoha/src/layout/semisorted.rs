@@ -148,33 +148,28 @@ impl<W: Word> SemiSorted<W> {
         bucket.iter().map(|&lane| u32::from(lane == fingerprint)).sum()
     }
 
-    /// Replaces one `old`, if it is there, by `new`.
+    /// Puts a fingerprint into a bucket that has an empty slot.
     #[inline(always)]
-    fn replace(
-        &self,
-        bytes: &mut [u8],
-        base: usize,
-        place: u64,
-        mut bucket: Bucket,
-        (old, new): (u64, u64),
-    ) -> bool {
-        let Some(lane) = bucket.iter_mut().find(|lane| **lane == old) else {
-            return false;
-        };
-        *lane = new;
-        self.store(bytes, base, place, sorted(bucket));
-        true
+    fn fill(&self, bytes: &mut [u8], base: usize, place: u64, bucket: Bucket, new: u64) {
+        debug_assert_eq!(bucket[0], 0);
+        // The empty slot goes, and what is less than the new one moves down by a slot.
+        let [_, b, c, d] = bucket;
+        let bucket = [b.min(new), b.max(c.min(new)), c.max(d.min(new)), d.max(new)];
+        self.store(bytes, base, place, bucket);
     }
-}
 
-/// Sorts by the network of five exchanges.
-#[inline(always)]
-fn sorted(mut bucket: Bucket) -> Bucket {
-    for (i, j) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
-        let (low, high) = (bucket[i].min(bucket[j]), bucket[i].max(bucket[j]));
-        (bucket[i], bucket[j]) = (low, high);
+    /// Takes a fingerprint out of a bucket, if it is there.
+    #[inline(always)]
+    fn take(&self, bytes: &mut [u8], base: usize, place: u64, bucket: Bucket, old: u64) -> bool {
+        let is_there = self.matches(bucket, old) != 0;
+        if is_there {
+            // What is less than the old one moves up by a slot, and leaves the first one empty.
+            let [a, b, c, d] = bucket;
+            let moved = |below: u64, own: u64| if below < old { below } else { own };
+            self.store(bytes, base, place, [0, moved(a, b), moved(b, c), moved(c, d)]);
+        }
+        is_there
     }
-    bucket
 }
 
 impl<W: Word> Room for SemiSorted<W> {
@@ -200,7 +195,11 @@ impl<W: Word> Room for SemiSorted<W> {
         let base = self.base(probe);
         [probe.first, probe.second].into_iter().any(|place| {
             let bucket = self.load(bytes, base, place);
-            bucket[0] == 0 && self.replace(bytes, base, place, bucket, (0, probe.fingerprint))
+            let has_room = bucket[0] == 0;
+            if has_room {
+                self.fill(bytes, base, place, bucket, probe.fingerprint);
+            }
+            has_room
         })
     }
 
@@ -226,14 +225,14 @@ impl<W: Word> Room for SemiSorted<W> {
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
         let bucket = self.load(bytes, base, place);
         let moving = bucket[choice];
-        self.replace(bytes, base, place, bucket, (moving, 0));
-        self.replace(bytes, base, to, self.load(bytes, base, to), (0, moving));
+        self.take(bytes, base, place, bucket, moving);
+        self.fill(bytes, base, to, self.load(bytes, base, to), moving);
     }
 
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
         let (base, place) = (self.base(probe), self.candidates(probe)[candidate]);
         let bucket = self.load(bytes, base, place);
-        self.replace(bytes, base, place, bucket, (0, probe.fingerprint));
+        self.fill(bytes, base, place, bucket, probe.fingerprint);
     }
 }
 
@@ -267,8 +266,12 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         let base = self.base(probe);
         [probe.first, probe.second].into_iter().any(|place| {
             let bucket = self.load(bytes, base, place);
-            self.replace(bytes, base, place, bucket, (probe.fingerprint, 0))
+            self.take(bytes, base, place, bucket, probe.fingerprint)
         })
+    }
+
+    fn is_ordered(&self, bytes: &[u8], base: usize) -> bool {
+        (0..self.addressing.places()).all(|place| self.load(bytes, base, place).is_sorted())
     }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
@@ -287,7 +290,7 @@ impl<W: Word> TableLayout for SemiSorted<W> {
                 return Offer::Copy;
             }
             if bucket[0] == 0 {
-                self.replace(bytes, base, place, bucket, (0, new));
+                self.fill(bytes, base, place, bucket, new);
                 return Offer::Taken;
             }
         }
@@ -316,7 +319,7 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
         let base = self.base(probe);
         let bucket = self.load(bytes, base, place);
-        self.replace(bytes, base, place, bucket, (probe.fingerprint, 0));
+        self.take(bytes, base, place, bucket, probe.fingerprint);
     }
 }
 

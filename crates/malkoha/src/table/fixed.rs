@@ -116,13 +116,27 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
 
     /// Occupied slots, counted one by one.
     pub(crate) fn occupied(&self) -> u64 {
-        let geometry = &self.parts.geometry;
-        let bases = (0..u64::from(geometry.segments)).map(|n| n * geometry.segment_bytes());
-        // The table is in memory, so a segment's offset fits usize.
-        let bases = bases.map(|base| usize::try_from(base).expect("in memory"));
+        let bases = self.bases();
         with_layout!(&self.kernel, layout => {
             bases.map(|base| layout.occupied(&self.bytes, base)).sum()
         })
+    }
+
+    /// The first segment whose slots no operation can have left as they are, and the byte at
+    /// which it begins.
+    pub(crate) fn disordered(&self) -> Option<(u64, usize)> {
+        let mut segments = (0..).zip(self.bases());
+        with_layout!(&self.kernel, layout => {
+            segments.find(|&(_, base)| !layout.is_ordered(&self.bytes, base))
+        })
+    }
+
+    /// Where each segment begins, in bytes.
+    fn bases(&self) -> impl Iterator<Item = usize> + use<B> {
+        let geometry = &self.parts.geometry;
+        let (segments, bytes) = (u64::from(geometry.segments), geometry.segment_bytes());
+        // The table is in memory, so a segment's offset fits usize.
+        (0..segments).map(move |n| usize::try_from(n * bytes).expect("in memory"))
     }
 
     pub(crate) fn load_factor(&self) -> f64 {
