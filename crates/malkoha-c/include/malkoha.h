@@ -64,6 +64,12 @@ typedef struct {
     double false_positive_rate;
     // Bits of a value, 0 in a set.
     uint32_t value_bits;
+    // How long keys are remembered, in the caller's unit of time; 0 where they do not expire.
+    uint64_t ttl;
+    // How much longer than that a key may be remembered.
+    uint64_t resolution;
+    // The latest time that malkoha_advance() gave it.
+    uint64_t now;
     // Whether it is a map.
     bool is_map;
     // Whether it is in a mapped file and cannot change.
@@ -133,6 +139,40 @@ int32_t malkoha_remove_hashes(malkoha_filter *filter,
                               size_t count,
                               bool *removed);
 
+// Lets it be the time `now`, in the unit of malkoha_options_expire_after(): what has expired is
+// not in any more. A time before the present one changes nothing.
+//
+// `filter` is a filter of this library.
+int32_t malkoha_advance(malkoha_filter *filter, uint64_t now);
+
+// How long ago a key was seen; 1 if it is in, 0 if not, and `age` is then 0. It was seen that time
+// ago at most, and less than one step of the resolution later.
+//
+// `filter` is a filter of this library, `key` points to `length` bytes, and `age` to room for a
+// number.
+int32_t malkoha_age(const malkoha_filter *filter, const void *key, size_t length, uint64_t *age);
+
+// Inserts a key, or lets it be seen now if it is in; 1 if it was new, 0 if it was in. It lives from
+// now on in either case; malkoha_insert_unique() leaves a key that is in as old as it is.
+//
+// `filter` is a filter of this library, and `key` points to `length` bytes.
+int32_t malkoha_refresh(malkoha_filter *filter, const void *key, size_t length);
+
+// malkoha_refresh() for a hash.
+//
+// `filter` is a filter of this library.
+int32_t malkoha_refresh_hash(malkoha_filter *filter, uint64_t hash);
+
+// malkoha_refresh() for `count` hashes, in their order: `inserted[i]` says of each whether it was
+// new. Where some were refused, MALKOHA_STATUS_FULL is returned.
+//
+// `filter` is a filter of this library; `hashes` points to `count` numbers, and `inserted` to room
+// for as many answers.
+int32_t malkoha_refresh_hashes(malkoha_filter *filter,
+                               const uint64_t *hashes,
+                               size_t count,
+                               bool *inserted);
+
 // Reads a file of any kind into memory, and checks every byte.
 //
 // `path` ends with a 0, and `filter` points to room for a pointer.
@@ -184,7 +224,7 @@ int32_t malkoha_clear(malkoha_filter *filter);
 
 // Inserts what is in `other`: a union of sets, in which what both have is in once. Both must be of
 // one kind, either of fixed size or growable, and not shared, with one seed or key. One of them
-// may be in a mapped file: `other`.
+// may be in a mapped file: `other`. Where keys expire it is then the later one's time in both.
 //
 // Both are filters of this library.
 int32_t malkoha_union(malkoha_filter *filter, const malkoha_filter *other);
@@ -283,6 +323,18 @@ int32_t malkoha_options_shared(malkoha_options *options, bool shared);
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_value_bits(malkoha_options *options, uint32_t bits);
+
+// Makes it a set whose keys expire: they are remembered for `ttl`, in any unit of time, which
+// malkoha_advance() counts on, and at most by one step of malkoha_options_resolution() longer.
+//
+// `options` comes from malkoha_options_new().
+int32_t malkoha_options_expire_after(malkoha_options *options, uint64_t ttl);
+
+// How much longer than their time keys may be remembered, in its unit: a fifteenth of it unless
+// told. Finer steps take more bits a key.
+//
+// `options` comes from malkoha_options_new().
+int32_t malkoha_options_resolution(malkoha_options *options, uint64_t step);
 
 // Hashes by XXH3 with this seed; with 0 unless told. Only filters of one seed can be united.
 //

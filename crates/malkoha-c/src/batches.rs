@@ -120,7 +120,7 @@ pub unsafe extern "C" fn malkoha_insert_hashes(
 ///
 /// `filter` is a filter of this library; `hashes` points to `count` numbers, and `answers` to room
 /// for as many answers.
-unsafe fn each(
+pub(crate) unsafe fn each(
     filter: *const Filter,
     (hashes, count): (*const u64, usize),
     (answers, name): (*mut bool, &str),

@@ -64,6 +64,12 @@ pub struct Info {
     pub false_positive_rate: f64,
     /// Bits of a value, 0 in a set.
     pub value_bits: u32,
+    /// How long keys are remembered, in the caller's unit of time; 0 where they do not expire.
+    pub ttl: u64,
+    /// How much longer than that a key may be remembered.
+    pub resolution: u64,
+    /// The latest time that malkoha_advance() gave it.
+    pub now: u64,
     /// Whether it is a map.
     pub is_map: bool,
     /// Whether it is in a mapped file and cannot change.
@@ -81,12 +87,16 @@ pub unsafe extern "C" fn malkoha_tell(filter: *const Filter, info: *mut Info) ->
         // SAFETY: the caller's contract.
         let filter = unsafe { Filter::from_c(filter) }?;
         let table = filter.table.read();
+        let [ttl, resolution, now] = filter.table.expiring().map_or([0; 3], |set| set.times());
         let told = Info {
             keys: table.len(),
             capacity: table.capacity(),
             bytes: table.size_in_bytes(),
             false_positive_rate: table.expected_fpr(),
             value_bits: table.value_bits(),
+            ttl,
+            resolution,
+            now,
             is_map: filter.table.is_map(),
             is_read_only: filter.table.is_read_only(),
         };
@@ -108,7 +118,7 @@ pub unsafe extern "C" fn malkoha_clear(filter: *mut Filter) -> i32 {
 
 /// Inserts what is in `other`: a union of sets, in which what both have is in once. Both must be of
 /// one kind, either of fixed size or growable, and not shared, with one seed or key. One of them
-/// may be in a mapped file: `other`.
+/// may be in a mapped file: `other`. Where keys expire it is then the later one's time in both.
 ///
 /// # Safety
 ///

@@ -10,6 +10,7 @@
 //! behind a lock, so threads of C cannot race whatever they do.
 
 pub mod batches;
+pub mod expiry;
 pub mod files;
 pub mod filter;
 pub mod keys;

@@ -1,9 +1,13 @@
 //! What to build.
 
+use std::sync::RwLock;
+
 use malkoha::{
-    BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooMap, CuckooFilter, CuckooMap,
-    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
-    GrowableCuckooMap, KeyHasher,
+    BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooMap,
+    ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
+    GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter, KeyHasher,
 };
 
 use crate::filter::Filter;
@@ -20,6 +24,8 @@ pub struct Options {
     growable: bool,
     shared: bool,
     value_bits: Option<u32>,
+    ttl: Option<u64>,
+    resolution: Option<u64>,
     hasher: KeyHasher,
 }
 
@@ -27,10 +33,30 @@ impl Options {
     fn builder<F>(&self) -> Builder<F> {
         let builder = Builder::new().fpr(self.rate).with_hasher(self.hasher);
         let builder = if let Some(keys) = self.capacity { builder.capacity(keys) } else { builder };
+        let builder = if let Some(ttl) = self.ttl { builder.expire_after(ttl) } else { builder };
+        let builder =
+            if let Some(step) = self.resolution { builder.resolution(step) } else { builder };
         if let Some(bits) = self.value_bits { builder.value_bits(bits) } else { builder }
     }
 
     fn build(&self) -> Result<Table, BuildError> {
+        if self.ttl.is_some() || self.resolution.is_some() {
+            // None of them takes values: the builder says so.
+            return Ok(Table::Expiring(match (self.growable, self.shared) {
+                (false, false) => {
+                    Box::new(RwLock::new(self.builder::<ExpiringCuckooFilter>().build()?))
+                }
+                (true, false) => {
+                    Box::new(RwLock::new(self.builder::<GrowableExpiringCuckooFilter>().build()?))
+                }
+                (false, true) => {
+                    Box::new(self.builder::<ConcurrentExpiringCuckooFilter>().build()?)
+                }
+                (true, true) => {
+                    Box::new(self.builder::<GrowableConcurrentExpiringCuckooFilter>().build()?)
+                }
+            }));
+        }
         Ok(match (self.value_bits.is_some(), self.growable, self.shared) {
             (false, false, false) => self.builder::<CuckooFilter>().build()?.into(),
             (false, true, false) => self.builder::<GrowableCuckooFilter>().build()?.into(),
@@ -62,6 +88,8 @@ pub extern "C" fn malkoha_options_new() -> *mut Options {
         growable: false,
         shared: false,
         value_bits: None,
+        ttl: None,
+        resolution: None,
         hasher: KeyHasher::new(0),
     }))
 }
@@ -146,6 +174,30 @@ pub unsafe extern "C" fn malkoha_options_shared(options: *mut Options, shared: b
 pub unsafe extern "C" fn malkoha_options_value_bits(options: *mut Options, bits: u32) -> i32 {
     // SAFETY: the caller's contract.
     unsafe { set(options, |options| options.value_bits = Some(bits)) }
+}
+
+/// Makes it a set whose keys expire: they are remembered for `ttl`, in any unit of time, which
+/// malkoha_advance() counts on, and at most by one step of malkoha_options_resolution() longer.
+///
+/// # Safety
+///
+/// `options` comes from malkoha_options_new().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malkoha_options_expire_after(options: *mut Options, ttl: u64) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { set(options, |options| options.ttl = Some(ttl)) }
+}
+
+/// How much longer than their time keys may be remembered, in its unit: a fifteenth of it unless
+/// told. Finer steps take more bits a key.
+///
+/// # Safety
+///
+/// `options` comes from malkoha_options_new().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malkoha_options_resolution(options: *mut Options, step: u64) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { set(options, |options| options.resolution = Some(step)) }
 }
 
 /// Hashes by XXH3 with this seed; with 0 unless told. Only filters of one seed can be united.

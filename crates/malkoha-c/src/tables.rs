@@ -1,31 +1,36 @@
 //! The kinds behind a handle: whatever it is, it is used through a shared reference.
 
 use std::any::Any;
+use std::convert::identity;
 use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use malkoha::locks::Locking;
-use malkoha::tables::{Candidates, Change, Fixed, Growing, Lookup, Sharded, Shared, Space};
+use malkoha::tables::{
+    Ages, Candidates, Change, Expiring, Fixed, Growing, Lookup, Sharded, Shared, Space,
+};
 use malkoha::{AnyFilter, MappedFilter, MappedMap};
 use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values};
 
+use crate::expiry::{self, Aging};
 use crate::status::{Failure, Status};
 
 /// What a handle holds.
 pub(crate) enum Table {
     Set(Box<dyn Set>),
+    Expiring(Box<dyn Aging>),
     Map(Box<dyn Map>),
     MappedSet(MappedFilter),
     MappedMap(MappedMap),
 }
 
 // A thread that panicked under a lock has said so: see `Status::Bug`.
-fn read<F>(lock: &RwLock<F>) -> RwLockReadGuard<'_, F> {
+pub(crate) fn read<F>(lock: &RwLock<F>) -> RwLockReadGuard<'_, F> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write<F>(lock: &RwLock<F>) -> RwLockWriteGuard<'_, F> {
+pub(crate) fn write<F>(lock: &RwLock<F>) -> RwLockWriteGuard<'_, F> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -92,31 +97,50 @@ impl<F: Pairs> Pairs for RwLock<F> {
 /// Implements a trait for kinds that take turns and for kinds that threads share, whose methods
 /// have the same names.
 macro_rules! changes {
-    ($trait:ident: $read:ident, locked $table:ty, shared <$($parameter:ident: $($bound:path)|+),*> $filter:ty {
+    (
+        $trait:ident: $read:path,
+        locked <T: $($locked:path)|+> $table:ty,
+        $(shared <$($parameter:ident: $($bound:path)|+),*> $filter:ty,)+
+        => $methods:tt
+    ) => {
+        changes! { trait $trait: $read; $methods }
+        changes! {
+            impl <T: $($locked)|+> $trait for (RwLock<$table>: $read), through write; $methods
+        }
+        $(changes! {
+            impl <$($parameter: $($bound)|+),*> $trait for ($filter: $read), through identity;
+            $methods
+        })+
+    };
+    (trait $trait:ident: $read:path; {
         $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
     }) => {
         pub(crate) trait $trait: $read + Any {
             $(fn $name(&self, $($argument: $type),*) -> $result;)*
         }
-
-        impl<T: Change + Candidates + Send + Sync + 'static> $trait for RwLock<$table> {
-            $(fn $name(&self, $($argument: $type),*) -> $result {
-                write(self).$name($($argument),*)
-            })*
-        }
-
+    };
+    (impl <$($parameter:ident: $($bound:path)|+),*> $trait:ident for ($filter:ty: $read:path),
+        through $through:ident; {
+        $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
+    }) => {
         impl<$($parameter: $($bound +)+ Send + Sync + 'static),*> $trait for $filter
         where
             $filter: $read,
         {
             $(fn $name(&self, $($argument: $type),*) -> $result {
-                <$filter>::$name(self, $($argument),*)
+                $through(self).$name($($argument),*)
             })*
         }
     };
 }
+pub(crate) use changes;
+
 changes! {
-    Set: Read, locked Filter<T, Keys>, shared <P: Locking, S: Space> Filter<Shared<P, S>> {
+    Set: Read,
+    locked <T: Change | Candidates> Filter<T, Keys>,
+    shared <P: Locking, S: Space> Filter<Shared<P, S>>,
+    shared <T: Ages> Filter<Sharded<Expiring<T>>>,
+    => {
         insert_hash(hash: u64) -> Result<(), InsertError>;
         insert_unique_hash(hash: u64) -> Result<bool, InsertError>;
         remove_hash(hash: u64) -> bool;
@@ -127,7 +151,10 @@ changes! {
     }
 }
 changes! {
-    Map: Pairs, locked Filter<T, Values>, shared <T: Change | Clone> Filter<Sharded<T>, Values> {
+    Map: Pairs,
+    locked <T: Change | Candidates> Filter<T, Values>,
+    shared <T: Change | Clone> Filter<Sharded<T>, Values>,
+    => {
         insert_hash(hash: u64, value: u64) -> Result<(), InsertError>;
         insert_hashes(pairs: &[(u64, u64)]) -> Result<(), BatchError>;
         update_hash(hash: u64, old: u64, new: u64) -> Result<bool, InsertError>;
@@ -166,6 +193,10 @@ impl TryFrom<AnyFilter> for Table {
             AnyFilter::GrowableMap(map) => map.into(),
             AnyFilter::SharedMap(map) => Self::Map(Box::new(map)),
             AnyFilter::SharedGrowableMap(map) => Self::Map(Box::new(map)),
+            AnyFilter::ExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
+            AnyFilter::GrowableExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
+            AnyFilter::SharedExpiringSet(set) => Self::Expiring(Box::new(set)),
+            AnyFilter::SharedGrowableExpiringSet(set) => Self::Expiring(Box::new(set)),
             other => {
                 let text = format!(
                     "a {} cannot be used from C yet: use it from Rust or the command",
@@ -181,6 +212,7 @@ impl Table {
     pub(crate) fn read(&self) -> &dyn Read {
         match self {
             Self::Set(set) => &**set,
+            Self::Expiring(set) => &**set,
             Self::Map(map) => &**map,
             Self::MappedSet(set) => set,
             Self::MappedMap(map) => map,
@@ -199,9 +231,15 @@ impl Table {
     pub(crate) fn set(&self) -> Result<&dyn Set, Failure> {
         match self {
             Self::Set(set) => Ok(&**set),
+            Self::Expiring(set) => Ok(&**set),
             Self::MappedSet(_) => Err(read_only()),
             _ => Err(another("a map, whose keys have values: call malkoha_put() and its like")),
         }
+    }
+
+    /// The set whose keys expire, if it is one.
+    pub(crate) fn expiring(&self) -> Option<&dyn Aging> {
+        if let Self::Expiring(set) = self { Some(&**set) } else { None }
     }
 
     /// The map, to be changed.
@@ -225,6 +263,7 @@ impl Table {
     pub(crate) fn clear(&self) -> Result<(), Failure> {
         match self {
             Self::Set(set) => set.clear(),
+            Self::Expiring(set) => set.clear(),
             Self::Map(map) => map.clear(),
             _ => return Err(read_only()),
         }
@@ -242,6 +281,7 @@ impl Table {
                 Some(ours) => Ok(write::<Filter<Fixed, Values>>(ours).union_with(theirs)?),
                 None => Err(kinds_differ()),
             },
+            (Self::Expiring(a), Self::Expiring(b)) => expiry::unite(&**a, &**b),
             (Self::Set(a), Self::Set(b)) => unite::<Keys>(&**a, &**b),
             (Self::Map(a), Self::Map(b)) => unite::<Values>(&**a, &**b),
             (Self::MappedSet(_) | Self::MappedMap(_), _) => Err(read_only()),
@@ -250,7 +290,7 @@ impl Table {
     }
 }
 
-fn any<F: 'static>(table: &dyn Any) -> Option<&RwLock<F>> {
+pub(crate) fn any<F: 'static>(table: &dyn Any) -> Option<&RwLock<F>> {
     table.downcast_ref()
 }
 
@@ -282,10 +322,10 @@ fn another(what: &str) -> Failure {
     Failure::new(Status::Kind, format!("this is {what}"))
 }
 
-fn kinds_differ() -> Failure {
+pub(crate) fn kinds_differ() -> Failure {
     Failure::new(
         Status::Union,
-        "only two sets or two maps that are both of fixed size or both growable, and not shared, \
-         can be united",
+        "only two sets, two whose keys expire, or two maps can be united that are both of fixed \
+         size or both growable, and not shared",
     )
 }

@@ -114,6 +114,17 @@ fn a_set_in_c() {
 }
 
 #[test]
+fn a_set_in_c_whose_keys_expire() {
+    if !has("cc", "the C library") {
+        return;
+    }
+    let expected = "0 s, koel: new\n1200 s, malkoha: new\n3600 s, koel: seen\n\
+                    5000 s, malkoha: new\n6000 s, koel: seen\n\
+                    2 within 3600 s, koel 541 to 600 s ago\n";
+    assert_eq!(Installed::new().prints("examples/recent.c", false, false), expected);
+}
+
+#[test]
 fn a_map_in_c() {
     if !has("cc", "the C library") {
         return;

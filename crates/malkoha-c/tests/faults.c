@@ -167,6 +167,58 @@ static void *insert_and_remove(void *argument) {
     return NULL;
 }
 
+/* Sets whose keys expire, of all four kinds, and what is none of them. */
+static void expiring(const char *path) {
+    malkoha_filter *plain = built(true, 0), *last = NULL;
+    uint64_t age = 7;
+    EXPECT(malkoha_advance(plain, 1), MALKOHA_STATUS_KIND);
+    EXPECT_TEXT("malkoha_options_expire_after()");
+    EXPECT(malkoha_age(plain, "a", 1, &age), MALKOHA_STATUS_KIND);
+    EXPECT(malkoha_refresh(plain, "a", 1), MALKOHA_STATUS_KIND);
+    for (int kind = 0; kind < 4; kind++) {
+        malkoha_filter *set = NULL, *again = NULL;
+        uint64_t hashes[2] = {0, 1};
+        bool inserted[2];
+        malkoha_info info;
+        malkoha_options *options = malkoha_options_new();
+        malkoha_options_capacity(options, KEYS);
+        malkoha_options_growable(options, kind & 1);
+        malkoha_options_shared(options, kind & 2);
+        malkoha_options_resolution(options, 10);
+        EXPECT(malkoha_new(options, &set), MALKOHA_STATUS_ARGUMENT);
+        malkoha_options_expire_after(options, 100);
+        EXPECT(malkoha_new(options, &set), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_insert(set, "a", 1), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_advance(set, 60), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_insert_unique(set, "a", 1), 0);
+        EXPECT(malkoha_age(set, "a", 1, NULL), MALKOHA_STATUS_ARGUMENT);
+        EXPECT(malkoha_age(set, "a", 1, &age), 1);
+        EXPECT(age >= 60 && age < 70, true);
+        EXPECT(malkoha_put(set, "a", 1, 1), MALKOHA_STATUS_KIND);
+        EXPECT(malkoha_hash(set, "a", 1, &hashes[0]), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_refresh_hashes(set, hashes, 2, inserted), MALKOHA_STATUS_OK);
+        EXPECT(inserted[0], false);
+        EXPECT(inserted[1], true);
+        EXPECT(malkoha_save(set, path), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_open(path, &again), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_advance(again, 171), MALKOHA_STATUS_OK);
+        EXPECT(malkoha_contains(again, "a", 1), 0);
+        EXPECT(malkoha_age(again, "a", 1, &age), 0);
+        EXPECT(malkoha_refresh_hash(again, hashes[0]), 1);
+        EXPECT(malkoha_tell(again, &info), MALKOHA_STATUS_OK);
+        EXPECT(info.keys == 1 && info.ttl == 100 && info.resolution == 10 && info.now == 171, true);
+        EXPECT(malkoha_union(set, again), kind & 2 ? MALKOHA_STATUS_UNION : MALKOHA_STATUS_OK);
+        EXPECT(malkoha_union(set, plain), MALKOHA_STATUS_UNION);
+        EXPECT(malkoha_clear(set), MALKOHA_STATUS_OK);
+        malkoha_free(again);
+        malkoha_free(set);
+        malkoha_options_value_bits(options, 8);
+        EXPECT(malkoha_new(options, &last), MALKOHA_STATUS_ARGUMENT);
+        malkoha_options_free(options);
+    }
+    malkoha_free(plain);
+}
+
 /* A filter that is not shared, used by threads all the same. */
 static void threads(void) {
     malkoha_filter *set = built(true, 0);
@@ -182,11 +234,13 @@ static void threads(void) {
 }
 
 int main(int argc, char **argv) {
+    const char *path = argc > 1 ? argv[1] : "faults.mlk";
     nulls();
     impossible();
     kinds();
-    files(argc > 1 ? argv[1] : "faults.mlk");
+    files(path);
     full();
+    expiring(path);
     threads();
     puts("all as it should be");
     return 0;
