@@ -27,7 +27,7 @@ stderr.";
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
-#[command(max_term_width = 80, disable_help_subcommand = true)]
+#[command(max_term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -63,7 +63,8 @@ fn script(shell: Shell) -> Vec<u8> {
 }
 
 pub(crate) fn man(Man { command, install }: &Man) -> Result<Outcome> {
-    let mut root = Cli::command();
+    // `help` is not a command that has a page: it prints others'.
+    let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     if let Some(prefix) = install {
         return install_below(prefix, &root);
