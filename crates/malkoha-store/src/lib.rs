@@ -14,7 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A read costs one look into the index, which is in memory, and one into the log, which is mapped.
+//! A read costs one look into the index, which is in memory, and one into the log, which is mapped
+//! (on Windows it is read by system calls).
 //! The index keeps a fingerprint of 14 bits and a location for each key; the full key in the log
 //! confirms, so answers are exact. Of absent keys, fewer than 4 in a thousand cost a look into the
 //! log too, up to some 60 million keys.
@@ -32,8 +33,8 @@
 //! * It is not ordered: a prefix or a range of keys is found by reading the whole log.
 //! * It is not for more keys than fit in memory at 7 bytes each, nor for logs of more than 8 TiB.
 //! * It has no transactions beyond atomic batches.
-//! * It is for Linux. It compiles for macOS and FreeBSD too, where nobody has run it, and not for
-//!   Windows. A child made by `fork` must leave its parent's stores alone.
+//! * It is for Linux. It compiles for macOS, FreeBSD and Windows too; `docs/guide/platforms.md` says
+//!   where it was run. A child made by `fork` must leave its parent's stores alone.
 //!
 //! # Where things are
 //!

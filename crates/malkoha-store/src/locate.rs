@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::{Index, lost_file};
-use crate::log::{FileTable, Key, LogFile, Record};
+use crate::log::{FileTable, Key, LogFile, Parts, Record};
 
 /// The record that a key has now.
 pub(crate) struct Located<'t> {
@@ -17,8 +17,14 @@ pub(crate) struct Located<'t> {
 impl<'t> Located<'t> {
     /// The value of the key.
     #[inline(always)]
-    pub(crate) fn value(&self) -> Result<Cow<'t, [u8]>> {
+    pub(crate) fn value(&self) -> Result<Cow<'_, [u8]>> {
         self.file.value(&self.record, self.file.offset(self.location))
+    }
+
+    /// The name of the key, and its value.
+    pub(crate) fn into_parts(self) -> Result<Parts<'t>> {
+        let (file, offset) = (self.file, self.file.offset(self.location));
+        self.record.into_parts().ok_or_else(|| file.no_value(offset))
     }
 
     /// It is no more the record that its key has. How many of its bytes counted as live until then.
@@ -49,7 +55,7 @@ pub(crate) fn locate_among<'t>(
     for location in candidates {
         let file = table.file(location).ok_or_else(lost_file)?;
         let record = file.record(location)?;
-        if record.key == key {
+        if record.key() == key {
             return Ok(Some(Located { location, file, record }));
         }
     }

@@ -64,7 +64,7 @@ impl Changes {
             return;
         }
         let is_put = record.head.kind == Kind::Put;
-        let change = Change { hash: record.key.hash(&self.hasher), offset, is_put };
+        let change = Change { hash: record.key().hash(&self.hasher), offset, is_put };
         if !record.more() && self.begin.is_none() {
             return self.take(change, record.bytes(), record.expires());
         }
@@ -194,7 +194,8 @@ fn apply_to(
         let old = if candidates.is_empty() {
             None
         } else {
-            locate_among(candidates.iter().copied(), table, file.record(new)?.key)?
+            let record = file.record(new)?;
+            locate_among(candidates.iter().copied(), table, record.key())?
         };
         match (&old, change.is_put) {
             (Some(old), true) => shard.update(hash, old.location, new)?,

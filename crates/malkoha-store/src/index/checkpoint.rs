@@ -152,9 +152,9 @@ pub(crate) fn read(storage: &dyn Storage) -> Result<Option<(Checkpoint, Index)>>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(Error::io("open", NAME))?,
     };
-    let map = file.map().map_err(Error::io("read", NAME))?;
-    let bytes = map.get(0, map.len()).unwrap_or_default();
-    let (checkpoint, mut rest) = parse(bytes)?;
+    let map = file.view().map_err(Error::io("read", NAME))?;
+    let bytes = map.get(0, to_usize(map.len())).unwrap_or_default();
+    let (checkpoint, mut rest) = parse(&bytes)?;
     let offset = |rest: &[u8]| (bytes.len() - rest.len()) as u64;
     let mut shards = Vec::with_capacity(SHARDS);
     for _ in 0..SHARDS {

@@ -314,10 +314,10 @@ impl<'s> Library<'s> {
         let snapshot = self.store.snapshot();
         for entry in snapshot.iter() {
             let entry = entry?;
-            if !used.contains(entry.key) && is_chunk(entry.key, &entry.value) {
+            if !used.contains(&*entry.key) && is_chunk(&entry.key, &entry.value) {
                 collected.chunks += 1;
                 collected.bytes += entry.value.len() as u64;
-                batch.delete(entry.key)?;
+                batch.delete(&entry.key)?;
             }
             if batch.bytes() >= TOGETHER {
                 self.store.apply(&batch)?;

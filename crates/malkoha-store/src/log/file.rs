@@ -1,4 +1,4 @@
-//! One log file, mapped.
+//! One log file.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::cold::Cold;
 use super::header::{FileHeader, HEADER_BYTES};
-use super::key::Key;
-use super::record::{Head, Record};
+use super::record::{HEAD, Head, Record};
 use super::usage::Usage;
 use super::{UNIT, to_usize};
 use crate::error::{Error, READ, Result};
-use crate::storage::{Mapping, Storage, StorageFile, any_lost};
+use crate::storage::{Storage, StorageFile, View, any_lost};
 
 const EXTENSION: &str = ".log";
 /// What is added to the name of a file while a copy of it is made.
@@ -35,7 +34,7 @@ pub(crate) struct LogFile {
     /// The location of its first byte.
     pub(crate) base: u64,
     seed: u32,
-    mapping: Mapping,
+    view: View,
     file: Box<dyn StorageFile>,
     /// What of the file there is room for on the device.
     capacity: AtomicU64,
@@ -52,13 +51,13 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// The file with this header, mapped. Its end is that of the header until told.
     pub(crate) fn new(file: Box<dyn StorageFile>, header: FileHeader, base: u64) -> Result<Self> {
-        let mapping = file.map().map_err(Error::io("map", file_name(header.id)))?;
+        let view = file.view().map_err(Error::io("map", file_name(header.id)))?;
         Ok(Self {
             header,
             base,
             seed: header.checksum_seed(),
-            capacity: AtomicU64::new(mapping.len() as u64),
-            mapping,
+            capacity: AtomicU64::new(view.len()),
+            view,
             file,
             end: AtomicU64::new(HEADER_BYTES as u64),
             durable: AtomicU64::new(0),
@@ -78,11 +77,11 @@ impl LogFile {
     /// The file with what its header says.
     pub(crate) fn with_header(file: Box<dyn StorageFile>, id: u64, base: u64) -> Result<Self> {
         let name = file_name(id);
-        let mapping = file.map().map_err(Error::io("map", &*name))?;
-        let header = mapping.get(0, mapping.len().min(HEADER_BYTES)).unwrap_or_default();
-        let header = FileHeader::from_bytes(&name, header);
-        let header =
-            header.map_err(|error| if mapping.is_lost() { lost(&name, 0) } else { error })?;
+        let view = file.view().map_err(Error::io("map", &*name))?;
+        let len = view.len().min(HEADER_BYTES as u64);
+        let header = view.get(0, to_usize(len)).unwrap_or_default();
+        let header = FileHeader::from_bytes(&name, &header);
+        let header = header.map_err(|error| if view.is_lost() { lost(&name, 0) } else { error })?;
         if header.id != id {
             return Err(Error::Damaged {
                 file: name,
@@ -160,7 +159,7 @@ impl LogFile {
         }
         while at < end {
             let next = end.min(at + PIECE);
-            let bytes = self.mapping.get(at, to_usize(next - at)).unwrap_or_default().to_vec();
+            let bytes = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
             if self.is_lost() {
                 return Err(lost(&self.name(), at));
             }
@@ -192,8 +191,8 @@ impl LogFile {
         let failed = || Error::io("copy", &*name);
         let end = self.end();
         let file = storage.create(&copy, end + SEAL_ROOM).map_err(failed())?;
-        let bytes = self.mapping.get(0, to_usize(end)).unwrap_or_default();
-        let written = file.write_at(0, bytes).and_then(|()| file.sync());
+        let bytes = self.view.get(0, to_usize(end)).unwrap_or_default();
+        let written = file.write_at(0, &bytes).and_then(|()| file.sync());
         if self.is_lost() {
             let _ = storage.remove(&copy);
             return Err(lost(&name, 0));
@@ -236,7 +235,7 @@ impl LogFile {
             at = written.start;
             while at < written.end {
                 let next = (at + 1).next_multiple_of(PAGE).min(written.end);
-                let bytes = self.mapping.get(at, to_usize(next - at)).unwrap_or_default();
+                let bytes = self.view.get(at, to_usize(next - at)).unwrap_or_default();
                 if bytes.iter().any(|&byte| byte != 0) {
                     found.push(at..next);
                 }
@@ -265,7 +264,7 @@ impl LogFile {
 
     /// Bytes of the file, with and without room on the device.
     pub(crate) fn length(&self) -> u64 {
-        self.mapping.len() as u64
+        self.view.len()
     }
 
     /// Bytes that there is room for.
@@ -291,38 +290,50 @@ impl LogFile {
         (location - self.base) * UNIT
     }
 
-    /// The head at `offset`, if there is one and its record ends inside the mapping.
+    /// The head at `offset`, if there is one and its record ends inside the file.
     #[inline(always)]
     pub(crate) fn head(&self, offset: u64) -> Option<Head> {
-        if offset + super::record::HEAD as u64 > self.capacity() {
+        if offset + HEAD as u64 > self.capacity() {
             return None;
         }
-        let head = Head::parse(self.mapping.get(offset, super::record::HEAD)?)?;
+        let head = Head::parse(&self.view.get_array::<HEAD>(offset)?)?;
         (offset + head.shape.bytes() <= self.capacity()).then_some(head)
     }
 
     /// The record at `offset`, if there is an undamaged one.
     #[inline(always)]
     pub(crate) fn try_record(&self, offset: u64) -> Option<Record<'_>> {
-        let head = self.head(offset)?;
-        let bytes = self.mapping.get(offset, to_usize(head.shape.bytes()))?;
+        self.whole(offset, self.head(offset)?)
+    }
+
+    /// The rest of the record with this head.
+    #[inline(always)]
+    fn whole(&self, offset: u64, head: Head) -> Option<Record<'_>> {
+        let bytes = self.view.get(offset, to_usize(head.shape.bytes()))?;
         Record::checked(head, bytes, self.seed)
     }
 
     /// The key of a record of which the head and the key are readable; the rest may be anything.
-    pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<Key<'_>> {
+    pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<(u32, Vec<u8>)> {
         let head = self.head(offset)?;
-        head.key(self.mapping.get(offset, to_usize(head.shape.bytes()))?)
+        let bytes = self.view.get(offset, to_usize(head.shape.bytes()))?;
+        head.key(&bytes).map(|key| (key.table, key.name.to_vec()))
+    }
+
+    /// Bytes at an offset, as far as the file has them.
+    pub(super) fn piece(&self, offset: u64, bytes: u64) -> Cow<'_, [u8]> {
+        let bytes = bytes.min(self.capacity().saturating_sub(offset));
+        self.view.get(offset, to_usize(bytes)).unwrap_or_default()
     }
 
     /// The record at a location that the index has.
     #[inline(always)]
     pub(crate) fn record(&self, location: u64) -> Result<Record<'_>> {
         let offset = self.offset(location);
-        let long = self.head(offset).map(|head| head.shape.bytes()).filter(|bytes| *bytes >= LONG);
-        let record = match long {
-            Some(bytes) => self.long_record(offset, bytes),
-            None => self.try_record(offset),
+        let record = match self.head(offset) {
+            Some(head) if head.shape.bytes() >= LONG => self.long_record(offset, head),
+            Some(head) => self.whole(offset, head),
+            None => None,
         };
         record.ok_or_else(|| self.no_record(offset))
     }
@@ -330,25 +341,26 @@ impl LogFile {
     /// Where long records are not in memory, the system reads one at once: page by page it would
     /// wait for each.
     #[inline(never)]
-    fn long_record(&self, offset: u64, bytes: u64) -> Option<Record<'_>> {
+    fn long_record(&self, offset: u64, head: Head) -> Option<Record<'_>> {
+        let bytes = head.shape.bytes();
         let ask = || self.will_need(offset, bytes);
-        self.cold.read(to_usize(bytes / PAGE), ask, || self.try_record(offset))
+        self.cold.read(to_usize(bytes / PAGE), ask, || self.whole(offset, head))
     }
 
     /// The value of a record at an offset of this file.
     #[inline(always)]
-    pub(crate) fn value<'a>(&self, record: &Record<'a>, offset: u64) -> Result<Cow<'a, [u8]>> {
+    pub(crate) fn value<'r>(&self, record: &'r Record<'_>, offset: u64) -> Result<Cow<'r, [u8]>> {
         record.value().ok_or_else(|| self.no_value(offset))
     }
 
     #[inline(always)]
     pub(crate) fn prefetch(&self, location: u64, lines: usize) {
-        self.mapping.prefetch(self.offset(location), lines);
+        self.view.prefetch(self.offset(location), lines);
     }
 
     /// Lets the system read these bytes, as far as there are any and they are not in memory.
     pub(crate) fn will_need(&self, offset: u64, bytes: u64) {
-        self.mapping.will_need(offset..self.capacity().min(offset + bytes));
+        self.view.will_need(offset..self.capacity().min(offset + bytes));
     }
 
     pub(crate) fn checksum_seed(&self) -> u32 {
@@ -386,7 +398,7 @@ impl LogFile {
 
     /// Bytes on the device, if nothing is reserved.
     pub(crate) fn least(&self) -> u64 {
-        (self.end() + super::record::HEAD as u64).next_multiple_of(PAGE)
+        (self.end() + HEAD as u64).next_multiple_of(PAGE)
     }
 
     pub(crate) fn is_unreadable(&self) -> bool {
@@ -400,7 +412,7 @@ impl LogFile {
     /// That a record which was made use of could be read until the end of that.
     #[inline(always)]
     pub(crate) fn check_read(&self, location: u64) -> Result<()> {
-        if any_lost() && self.mapping.is_lost() {
+        if any_lost() && self.view.is_lost() {
             // What was lost stays so: if it is there now, it was.
             self.record(location)?;
         }
@@ -409,7 +421,7 @@ impl LogFile {
 
     /// Whether a part of it could not be read, and shows as zeros.
     pub(crate) fn is_lost(&self) -> bool {
-        self.mapping.is_lost()
+        self.view.is_lost()
     }
 
     /// What is wrong where a record should be.
@@ -423,7 +435,7 @@ impl LogFile {
 
     /// A compressed value that matched its checksum when it was read, and is none.
     #[cold]
-    fn no_value(&self, offset: u64) -> Error {
+    pub(crate) fn no_value(&self, offset: u64) -> Error {
         if self.is_lost() {
             return lost(&self.name(), offset);
         }
@@ -445,7 +457,7 @@ pub(crate) fn lost(name: &str, offset: u64) -> Error {
 }
 
 /// Room for the seal that a file must always have.
-const SEAL_ROOM: u64 = super::record::HEAD as u64;
+const SEAL_ROOM: u64 = HEAD as u64;
 /// Bytes of a record that is worth some system calls.
 const LONG: u64 = 16 * PAGE;
 /// What file lengths are rounded to.

@@ -30,7 +30,7 @@ pub(crate) use file::{LogFile, file_name, lost, parse_name};
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use key::Key;
 pub(crate) use pack::pack;
-pub(crate) use record::{Content, Kind, Record};
+pub(crate) use record::{Content, Kind, Parts, Record};
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use size::file_size;
 pub(crate) use table::FileTable;

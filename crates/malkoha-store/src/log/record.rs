@@ -2,6 +2,7 @@
 //! of 8.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::checksum::checksum;
 use super::key::Key;
@@ -96,6 +97,20 @@ impl Shape {
         HEAD + self.prefix + self.table + self.key + self.value
     }
 
+    /// Where the name of the key lies in the record.
+    #[inline(always)]
+    fn name(self) -> Range<usize> {
+        let begin = HEAD + self.prefix + self.table;
+        begin..begin + self.key
+    }
+
+    /// Where the value lies in the record.
+    #[inline(always)]
+    fn value(self) -> Range<usize> {
+        let begin = HEAD + self.prefix + self.table + self.key;
+        begin..begin + self.value
+    }
+
     /// Bytes of the whole record.
     #[inline(always)]
     pub(crate) fn bytes(self) -> u64 {
@@ -171,47 +186,75 @@ const fn flags(word: u64) -> u8 {
     word.to_le_bytes()[6]
 }
 
+/// The name of a key, and its value.
+pub(crate) type Parts<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+
 /// A record whose checksum was compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) head: Head,
-    prefix: Option<u64>,
-    pub(crate) key: Key<'a>,
-    /// As it is stored: compressed perhaps.
-    pub(crate) stored: &'a [u8],
+    /// All of it: lent by a mapping, or its own.
+    bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> Record<'a> {
     /// The record of this head in `bytes`, which are all of it.
     #[inline(always)]
-    pub(crate) fn checked(head: Head, bytes: &'a [u8], seed: u32) -> Option<Self> {
+    pub(crate) fn checked(head: Head, bytes: Cow<'a, [u8]>, seed: u32) -> Option<Self> {
         if checksum(seed, &bytes[4..]) != head.checksum {
             return None;
         }
-        let shape = head.shape;
-        let (prefix, rest) = bytes[HEAD..].split_at(shape.prefix);
-        let (table, rest) = rest.split_at(shape.table);
-        let (name, rest) = rest.split_at(shape.key);
-        let prefix = prefix.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        Some(Self { head, bytes })
+    }
+
+    /// Its key.
+    #[inline(always)]
+    pub(crate) fn key(&self) -> Key<'_> {
+        let table = &self.bytes[HEAD + self.head.shape.prefix..];
+        let table = &table[..self.head.shape.table];
         let table = table.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        Some(Self { head, prefix, key: Key { table, name }, stored: &rest[..shape.value] })
+        Key { table, name: &self.bytes[self.head.shape.name()] }
+    }
+
+    /// The value as it is stored: compressed perhaps.
+    #[inline(always)]
+    pub(crate) fn stored(&self) -> &[u8] {
+        &self.bytes[self.head.shape.value()]
     }
 
     /// The value; `None` if it is not what compression makes.
     #[inline(always)]
-    pub(crate) fn value(&self) -> Option<Cow<'a, [u8]>> {
-        if self.head.is_packed() { unpack(self.stored) } else { Some(Cow::Borrowed(self.stored)) }
+    pub(crate) fn value(&self) -> Option<Cow<'_, [u8]>> {
+        let stored = self.stored();
+        if self.head.is_packed() { unpack(stored) } else { Some(Cow::Borrowed(stored)) }
+    }
+
+    /// The name of its key, and its value.
+    pub(crate) fn into_parts(self) -> Option<Parts<'a>> {
+        let Head { shape, .. } = self.head;
+        let is_packed = self.head.is_packed();
+        let part = |range: Range<usize>| match &self.bytes {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[range]),
+            Cow::Owned(bytes) => Cow::Owned(bytes[range].to_vec()),
+        };
+        let (name, value) = (part(shape.name()), part(shape.value()));
+        Some((name, if is_packed { unpack(&value)? } else { value }))
+    }
+
+    fn prefix(&self) -> Option<u64> {
+        let prefix = self.bytes[HEAD..].first_chunk();
+        prefix.filter(|_| self.head.shape.prefix > 0).map(|bytes| u64::from_le_bytes(*bytes))
     }
 
     /// When a put ends, in milliseconds since 1970.
     #[inline(always)]
     pub(crate) fn expires(&self) -> Option<u64> {
-        self.prefix.filter(|_| self.head.kind == Kind::Put)
+        self.prefix().filter(|_| self.head.kind == Kind::Put)
     }
 
     /// The sequence number that a tombstone had at first, if it was written anew.
     pub(crate) fn origin(&self) -> Option<u64> {
-        self.prefix.filter(|_| self.head.kind == Kind::Delete)
+        self.prefix().filter(|_| self.head.kind == Kind::Delete)
     }
 
     /// Whether the next record belongs to the same batch.
@@ -305,7 +348,7 @@ mod tests {
     fn read(bytes: &[u8], seed: u32) -> Option<Record<'_>> {
         let head = Head::parse(bytes)?;
         let len = super::super::to_usize(head.shape.bytes());
-        Record::checked(head, bytes.get(..len)?, seed)
+        Record::checked(head, bytes.get(..len)?.into(), seed)
     }
 
     proptest! {
@@ -324,7 +367,7 @@ mod tests {
             let bytes = written(&content, Placing { sequence, more, unsynced, seed });
             prop_assert_eq!(bytes.len() as u64, content.shape().bytes());
             let record = read(&bytes, seed).unwrap();
-            prop_assert_eq!((record.key, record.stored), (key, &value[..]));
+            prop_assert_eq!((record.key(), record.stored()), (key, &value[..]));
             prop_assert_eq!(record.head.key(&bytes), Some(key));
             prop_assert_eq!(record.head.is_packed(), packed);
             prop_assert_eq!((record.head.kind, record.more()), (kind, more));

@@ -1,7 +1,8 @@
 //! Reading a file from front to back.
 
 use super::file::LogFile;
-use super::record::{Kind, Record};
+use super::record::{HEAD, Head, Kind, Record};
+use super::to_usize;
 
 /// Reads the records of one file in order.
 pub(crate) struct Scan<'a> {
@@ -97,20 +98,26 @@ fn follows(low: u32, next: u64, window: u32) -> bool {
 pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<(u64, u64)> {
     /// Records that damage can have hidden.
     const WINDOW: u32 = 1 << 28;
+    /// Bytes that are looked at together, as each look may be a system call.
+    const PIECE: u64 = 1 << 16;
     let mut at = offset;
     while let Some(written) = file.written(at) {
         at = at.max(written.start.next_multiple_of(super::UNIT));
         while at < written.end {
-            // Cheap tests first: most places begin no record.
-            let likely = file.head(at).filter(|head| follows(head.sequence, sequence, WINDOW));
-            if let Some(head) = likely
-                && file.try_record(at).is_some()
-            {
-                #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
-                let ahead = head.sequence.wrapping_sub(sequence as u32);
-                return Some((at, sequence.checked_add(u64::from(ahead))?));
+            let piece = file.piece(at, PIECE + HEAD as u64);
+            let begin = at;
+            while at < written.end && at - begin < PIECE {
+                // Cheap tests first: most places begin no record.
+                let head = piece.get(to_usize(at - begin)..).and_then(Head::parse);
+                if let Some(head) = head.filter(|head| follows(head.sequence, sequence, WINDOW))
+                    && file.try_record(at).is_some()
+                {
+                    #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]
+                    let ahead = head.sequence.wrapping_sub(sequence as u32);
+                    return Some((at, sequence.checked_add(u64::from(ahead))?));
+                }
+                at += super::UNIT;
             }
-            at += super::UNIT;
         }
     }
     None

@@ -31,12 +31,12 @@ impl Opening<'_> {
     pub(super) fn open(&self, id: u64) -> Result<Opened> {
         let name = file_name(id);
         let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
-        let map = file.map().map_err(Error::io("map", &*name))?;
+        let map = file.view().map_err(Error::io("map", &*name))?;
         let is_zero = |from: u64, to: u64| {
             let bytes = map.get(from, to_usize(to.saturating_sub(from))).unwrap_or_default();
             bytes.iter().all(|&byte| byte == 0)
         };
-        let length = map.len() as u64;
+        let length = map.len();
         if !is_zero(0, length.min(HEADER_BYTES as u64)) {
             return LogFile::with_header(file, id, 0).map(Opened::File);
         }
@@ -115,9 +115,8 @@ impl Opening<'_> {
     fn header_bytes(&self, id: u64) -> Result<[u8; HEADER_BYTES]> {
         let name = file_name(id);
         let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
-        let map = file.map().map_err(Error::io("map", name))?;
-        let bytes = map.get(0, HEADER_BYTES).and_then(|bytes| bytes.first_chunk());
-        Ok(*bytes.unwrap_or(&[0; HEADER_BYTES]))
+        let map = file.view().map_err(Error::io("map", name))?;
+        Ok(map.get_array(0).unwrap_or([0; HEADER_BYTES]))
     }
 
     /// The seed in the first header that is whole.

@@ -1,6 +1,6 @@
 //! Directories that are durable once they are made.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -23,10 +23,32 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Makes what a directory has durable: the names of its files, not their bytes.
+#[cfg(unix)]
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     // A name without a slash lies in the working directory.
     let path = if path == Path::new("") { Path::new(".") } else { path };
     File::open(path)?.sync_all()
+}
+
+/// Windows cannot sync a directory: NTFS keeps names by its journal, in their order, and later
+/// syncs of files write that too.
+#[cfg(windows)]
+pub(crate) fn sync_directory(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// A new file at `to` that has the same bytes; durable when it returns.
+pub(super) fn copy(from: &mut File, to: &Path) -> io::Result<()> {
+    let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
+    let copied = from.metadata().and_then(|metadata| {
+        copy.set_permissions(metadata.permissions())?;
+        io::copy(from, &mut copy)?;
+        copy.sync_all()
+    });
+    copied.inspect_err(|_| {
+        // What is half a copy goes; the first error is the one to tell.
+        let _ = fs::remove_file(to);
+    })
 }
 
 #[cfg(test)]

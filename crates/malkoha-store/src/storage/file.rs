@@ -3,44 +3,88 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
 #[cfg(target_os = "linux")]
 use rustix::fs::{FallocateFlags, fallocate};
+#[cfg(unix)]
 use rustix::fs::{SeekFrom, seek};
+#[cfg(unix)]
 use rustix::io::Errno;
 
-use super::{Mapping, StorageFile};
+use super::positional::write_all_at;
+use super::reader::Reader;
+use super::{Mapping, StorageFile, View};
+
+/// How files are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writing {
+    /// Through the mapping of a file that is mapped, which saves a system call each.
+    #[default]
+    Mapped,
+    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take
+    /// what memory they need, where a mapping takes two MiB at a time.
+    Prepared,
+    /// By system calls, if nearly every write will be synced at once: syncing what was stored into
+    /// a mapping takes a third longer.
+    Calls,
+}
 
 /// A file, mapped or not.
 pub(super) struct OsFile {
     /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does
     /// not wait for that, as writers would.
     file: RwLock<Option<Arc<File>>>,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
     writable: bool,
     /// What lies before this offset is written through the mapping, if there is one.
     mapped_until: AtomicU64,
-    map: OnceLock<Mapping>,
+    view: OnceLock<View>,
+    /// Whether it is mapped to be read.
+    maps: bool,
 }
 
 impl OsFile {
     /// Of a file that is written through its mapping, once it is mapped: all of it, or what was
     /// [prepared](StorageFile::prepare).
-    pub(super) fn new(file: File, writable: bool, all_mapped: bool) -> Self {
+    pub(super) fn new(file: File, writable: bool, maps: bool, all_mapped: bool) -> Self {
         Self {
             file: RwLock::new(Some(Arc::new(file))),
             writable,
             mapped_until: AtomicU64::new(if all_mapped { u64::MAX } else { 0 }),
-            map: OnceLock::new(),
+            view: OnceLock::new(),
+            maps,
         }
     }
 
     fn file(&self) -> io::Result<MappedRwLockReadGuard<'_, File>> {
         let closed = |_| io::Error::other("the file is closed");
         RwLockReadGuard::try_map(self.file.read(), Option::as_deref).map_err(closed)
+    }
+
+    fn mapping(&self) -> Option<&Mapping> {
+        match self.view.get() {
+            Some(View::Mapped(mapping)) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    #[cfg(unix)]
+    fn mapped(&self) -> io::Result<View> {
+        Mapping::file(&*self.file()?, self.writable).map(View::Mapped)
+    }
+
+    #[cfg(not(unix))]
+    fn mapped(&self) -> io::Result<View> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn read_by_calls(&self) -> io::Result<View> {
+        let closed = || io::Error::other("the file is closed");
+        let file = self.file.read().clone().ok_or_else(closed)?;
+        Reader::new(file).map(View::Read)
     }
 }
 
@@ -73,6 +117,7 @@ impl StorageFile for OsFile {
         make_hole(&*self.file()?, from, bytes)
     }
 
+    #[cfg(unix)]
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
         let file = self.file()?;
         let begin = match seek(&*file, SeekFrom::Data(from)) {
@@ -87,33 +132,40 @@ impl StorageFile for OsFile {
         Ok(Some(begin..seek(&*file, SeekFrom::Hole(begin))?))
     }
 
+    /// The system does not tell of files that are not sparse.
+    #[cfg(not(unix))]
+    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let end = self.len()?;
+        Ok((from < end).then_some(from..end))
+    }
+
     fn is_shared(&self) -> io::Result<bool> {
         is_shared(&*self.file()?)
     }
 
-    fn map(&self) -> io::Result<Mapping> {
-        if let Some(map) = self.map.get() {
-            return Ok(map.clone());
+    fn view(&self) -> io::Result<View> {
+        if let Some(view) = self.view.get() {
+            return Ok(view.clone());
         }
-        let map = Mapping::file(&*self.file()?, self.writable)?;
-        Ok(self.map.get_or_init(|| map).clone())
+        let view = if self.maps { self.mapped() } else { self.read_by_calls() }?;
+        Ok(self.view.get_or_init(|| view).clone())
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.map.get() {
+        match self.mapping() {
             Some(map)
                 if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
             {
                 map.write(offset, bytes)?;
                 // Bytes in a page that the device does not take are nowhere: it says why by itself.
-                if map.is_lost() { self.file()?.write_all_at(bytes, offset) } else { Ok(()) }
+                if map.is_lost() { write_all_at(&*self.file()?, bytes, offset) } else { Ok(()) }
             }
-            _ => self.file()?.write_all_at(bytes, offset),
+            _ => write_all_at(&*self.file()?, bytes, offset),
         }
     }
 
     fn prepare(&self, bytes: Range<u64>) {
-        if let Some(map) = self.map.get() {
+        if let Some(map) = self.mapping() {
             map.populate(bytes.clone());
             self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);
         }
@@ -121,7 +173,7 @@ impl StorageFile for OsFile {
 
     fn sync(&self) -> io::Result<()> {
         let file = self.file.read().clone();
-        match (file, self.map.get()) {
+        match (file, self.mapping()) {
             (Some(file), _) => file.sync_data(),
             (None, Some(map)) if Mapping::SYNCS_FILES => map.sync(),
             (None, _) => Err(io::Error::other("the file is closed")),
@@ -129,12 +181,21 @@ impl StorageFile for OsFile {
     }
 
     fn close(&self) {
-        *self.file.write() = None;
+        if !matches!(self.view.get(), Some(View::Read(_))) {
+            *self.file.write() = None;
+        }
     }
 }
 
+#[cfg(unix)]
 pub(super) fn is_shared(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
     Ok(file.metadata()?.nlink() > 1)
+}
+
+#[cfg(windows)]
+fn is_shared(file: &File) -> io::Result<bool> {
+    Ok(winapi_util::file::information(file)?.number_of_links() > 1)
 }
 
 /// Room for zero bytes: without it a write into a mapping would be the first to find the device
@@ -169,7 +230,7 @@ fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
     let mut offset = range.start;
     while offset < range.end {
         let bytes = zeros.len().min(usize::try_from(range.end - offset).unwrap_or(usize::MAX));
-        file.write_all_at(&zeros[..bytes], offset)?;
+        write_all_at(file, &zeros[..bytes], offset)?;
         offset += bytes as u64;
     }
     Ok(())

@@ -17,6 +17,8 @@ use std::sync::{Once, OnceLock};
 use libc::{c_int, c_void, siginfo_t};
 use parking_lot::Mutex;
 
+use super::lost::note_lost;
+
 /// A range of addresses that is watched. Never freed, as the handler may look at it at any time;
 /// used again for another mapping.
 struct Range {
@@ -33,19 +35,11 @@ unsafe impl Sync for Range {}
 static RANGES: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
 /// Those that watch nothing.
 static FREE: Mutex<Vec<&'static Range>> = Mutex::new(Vec::new());
-/// Whether any mapping has lost a page since the process began: one look for all that read.
-static ANY: AtomicBool = AtomicBool::new(false);
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 
 /// Watches the memory of a mapping until it is dropped, which must be before it is unmapped.
 pub(super) struct Watch(&'static Range);
-
-/// Whether any page was lost: if not, none of any mapping is.
-#[inline(always)]
-pub(crate) fn any_lost() -> bool {
-    ANY.load(Ordering::Acquire)
-}
 
 impl Watch {
     pub(super) fn new(start: usize, bytes: usize) -> Self {
@@ -110,7 +104,7 @@ extern "C" fn on_lost_page(signal: c_int, info: *mut siginfo_t, context: *mut c_
     if let Some(range) = watched(address) {
         // Before the zeros can be seen.
         range.lost.store(true, Ordering::Release);
-        ANY.store(true, Ordering::Release);
+        note_lost();
         if put_zeros(address) {
             return;
         }

@@ -6,16 +6,14 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::OFlags;
 
-use super::Storage;
 use super::file::is_shared;
 use super::os::OsStorage;
-
-/// The file that is locked.
-pub(crate) const NAME: &str = "LOCK";
+use super::positional::{read_at, write_all_at};
+use super::{LOCK, Storage};
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]
@@ -31,7 +29,7 @@ impl OsStorage {
     ///
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
-        let open = || self.open_at(NAME, OFlags::RDWR | OFlags::CREATE);
+        let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
         let directory = self.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY)?;
         // Not every file system locks directories.
         let is_alone = match try_lock(&directory) {
@@ -43,7 +41,7 @@ impl OsStorage {
         let mut is_locked = try_lock(&file)?;
         // Who is in another directory is not in this one. Alone, as two must not do this at once.
         if !is_locked && is_alone && is_shared(&file)? && is_of_another(&file, &number)? {
-            self.remove(NAME)?;
+            self.remove(LOCK)?;
             file = open()?;
             is_locked = try_lock(&file)?;
         }
@@ -75,7 +73,7 @@ fn is_of_another(file: &File, number: &str) -> io::Result<bool> {
 fn sign(file: &File, number: &str) -> io::Result<()> {
     if signature(file)? != number.as_bytes() {
         file.set_len(0)?;
-        file.write_all_at(number.as_bytes(), 0)?;
+        write_all_at(file, number.as_bytes(), 0)?;
         file.sync_data()?;
     }
     Ok(())
@@ -84,6 +82,6 @@ fn sign(file: &File, number: &str) -> io::Result<()> {
 fn signature(file: &File) -> io::Result<Vec<u8>> {
     // More than the digits of any number.
     let mut bytes = [0; 32];
-    let len = file.read_at(&mut bytes, 0)?;
+    let len = read_at(file, &mut bytes, 0)?;
     Ok(bytes[..len].to_vec())
 }

@@ -1,5 +1,6 @@
 //! Memory that a file's bytes lie in. All `unsafe` of the storage is here.
 
+#[cfg(unix)]
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
 
+#[cfg(unix)]
 use super::guard::Watch;
 
 /// The bytes of a file, or of a simulated one, at the time of mapping.
@@ -33,6 +35,7 @@ pub struct Mapping {
 
 struct Watched {
     /// Of a file. Dropped before the mapping.
+    #[cfg(unix)]
     watch: Option<Watch>,
     map: MmapRaw,
 }
@@ -49,6 +52,7 @@ impl Mapping {
     /// # Errors
     ///
     /// Those of the operating system.
+    #[cfg(unix)]
     pub fn file(file: &File, writable: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let bytes = usize::try_from(length).map_err(io::Error::other)?;
@@ -70,14 +74,21 @@ impl Mapping {
     /// If there is no memory.
     pub fn memory(bytes: usize) -> io::Result<Self> {
         let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
-        let map = Watched { watch: None, map: MmapRaw::from(map) };
+        let map = Watched {
+            #[cfg(unix)]
+            watch: None,
+            map: MmapRaw::from(map),
+        };
         Ok(Self { map: Arc::new(map), bytes, writable: true })
     }
 
     /// Whether a part of it could not be read or written, and shows as zeros.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        super::any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost)
+        #[cfg(unix)]
+        return super::any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost);
+        #[cfg(not(unix))]
+        false
     }
 
     /// Bytes of it.
@@ -201,15 +212,13 @@ impl Mapping {
 
 /// Nothing is read ahead: a look at a record that is not in memory reads its page, and no more. The
 /// advice for huge pages would make the system read 2 MiB each time, whatever else it is advised.
+#[cfg(unix)]
 fn advise(map: &MmapRaw) {
-    #[cfg(unix)]
     // Only speed depends on it; systems differ in what they know.
     let _ = map.advise(memmap2::Advice::Random);
-    #[cfg(not(unix))]
-    let _ = map;
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

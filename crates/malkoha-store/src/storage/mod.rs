@@ -4,10 +4,19 @@
 mod directory;
 mod faults;
 mod file;
+#[cfg(unix)]
 mod guard;
+#[cfg(unix)]
 mod lock;
+mod lost;
 mod mapping;
+#[cfg(unix)]
 mod os;
+mod positional;
+mod reader;
+mod view;
+#[cfg(windows)]
+mod windows;
 
 use std::io;
 use std::ops::Range;
@@ -15,11 +24,19 @@ use std::path::Path;
 
 pub(crate) use directory::{make_directories, sync_directory};
 pub(crate) use faults::major_faults;
-pub(crate) use guard::any_lost;
+pub use file::Writing;
+#[cfg(unix)]
 pub use lock::Lock;
-pub(crate) use lock::NAME as LOCK;
+pub(crate) use lost::any_lost;
 pub use mapping::Mapping;
-pub use os::{OsStorage, Writing};
+#[cfg(unix)]
+pub use os::OsStorage;
+pub use view::View;
+#[cfg(windows)]
+pub use windows::{Lock, OsStorage};
+
+/// The file whose lock is the right to write.
+pub(crate) const LOCK: &str = "LOCK";
 
 /// A directory of files.
 pub trait Storage: Send + Sync + 'static {
@@ -39,7 +56,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Gives a file another name, in place of a file that had it.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Removes a file. What is mapped of it stays readable.
+    /// Removes a file. A [`View`] of it stays readable.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes creations, renamings and removals durable, in their order.
@@ -109,7 +126,7 @@ pub trait StorageFile: Send + Sync {
     fn is_shared(&self) -> io::Result<bool>;
 
     /// All of it, for reading. Later writes show in it.
-    fn map(&self) -> io::Result<Mapping>;
+    fn view(&self) -> io::Result<View>;
 
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
@@ -120,7 +137,8 @@ pub trait StorageFile: Send + Sync {
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives its descriptor back, of which a process may not have many. What is mapped stays, and
-    /// can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from here on.
+    /// Gives its descriptor back, of which a process may not have many, unless it is read by it. What
+    /// is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from
+    /// here on.
     fn close(&self);
 }

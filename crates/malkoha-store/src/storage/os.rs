@@ -1,13 +1,14 @@
 //! A directory of the operating system.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, linkat, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::file::OsFile;
+use super::directory::copy;
+use super::file::{OsFile, Writing};
 use super::{Room, Storage, StorageFile};
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it,
@@ -17,6 +18,7 @@ pub struct OsStorage {
     directory: File,
     system: FileSystem,
     writing: Writing,
+    maps: bool,
 }
 
 /// File systems that are not treated like any other.
@@ -30,20 +32,6 @@ enum FileSystem {
     Other,
 }
 
-/// How files are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writing {
-    /// Through the mapping of a file that is mapped, which saves a system call each.
-    #[default]
-    Mapped,
-    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take
-    /// what memory they need, where a mapping takes two MiB at a time.
-    Prepared,
-    /// By system calls, if nearly every write will be synced at once: syncing what was stored into
-    /// a mapping takes a third longer.
-    Calls,
-}
-
 impl OsStorage {
     /// The directory at `path`.
     ///
@@ -54,7 +42,15 @@ impl OsStorage {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
         let directory = directory.into();
-        Ok(Self { system: file_system(&directory), directory, writing: Writing::default() })
+        let (system, writing) = (file_system(&directory), Writing::default());
+        Ok(Self { directory, system, writing, maps: !cfg!(malkoha_calls) })
+    }
+
+    /// The same with files that are read and written by system calls, each by a descriptor that
+    /// stays open: slower, and as systems do it on which mapped files bring trouble.
+    #[must_use]
+    pub fn unmapped(self) -> Self {
+        Self { maps: false, ..self }
     }
 
     /// The same with files that are written in this way, or by system calls where a page that was
@@ -75,7 +71,7 @@ impl OsStorage {
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        Box::new(OsFile::new(file, writable, self.writing == Writing::Mapped))
+        Box::new(OsFile::new(file, writable, self.maps, self.writing == Writing::Mapped))
     }
 }
 
@@ -149,20 +145,6 @@ impl Storage for OsStorage {
             Ok(()) => Ok(()),
         }
     }
-}
-
-/// A new file at `to` that has the same bytes; durable when it returns.
-fn copy(from: &mut File, to: &Path) -> io::Result<()> {
-    let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
-    let copied = from.metadata().and_then(|metadata| {
-        copy.set_permissions(metadata.permissions())?;
-        io::copy(from, &mut copy)?;
-        copy.sync_all()
-    });
-    copied.inspect_err(|_| {
-        // What is half a copy goes; the first error is the one to tell.
-        let _ = std::fs::remove_file(to);
-    })
 }
 
 #[cfg(target_os = "linux")]

@@ -18,7 +18,7 @@ use super::victims::is_worthwhile;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
-use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, Record, Scan, Step, Writer};
+use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, Scan, Step, Writer};
 use crate::recovery::OnDamage;
 
 /// Bytes that are copied while writers wait.
@@ -225,7 +225,7 @@ impl Inner {
         sequence: u64,
         oldest: Option<u64>,
     ) -> Result<()> {
-        let Record { key, .. } = old.record;
+        let key = old.record.key();
         let hash = key.hash(&self.hasher);
         let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
         let content = match old.record.head.kind {
@@ -233,14 +233,14 @@ impl Inner {
             Kind::Put if is_alive(&old.record) => {
                 // A copy that is known to be whole: zeros in the place of a page that is lost
                 // meanwhile would get a checksum of their own.
-                let copy = (key.name.to_vec(), old.record.stored.to_vec());
+                let copy = (key.name.to_vec(), old.record.stored().to_vec());
                 old.file.check_read(old.location)?;
                 let content = Content {
                     packed: old.record.head.is_packed(),
                     ..Content::put(Key { name: &copy.0, ..key }, &copy.1, old.record.expires())
                 };
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
-                return self.publish(&content, hash, &new, offset, Some(old));
+                return self.publish(&content, hash, &new, offset, Some(&old));
             }
             // Its time is over: an older record of the key must not show in its place.
             Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
@@ -264,7 +264,7 @@ impl Inner {
             Kind::Seal | Kind::Mark => return Ok(()),
         };
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
-        self.publish(&content, hash, &new, offset, Some(old))
+        self.publish(&content, hash, &new, offset, Some(&old))
     }
 }
 

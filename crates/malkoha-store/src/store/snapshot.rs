@@ -29,8 +29,8 @@ pub struct Snapshot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
-    /// The key.
-    pub key: &'a [u8],
+    /// The key, where it lies in the log.
+    pub key: Cow<'a, [u8]>,
     /// Its value, where it lies in the log, or decompressed.
     pub value: Cow<'a, [u8]>,
 }
@@ -70,7 +70,7 @@ impl Snapshot {
         let found = locate_among(candidates.iter().copied(), &self.table, key)?;
         let is_alive = |end: Option<u64>| end.is_none_or(|end| end > self.time);
         let alive = found.filter(|found| is_alive(found.record.expires()));
-        alive.map(|found| found.value()).transpose()
+        Ok(alive.map(Located::into_parts).transpose()?.map(|(_, value)| value))
     }
 
     /// Keys that had a value, as [`Store::len`].
@@ -112,7 +112,7 @@ impl Snapshot {
     /// }
     /// let snapshot = store.snapshot();
     /// let found = snapshot.prefix(b"malkoha/")?;
-    /// assert!(found.iter().map(|entry| entry.key).eq([&b"malkoha/black"[..], b"malkoha/red"]));
+    /// assert!(found.iter().map(|entry| &*entry.key).eq([&b"malkoha/black"[..], b"malkoha/red"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -142,20 +142,20 @@ impl Snapshot {
         let mut found = Vec::new();
         for record in self.records(|of| of == table) {
             let record = record?;
-            let key = record.record.key.name;
-            if wanted(key) {
-                found.push(Entry { key, value: record.value()? });
+            if wanted(record.record.key().name) {
+                let (key, value) = record.into_parts()?;
+                found.push(Entry { key, value });
             }
         }
-        found.sort_unstable_by_key(|entry| entry.key);
+        found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         Ok(found)
     }
 
     /// The keys of a table with their values.
     pub(super) fn entries(&self, table: u32) -> impl Iterator<Item = Result<Entry<'_>>> {
         self.records(move |of| of == table).map(|found| {
-            let found = found?;
-            Ok(Entry { key: found.record.key.name, value: found.value()? })
+            let (key, value) = found?.into_parts()?;
+            Ok(Entry { key, value })
         })
     }
 
@@ -193,9 +193,9 @@ impl Snapshot {
                     Step::Record(record, offset, _) => {
                         let location = file.location(offset);
                         let live = record.head.kind == Kind::Put
-                            && wanted(record.key.table)
+                            && wanted(record.key().table)
                             && record.expires().is_none_or(|end| end > self.time)
-                            && self.is_present(record.key, location);
+                            && self.is_present(record.key(), location);
                         if live {
                             return Some(Ok(Located { location, file, record }));
                         }

@@ -241,18 +241,18 @@ impl Store {
         // Writes that began before the removal are shown then, or given up.
         drop(self.inner.turn()?);
         let snapshot = self.snapshot();
-        let (mut found, mut bytes): (Vec<Key<'_>>, _) = (Vec::new(), 0);
+        let (mut found, mut bytes) = (Vec::new(), 0);
         let mut failed = None;
         for record in snapshot.records(|number| tables.is_removed(number)) {
             let key = match record {
-                Ok(record) => record.record.key,
+                Ok(record) => (record.record.key().table, record.record.key().name.to_vec()),
                 // It may be of a removed table: all others of it go, and the table stays removed.
                 Err(error) => {
                     failed.get_or_insert(error);
                     continue;
                 }
             };
-            bytes += key.name.len() + 20;
+            bytes += key.1.len() + 20;
             found.push(key);
             if bytes >= TOGETHER {
                 self.delete_all(&found)?;
@@ -269,8 +269,9 @@ impl Store {
         Ok(())
     }
 
-    fn delete_all(&self, keys: &[Key<'_>]) -> Result<()> {
-        let contents: Vec<_> = keys.iter().map(|&key| Content::delete(key, None)).collect();
+    fn delete_all(&self, keys: &[(u32, Vec<u8>)]) -> Result<()> {
+        let keys = keys.iter().map(|(table, name)| Key { table: *table, name });
+        let contents: Vec<_> = keys.map(|key| Content::delete(key, None)).collect();
         self.write_all(&contents)
     }
 

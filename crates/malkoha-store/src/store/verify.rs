@@ -3,7 +3,7 @@
 use super::Store;
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{HEADER_BYTES, Kind, Scan, Step};
+use crate::log::{HEADER_BYTES, Key, Kind, Scan, Step};
 
 /// What a store was found to be.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Store {
                     Step::Record(record, offset, _) => {
                         found.records += 1;
                         let live = record.head.kind == Kind::Put
-                            && snapshot.is_present(record.key, file.location(offset));
+                            && snapshot.is_present(record.key(), file.location(offset));
                         found.live += u64::from(live);
                     }
                     Step::Sealed => break,
@@ -51,8 +51,10 @@ impl Store {
                         // The index knows fingerprints and places: both right is no chance.
                         let key = file.key_of_damaged(scan.offset());
                         found.lost_keys.extend(
-                            key.filter(|&key| snapshot.is_present(key, location))
-                                .map(|key| key.name.to_vec()),
+                            key.filter(|&(table, ref name)| {
+                                snapshot.is_present(Key { table, name }, location)
+                            })
+                            .map(|(_, name)| name),
                         );
                         if !scan.skip() {
                             break;

@@ -201,7 +201,7 @@ impl Inner {
         for (content, &hash) in contents.iter().zip(hashes) {
             let old = locate(&self.index, &table, hash, content.key);
             let old = old.inspect_err(|error| self.commit.fail(error))?;
-            self.publish(content, hash, file, offset, old)?;
+            self.publish(content, hash, file, offset, old.as_ref())?;
             offset += content.shape().bytes();
         }
         Ok(())
@@ -225,7 +225,7 @@ impl Inner {
             return Ok(Written::Done(false));
         }
         let (file, offset) = self.append(writer, std::slice::from_ref(content))?;
-        self.publish(content, hash, &file, offset, old)?;
+        self.publish(content, hash, &file, offset, old.as_ref())?;
         Ok(Written::Done(existed))
     }
 
@@ -275,10 +275,10 @@ impl Inner {
         hash: u64,
         file: &LogFile,
         offset: u64,
-        old: Option<Located<'_>>,
+        old: Option<&Located<'_>>,
     ) -> Result<()> {
         let location = file.location(offset);
-        let done = match (content.kind, &old) {
+        let done = match (content.kind, old) {
             (Kind::Put, Some(old)) => {
                 self.index.shard_mut_of(hash).update(hash, old.location, location)
             }
@@ -291,7 +291,7 @@ impl Inner {
         };
         // The log has what the index has not: only opening anew brings them together.
         done.inspect_err(|error| self.commit.fail(error))?;
-        let gone = old.as_ref().map_or(0, Located::remove_present);
+        let gone = old.map_or(0, Located::remove_present);
         let bytes = content.shape().bytes();
         let new = if content.kind == Kind::Put {
             file.add_present(content.prefix, bytes)

@@ -54,7 +54,7 @@ fn values_are_read_whichever_way_they_are_stored() {
     let snapshot = store.snapshot();
     assert_eq!(snapshot.get(&key(0)).unwrap().as_deref(), Some(&value(0)[..]));
     for entry in snapshot.prefix(b"key 1").unwrap() {
-        assert_eq!(expected[entry.key], *entry.value);
+        assert_eq!(expected[&*entry.key], *entry.value);
     }
     drop(snapshot);
     assert!(bytes(&packed) < bytes(&plain) / 4);

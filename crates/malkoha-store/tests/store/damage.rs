@@ -2,6 +2,7 @@
 //! whole.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -160,6 +161,7 @@ fn opening_tells_of_files_behind_the_end_of_the_log() {
 
 /// Another process that reads has the file mapped: to read where it ended before would end it.
 #[test]
+#[cfg(unix)]
 fn log_files_get_no_shorter() {
     let dir = Dir::new();
     let store = Store::open(dir.path(), &options().file_bytes(1 << 20)).unwrap();
@@ -450,6 +452,7 @@ fn nothing_is_made_where_no_store_is() {
 }
 
 #[test]
+#[cfg(unix)]
 fn closing_a_store_that_did_not_change_writes_nothing() {
     let (dir, expected) = without_checkpoint();
     dir.open().close().unwrap();

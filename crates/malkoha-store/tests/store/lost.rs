@@ -74,17 +74,18 @@ fn what_cannot_be_read_is_an_error_and_ends_no_process() {
 /// A lost page is no longer a part of the file's mapping: syncing that left the page out, and
 /// reported success.
 #[test]
+#[cfg(all(unix, not(malkoha_calls)))]
 fn a_full_file_that_lost_a_page_cannot_be_synced() {
     use malkoha_store::storage::{OsStorage, Storage};
 
     let dir = Dir::new();
     let file = OsStorage::open(dir.path()).unwrap().create("file", 2 * 4096).unwrap();
-    let map = file.map().unwrap();
+    let map = file.view().unwrap();
     file.write_at(0, &[7; 2 * 4096]).unwrap();
     file.close();
     file.sync().unwrap();
     cut(&dir.path().join("file"), 4096);
-    assert_eq!(map.get(4096, 1), Some(&[0][..]));
+    assert_eq!(map.get(4096, 1).as_deref(), Some(&[0][..]));
     assert!(map.is_lost());
     assert!(file.sync().is_err());
 }
@@ -167,10 +168,10 @@ fn a_log_that_cannot_be_read_does_not_end_there() {
         fn is_shared(&self) -> io::Result<bool> {
             self.0.is_shared()
         }
-        fn map(&self) -> io::Result<malkoha_store::storage::Mapping> {
+        fn view(&self) -> io::Result<malkoha_store::storage::View> {
             // As long as ever when it is mapped.
             cut(&self.1, 1 << 18);
-            let map = self.0.map()?;
+            let map = self.0.view()?;
             cut(&self.1, 4096);
             Ok(map)
         }

@@ -3,18 +3,24 @@
 #[path = "../../examples/asynchronous.rs"]
 mod asynchronous;
 mod backups;
+mod calls;
+#[cfg(unix)]
 mod cold;
 mod compression;
 mod crash;
 mod damage;
+#[cfg(unix)]
 mod device;
 mod files;
 mod library;
 mod lost;
+#[cfg(unix)]
 mod mounts;
 mod operations;
+#[cfg(unix)]
 mod places;
 mod simulated;
+#[cfg(unix)]
 mod space;
 mod support;
 mod swap;

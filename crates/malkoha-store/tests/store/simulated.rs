@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use malkoha_store::storage::{Mapping, Storage, StorageFile};
+use malkoha_store::storage::{Mapping, Storage, StorageFile, View};
 
 const SECTOR: u64 = 512;
 
@@ -308,8 +308,8 @@ impl StorageFile for SimulatedFile {
         Ok(false)
     }
 
-    fn map(&self) -> io::Result<Mapping> {
-        Ok(self.mapping())
+    fn view(&self) -> io::Result<View> {
+        Ok(self.mapping().into())
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {

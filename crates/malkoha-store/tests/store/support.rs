@@ -1,8 +1,10 @@
 //! A directory, and stores in it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use malkoha_store::{Durability, Options, Store};
 use tempfile::TempDir;
@@ -74,15 +76,24 @@ pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
     }
 }
 
-/// Some files, all of whose records were synced.
+/// Some files, all of whose records were synced: made once, as syncs take their time.
 pub(crate) fn filled() -> (Dir, Contents) {
+    static FILES: OnceLock<(BTreeMap<PathBuf, Vec<u8>>, Contents)> = OnceLock::new();
+    let (files, expected) = FILES.get_or_init(|| {
+        let dir = Dir::new();
+        let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
+        let mut expected = Contents::new();
+        for n in 0..600 {
+            store.put(&key(n), &[1; 50]).unwrap();
+            expected.insert(key(n), vec![1; 50]);
+        }
+        store.close().unwrap();
+        let names = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let file =
+            |name: OsString| (PathBuf::from(&name), fs::read(dir.path().join(name)).unwrap());
+        (names.map(file).collect(), expected)
+    });
     let dir = Dir::new();
-    let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
-    let mut expected = Contents::new();
-    for n in 0..600 {
-        store.put(&key(n), &[1; 50]).unwrap();
-        expected.insert(key(n), vec![1; 50]);
-    }
-    store.close().unwrap();
-    (dir, expected)
+    files.iter().for_each(|(name, bytes)| fs::write(dir.path().join(name), bytes).unwrap());
+    (dir, expected.clone())
 }

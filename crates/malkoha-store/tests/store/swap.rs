@@ -90,7 +90,7 @@ fn keys_in_order() {
     let snapshot = store.snapshot();
     store.put(b"key 1 later", b"").unwrap();
     let same = |found: Vec<Entry<'_>>, expected: BTreeMap<&[u8], &[u8]>| {
-        assert!(found.iter().map(|entry| (entry.key, &*entry.value)).eq(expected));
+        assert!(found.iter().map(|entry| (&*entry.key, &*entry.value)).eq(expected));
     };
     let all = || expected.iter().map(|(key, value)| (&key[..], &value[..]));
     for prefix in ["", "k", "key 1", "key 17", "key 1999", "kez"] {

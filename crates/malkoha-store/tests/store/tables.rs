@@ -75,7 +75,7 @@ fn tables_are_apart() {
         let table = snapshot.table("table 1").unwrap();
         let sorted: Vec<_> = expected[1].keys().filter(|key| key.starts_with(b"key 1")).collect();
         let found = table.prefix(b"key 1").unwrap();
-        assert!(found.iter().map(|entry| entry.key).eq(sorted));
+        assert!(found.iter().map(|entry| &*entry.key).eq(sorted));
         assert_eq!(table.get(&key(5)).unwrap().as_deref(), Some(&b"5 in 1"[..]));
         assert!(snapshot.table("table").is_none());
         let damage = store.verify().unwrap().damage;

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -125,7 +124,7 @@ impl Put {
             return self.place.named(Err(Error::KeyTooLong(key.len())));
         }
         let value = match &self.value {
-            Some(value) => value.as_bytes().to_vec(),
+            Some(value) => value.as_encoded_bytes().to_vec(),
             None => {
                 let mut value = Vec::new();
                 // One byte more than a value may have is enough to be refused.
@@ -151,7 +150,7 @@ impl Put {
             return table.put_if_absent(key, value);
         }
         let Some(old) = &self.if_value else { return table.put(key, value).map(|()| true) };
-        let swap = table.compare_and_swap(key, Some(old.as_bytes()), Some(value))?;
+        let swap = table.compare_and_swap(key, Some(old.as_encoded_bytes()), Some(value))?;
         Ok(swap == Swap::Done)
     }
 }
@@ -223,7 +222,7 @@ impl Scan {
                 }
             };
             keys += 1;
-            lines.write(&self.line(entry.key, &entry.value)).context(CANNOT_WRITE)?;
+            lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
         }
         lines.finish().context(CANNOT_WRITE)?;
         if bad > 0 {
