@@ -1,7 +1,6 @@
 //! Keys and values on the command line, where not all bytes are text.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -22,9 +21,10 @@ pub(super) struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// The bytes of a key as it was given.
+    /// The bytes of a key as it was given: on Windows, those of UTF-8.
     pub(super) fn key(&self, text: &OsStr) -> Result<Vec<u8>> {
-        if self.hex { from_hex(text.as_bytes()) } else { Ok(text.as_bytes().to_vec()) }
+        let bytes = text.as_encoded_bytes();
+        if self.hex { from_hex(bytes) } else { Ok(bytes.to_vec()) }
     }
 
     /// The table of these keys, which is there.

@@ -67,7 +67,7 @@ impl Export {
             bail!("standard output takes one file: name one, or a directory with --into");
         };
         let found = self.select(library)?.into_values().next();
-        match found.filter(|file| name_of(path_of(&file.name)) == name_of(Path::new(name))) {
+        match found.filter(|file| name_of(&path_of(&file.name)) == name_of(Path::new(name))) {
             Some(FileInfo { kind: FileKind::File, name, .. }) => {
                 self.place.named(library.export(name, io::stdout().lock()))?;
                 Ok(Outcome::Found)
@@ -85,12 +85,12 @@ impl Export {
         if !files.is_empty() {
             let target = Target::open(directory)?;
             for (name, file) in &files {
-                self.restore_one(library, &target, path_of(name), file, &mut sums)?;
+                self.restore_one(library, &target, &path_of(name), file, &mut sums)?;
             }
             // What lies in a directory comes behind it, and so is finished before it.
             for (name, file) in files.iter().rev() {
                 if file.kind == FileKind::Directory {
-                    target.finish_directory(path_of(name), file.metadata)?;
+                    target.finish_directory(&path_of(name), file.metadata)?;
                 }
             }
         }
@@ -147,7 +147,7 @@ fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileI
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
     let mut left_out = 0_u64;
     for (name, file) in files {
-        let place = name_of(path_of(&name));
+        let place = name_of(&path_of(&name));
         let Some(other) = named.get(&place) else {
             named.insert(place, file);
             continue;

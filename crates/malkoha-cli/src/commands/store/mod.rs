@@ -8,6 +8,7 @@ mod import;
 mod keys;
 mod load;
 mod names;
+#[cfg_attr(windows, path = "restore_windows.rs")]
 mod restore;
 mod tables;
 mod tree;

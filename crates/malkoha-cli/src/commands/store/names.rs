@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use malkoha_store::{FileInfo, FileKind, Library};
@@ -20,7 +19,7 @@ pub(super) fn name_of(path: &Path) -> Vec<u8> {
                 if !name.is_empty() {
                     name.push(b'/');
                 }
-                name.extend_from_slice(part.as_bytes());
+                name.extend_from_slice(part.as_encoded_bytes());
             }
             Component::ParentDir => name.clear(),
             Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
@@ -35,8 +34,16 @@ pub(super) fn is_cut(path: &Path) -> bool {
 }
 
 /// A name in a store as a path: in older stores it may have parts that [`name_of`] leaves out.
-pub(super) fn path_of(name: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(name))
+#[cfg(unix)]
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    OsStr::from_bytes(name).into()
+}
+
+/// The same, where paths are text: what is none in a name is replaced.
+#[cfg(not(unix))]
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(name).into_owned().into()
 }
 
 /// Files that were asked for.
@@ -66,7 +73,7 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
         return Ok(selection);
     }
     for file in place.named(library.files())? {
-        let name = name_of(path_of(&file.name));
+        let name = name_of(&path_of(&file.name));
         let mut is_meant = names.is_empty();
         for (directory, _, found) in &mut directories {
             if is_at_or_below(&name, directory) {
@@ -84,7 +91,7 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
 
 /// What has this very name, or the one that it is a spelling of.
 fn exact(place: &Place, library: Library<'_>, name: &OsStr) -> Result<Option<FileInfo>> {
-    let found = place.named(library.info(name.as_bytes()))?;
+    let found = place.named(library.info(name.as_encoded_bytes()))?;
     if found.is_some() {
         return Ok(found);
     }

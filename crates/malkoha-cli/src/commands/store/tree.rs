@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use malkoha_store::{FileKind, Metadata};
+use same_file::Handle;
 
 use super::names::name_of;
 use crate::failure::warn;
@@ -28,8 +27,8 @@ pub(super) struct Tree {
     pub(super) found: Vec<Found>,
     /// Where in `found` a name is.
     names: HashMap<Vec<u8>, usize>,
-    /// Device and number of the directory of the store, if there is one.
-    store: Option<(u64, u64)>,
+    /// The directory of the store, if there is one.
+    store: Option<Handle>,
     /// What is not to be stored, and was told.
     pub(super) skipped: u64,
     /// What cannot be stored, and was told.
@@ -39,8 +38,8 @@ pub(super) struct Tree {
 impl Tree {
     /// Nothing yet. The store's own directory will be left out.
     pub(super) fn new(store: &Path) -> Self {
-        let store = fs::metadata(store).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-        Self { found: Vec::new(), names: HashMap::new(), store, skipped: 0, failed: 0 }
+        let (found, names) = (Vec::new(), HashMap::new());
+        Self { found, names, store: Handle::from_path(store).ok(), skipped: 0, failed: 0 }
     }
 
     /// Adds a path that was named: a link is followed.
@@ -62,7 +61,7 @@ impl Tree {
         } else if kind.is_symlink() {
             match fs::read_link(path) {
                 Ok(target) => {
-                    let kind = FileKind::Link(target.into_os_string().into_vec());
+                    let kind = FileKind::Link(target.into_os_string().into_encoded_bytes());
                     self.push(Found::new(path, kind, Metadata::default(), 0))
                 }
                 Err(error) => {
@@ -77,7 +76,7 @@ impl Tree {
     }
 
     fn add_directory(&mut self, path: &Path, metadata: &fs::Metadata) -> Result<()> {
-        if self.store == Some((metadata.dev(), metadata.ino())) {
+        if self.store.is_some() && Handle::from_path(path).ok() == self.store {
             self.skip(path, "it is the store itself");
             return Ok(());
         }
@@ -141,8 +140,14 @@ impl Found {
 
 /// What a store keeps of it.
 fn kept(metadata: &fs::Metadata) -> Metadata {
-    let mode = metadata.permissions().mode() & 0o7777;
-    Metadata { mode: Some(mode), modified: metadata.modified().ok() }
+    #[cfg(unix)]
+    let mode = {
+        use std::os::unix::fs::PermissionsExt;
+        Some(metadata.permissions().mode() & 0o7777)
+    };
+    #[cfg(not(unix))]
+    let mode = None;
+    Metadata { mode, modified: metadata.modified().ok() }
 }
 
 /// What lies in a directory, by name.
