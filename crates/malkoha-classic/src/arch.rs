@@ -1,5 +1,8 @@
 //! What only the processor can do: all `unsafe` of this crate.
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
 /// Asks for the cache line of `items[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], at: usize) {
@@ -27,28 +30,108 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
     let _ = address;
 }
 
-/// The position in `word` of its set bit number `n`, counted from 0; if it has no more than `n`, how
-/// many it has.
-#[inline(always)]
-pub(crate) fn select(word: u64, n: u32) -> Result<u32, u32> {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    {
-        let ones = word.count_ones();
-        // SAFETY: compiled only into programs for processors that have BMI2.
-        let bit = |n| unsafe { std::arch::x86_64::_pdep_u64(1 << n, word) }.trailing_zeros();
-        if n < ones { Ok(bit(n)) } else { Err(ones) }
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    {
+/// A way to search for a set bit.
+pub(crate) trait Select: Copy {
+    /// The position in `word` of its set bit number `n`, counted from 0; if it has no more than
+    /// `n`, how many it has.
+    fn select(self, word: u64, n: u32) -> Result<u32, u32>;
+}
+
+/// By arithmetic.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Select for Portable {
+    #[inline(always)]
+    fn select(self, word: u64, n: u32) -> Result<u32, u32> {
         select_portable(word, n)
     }
 }
 
+/// By instructions that the processor has: only [`detected`](Self::detected) makes one.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct BitInstructions(());
+
+#[cfg(target_arch = "x86_64")]
+impl BitInstructions {
+    /// If the processor has POPCNT, BMI1 and BMI2, as Intel's since 2013 and AMD's since 2015 have.
+    #[inline(always)]
+    pub(crate) fn detected() -> Option<Self> {
+        match FOUND.load(Relaxed) {
+            YES => Some(Self(())),
+            NO => None,
+            _ => Self::detect(),
+        }
+    }
+
+    #[cold]
+    fn detect() -> Option<Self> {
+        let has = is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt");
+        FOUND.store(if has { YES } else { NO }, Relaxed);
+        has.then_some(Self(()))
+    }
+}
+
+/// What was found, so that one load tells it where three questions would cost as much as a lookup.
+#[cfg(target_arch = "x86_64")]
+static FOUND: AtomicU8 = AtomicU8::new(0);
+#[cfg(target_arch = "x86_64")]
+const YES: u8 = 1;
+#[cfg(target_arch = "x86_64")]
+const NO: u8 = 2;
+
+#[cfg(target_arch = "x86_64")]
+impl Select for BitInstructions {
+    #[inline(always)]
+    fn select(self, word: u64, n: u32) -> Result<u32, u32> {
+        let only = 1_u64.checked_shl(n).unwrap_or(0);
+        // SAFETY: who has a value of this type has found that the processor has BMI2.
+        let bit = unsafe { std::arch::x86_64::_pdep_u64(only, word) }.trailing_zeros();
+        if bit < 64 { Ok(bit) } else { Err(word.count_ones()) }
+    }
+}
+
+/// Methods that are compiled twice: for processors with bit instructions, and for all others. Each
+/// line has the name, that of the compiled-for form, and the method that has the work, which takes
+/// a [`Select`] before its other arguments.
+macro_rules! by_bit_instructions {
+    ($type:ident { $(
+        $(#[$doc:meta])*
+        fn $name:ident, $fast:ident, $by:ident($receiver:ty $(, $argument:ident: $of:ty)*) -> $result:ty;
+    )* }) => {
+        impl $type { $(
+            $(#[$doc])*
+            #[inline]
+            pub(super) fn $name(self: $receiver, $($argument: $of),*) -> $result {
+                #[cfg(target_arch = "x86_64")]
+                if let Some(bits) = $crate::arch::BitInstructions::detected() {
+                    // SAFETY: there is a value of this type only if the processor has them.
+                    return unsafe { self.$fast(bits, $($argument),*) };
+                }
+                self.$by($crate::arch::Portable, $($argument),*)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "popcnt,bmi1,bmi2")]
+            fn $fast(
+                self: $receiver,
+                bits: $crate::arch::BitInstructions,
+                $($argument: $of),*
+            ) -> $result {
+                self.$by(bits, $($argument),*)
+            }
+        )* }
+    };
+}
+pub(crate) use by_bit_instructions;
+
 /// The lowest bit of each byte.
 const BYTES: u64 = 0x0101_0101_0101_0101;
 
-/// [`select`] by arithmetic: bits counted up to each byte, then up to each bit of the byte.
-#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "bmi2"))))]
+/// Counts bits up to each byte, then up to each bit of the byte.
 #[inline(always)]
 fn select_portable(word: u64, n: u32) -> Result<u32, u32> {
     let fours = fours(word);
@@ -80,18 +163,6 @@ const fn fours(word: u64) -> u64 {
     (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333)
 }
 
-/// Set bits of two words together: without an instruction for it, cheaper than of each.
-#[inline(always)]
-pub(crate) const fn count_both(one: u64, other: u64) -> u32 {
-    if cfg!(any(target_arch = "aarch64", target_feature = "popcnt")) {
-        return one.count_ones() + other.count_ones();
-    }
-    let fours = fours(one) + fours(other);
-    let bytes = (fours & 0x0f0f_0f0f_0f0f_0f0f) + (fours >> 4 & 0x0f0f_0f0f_0f0f_0f0f);
-    // 128 at most.
-    (bytes.wrapping_mul(BYTES) >> 56) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,15 +174,12 @@ mod tests {
             for word in [word, word & sparse, word | sparse] {
                 let slow = (0..64).filter(|&bit| word >> bit & 1 != 0).nth(n as usize);
                 let slow = slow.ok_or(word.count_ones());
-                prop_assert_eq!(select(word, n), slow);
-                prop_assert_eq!(select_portable(word, n), slow);
+                prop_assert_eq!(Portable.select(word, n), slow);
+                #[cfg(target_arch = "x86_64")]
+                if let Some(bits) = BitInstructions::detected() {
+                    prop_assert_eq!(bits.select(word, n), slow);
+                }
             }
-        }
-
-        #[test]
-        fn bits_of_two_words(one: u64, other: u64) {
-            prop_assert_eq!(count_both(one, other), one.count_ones() + other.count_ones());
-            prop_assert_eq!(count_both(u64::MAX, u64::MAX), 128);
         }
     }
 }

@@ -64,10 +64,16 @@ pub(crate) fn zeroed(words: u64) -> Result<Vec<u64>, BuildError> {
 /// one more word than its bits need.
 #[inline(always)]
 pub(crate) fn read(words: &[u64], bit: u64, width: u32) -> u64 {
+    read_word(words, bit) & ones(width)
+}
+
+/// The 64 bits from bit `bit` on, under the same rule.
+#[inline(always)]
+pub(crate) fn read_word(words: &[u64], bit: u64) -> u64 {
     let (at, shift) = (index(bit >> 6), bit & 63);
     let pair = &words[at..at + 2];
     // The upper word is shifted in two steps, so that a shift of 64 gives 0; no branch.
-    ((pair[0] >> shift) | (pair[1] << 1 << (63 - shift))) & ones(width)
+    (pair[0] >> shift) | (pair[1] << 1 << (63 - shift))
 }
 
 /// Writes `width` bits (1 to 64) at bit `bit`, under the same rule as [`read`].

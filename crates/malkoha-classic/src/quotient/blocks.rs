@@ -1,8 +1,12 @@
 //! Where the slots of a quotient filter lie in memory.
 //!
-//! 64 slots are a block: three words with one metadata bit of each slot, then the 64 remainders of
-//! r bits in r words. Metadata of 64 slots can so be looked through with a few word operations,
-//! and lies beside the remainders. Positions are circular: any number is taken modulo the slots.
+//! 64 slots are a block: two words with one metadata bit of each slot, a word that says where the
+//! runs of this block's quotients begin, then the 64 remainders of r bits in r words. Metadata of 64
+//! slots can so be looked through with a few word operations, and lies beside the remainders.
+//! Positions are circular: any number is taken modulo the slots.
+//!
+//! The paper's three bits of a slot, which take as much room, are what stands in files: `metadata.rs`
+//! turns one into the other.
 
 use crate::arch::prefetch;
 use crate::error::BuildError;
@@ -18,11 +22,13 @@ const LINE_WORDS: usize = 8;
 pub(super) enum Bit {
     /// Some remainder in the table has this slot's number as its quotient.
     Occupied = 0,
-    /// The slot's remainder belongs to the same run as the one before.
-    Continuation = 1,
-    /// The slot's remainder is not in the slot of its quotient.
-    Shifted = 2,
+    /// The slot's remainder is the last one of a run.
+    End = 1,
 }
+
+/// The word of a block that counts the slots from its first one on that hold remainders of earlier
+/// blocks' quotients.
+const OFFSET: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -88,6 +94,28 @@ impl Blocks {
         self.position_mask + 1
     }
 
+    /// Writes the metadata words of the block that a position lies in.
+    pub(super) fn set_metadata(&mut self, position: u64, metadata: [u64; METADATA]) {
+        let base = self.base(position);
+        self.words[base..][..METADATA].copy_from_slice(&metadata);
+    }
+
+    /// Words of a block.
+    pub(super) const fn block_words(&self) -> usize {
+        self.block_words
+    }
+
+    /// Adds to the offsets of all blocks whose first slot lies behind `from` and not behind `to`.
+    #[inline(always)]
+    pub(super) fn move_offsets(&mut self, from: u64, to: u64, by: i64) {
+        let mut first = (from | 63) + 1;
+        while first <= to {
+            let at = self.base(first) + OFFSET;
+            self.words[at] = self.words[at].wrapping_add_signed(by);
+            first += 64;
+        }
+    }
+
     #[inline(always)]
     pub(super) const fn remainder_bits(&self) -> u32 {
         self.remainder_bits
@@ -98,7 +126,7 @@ impl Blocks {
         self.start + index((position & self.position_mask) >> 6) * self.block_words
     }
 
-    /// The metadata words of the block that a position lies in: occupied, continuation, shifted.
+    /// The metadata words of the block that a position lies in: occupied, ends, offset.
     #[inline(always)]
     pub(super) fn metadata(&self, position: u64) -> [u64; METADATA] {
         *self.words[self.base(position)..].first_chunk().expect("a block has its metadata")
@@ -134,6 +162,27 @@ impl Blocks {
         write(&mut self.words[at..], bit, self.remainder_bits, remainder);
     }
 
+    /// Whether a remainder is among those from `position` on, up to the end of the run.
+    #[inline(always)]
+    pub(super) fn run_has(&self, position: u64, remainder: u64) -> bool {
+        let r = self.remainder_bits;
+        let mut position = position;
+        loop {
+            // The word behind the block too, of which a remainder's two words may be the second.
+            let block = &self.words[self.base(position)..][..self.block_words + 1];
+            let (ends, remainders) = (block[Bit::End as usize], &block[METADATA..]);
+            for slot in slot(position)..64 {
+                if read(remainders, u64::from(slot * r), r) == remainder {
+                    return true;
+                }
+                if ends >> slot & 1 != 0 {
+                    return false;
+                }
+            }
+            position = (position | 63) + 1;
+        }
+    }
+
     /// Asks for a slot's metadata and remainder.
     #[inline(always)]
     pub(super) fn prefetch(&self, position: u64) {
@@ -143,9 +192,9 @@ impl Blocks {
         prefetch(&self.words, base + METADATA + bit / 64);
     }
 
-    /// Moves the remainders of `from..to` one slot up, and their continuation bits with them; all
-    /// of them are shifted then. The slot at `to` must be empty, or be `from`.
-    #[inline]
+    /// Moves the remainders of `from..to` one slot up, and the ends of runs with them. The slot at
+    /// `to` must be empty, or be `from`. The slot at `from` is arbitrary then, but ends no run.
+    #[inline(always)]
     pub(super) fn open(&mut self, from: u64, to: u64) {
         let r = self.remainder_bits;
         let mut block_end = to;
@@ -154,19 +203,17 @@ impl Blocks {
             let first = from.max(block_start);
             let (low, high) = (slot(first), slot(block_end));
             let enters = first > from;
-            let (remainder, continuation) = if enters {
-                (self.remainder(first - 1), self.get(Bit::Continuation, first - 1))
+            let (remainder, end) = if enters {
+                (self.remainder(first - 1), self.get(Bit::End, first - 1))
             } else {
                 (0, false)
             };
             let base = self.base(first);
             let block = &mut self.words[base..][..self.block_words];
             let moved = span(low, high);
-            let continuations = block[Bit::Continuation as usize];
-            let entering = u64::from(continuation) << low;
-            block[Bit::Continuation as usize] =
-                blend(continuations, (continuations & moved) << 1 | entering, moved);
-            block[Bit::Shifted as usize] |= moved;
+            let ends = block[Bit::End as usize];
+            block[Bit::End as usize] =
+                blend(ends, (ends & moved) << 1 | u64::from(end) << low, moved);
             shift_up(&mut block[METADATA..], low * r, (high + 1) * r, r);
             if !enters {
                 return;
@@ -176,39 +223,26 @@ impl Blocks {
         }
     }
 
-    /// Removes what is in a slot. Whether the slot's number is an occupied quotient stays.
+    /// Moves the remainders of `from + 1..=to` one slot down, and the ends of runs with them. The
+    /// slot at `to` is empty then.
     #[inline(always)]
-    pub(super) fn empty(&mut self, position: u64) {
-        self.set(Bit::Continuation, position, false);
-        self.set(Bit::Shifted, position, false);
-        self.set_remainder(position, 0);
-    }
-
-    /// Moves the remainders of `from + 1..=to` one slot down, and their continuation and shifted
-    /// bits with them. The slot at `to` is empty then.
-    #[inline]
     pub(super) fn close(&mut self, from: u64, to: u64) {
         let r = self.remainder_bits;
         let mut first = from;
         loop {
             let last = to.min(first | 63);
             let (low, high) = (slot(first), slot(last));
-            let (remainder, continuation, shifted) = if last < to {
-                let next = last + 1;
-                let [continuation, shifted] =
-                    [Bit::Continuation, Bit::Shifted].map(|bit| self.get(bit, next));
-                (self.remainder(next), continuation, shifted)
+            let (remainder, end) = if last < to {
+                (self.remainder(last + 1), self.get(Bit::End, last + 1))
             } else {
-                (0, false, false)
+                (0, false)
             };
             let base = self.base(first);
             let block = &mut self.words[base..][..self.block_words];
             let moved = span(low, high);
-            for (bit, entering) in [(Bit::Continuation, continuation), (Bit::Shifted, shifted)] {
-                let word = block[bit as usize];
-                let entering = u64::from(entering) << high;
-                block[bit as usize] = blend(word, (word & moved) >> 1 | entering, moved);
-            }
+            let ends = block[Bit::End as usize];
+            block[Bit::End as usize] =
+                blend(ends, (ends & moved) >> 1 | u64::from(end) << high, moved);
             shift_down(&mut block[METADATA..], low * r, (high + 1) * r, r);
             self.set_remainder(last, remainder);
             if last == to {

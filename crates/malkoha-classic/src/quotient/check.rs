@@ -1,6 +1,7 @@
-//! Whether a table is one that a quotient filter makes: for files, whose bytes may be hostile.
+//! Whether a table is one that a quotient filter makes: for files, whose bytes may be hostile. Blocks
+//! have the metadata of files here.
 
-use super::blocks::{Bit, Blocks};
+use super::blocks::{Blocks, slot};
 
 /// Checks all metadata and the order of all remainders, in one round over the slots.
 pub(super) fn check(blocks: &Blocks, len: u64) -> Result<(), &'static str> {
@@ -29,10 +30,13 @@ pub(super) fn check(blocks: &Blocks, len: u64) -> Result<(), &'static str> {
     if counted == len { Ok(()) } else { Err("the header counts other than the table") }
 }
 
+/// A slot's `is_occupied`, `is_continuation` and `is_shifted`.
+fn bits(blocks: &Blocks, position: u64) -> [bool; 3] {
+    blocks.metadata(position).map(|word| word >> slot(position) & 1 != 0)
+}
+
 fn is_empty(blocks: &Blocks, position: u64) -> bool {
-    [Bit::Occupied, Bit::Continuation, Bit::Shifted]
-        .into_iter()
-        .all(|bit| !blocks.get(bit, position))
+    bits(blocks, position) == [false; 3]
 }
 
 /// The cluster that the round is in.
@@ -45,12 +49,12 @@ struct Cluster {
 
 impl Cluster {
     fn add(&mut self, blocks: &Blocks, position: u64) -> Result<(), &'static str> {
-        if blocks.get(Bit::Occupied, position) {
+        let [occupied, continuation, shifted] = bits(blocks, position);
+        if occupied {
             self.waiting.push_back(position);
         }
-        let shifted = blocks.get(Bit::Shifted, position);
         let remainder = blocks.remainder(position);
-        if blocks.get(Bit::Continuation, position) {
+        if continuation {
             let Some(previous) = self.previous else { return Err("a run without a start") };
             if !shifted || remainder < previous {
                 return Err("a run out of order");

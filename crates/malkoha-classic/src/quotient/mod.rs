@@ -2,6 +2,7 @@
 
 mod blocks;
 mod check;
+mod metadata;
 mod runs;
 
 use std::io::{self, Read, Write};
@@ -219,7 +220,7 @@ impl Filter for QuotientFilter {
             Kind::Quotient,
             [self.quotient_bits().into(), self.remainder_bits().into(), 0, 0],
         );
-        write_words(writer, header, self.table.blocks().words().iter().copied())
+        write_words(writer, header, metadata::to_file(self.table.blocks()))
     }
 
     fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
@@ -227,12 +228,13 @@ impl Filter for QuotientFilter {
         let (q, r) = (header.narrow("quotient bits", 0)?, header.narrow("remainder bits", 1)?);
         check_widths(q, r).map_err(|_| Header::impossible("quotient bits", q.into()))?;
         header.expect_words(Blocks::words_for(q, r))?;
-        let blocks = Blocks::from_words(q, r, read_words(&mut reader, &header)?);
+        let mut blocks = Blocks::from_words(q, r, read_words(&mut reader, &header)?);
         let Header { capacity, len, .. } = header;
         if len >= blocks.slots() {
             return Err(Header::impossible("len", len));
         }
         check::check(&blocks, len).map_err(ReadError::Table)?;
+        metadata::from_file(&mut blocks);
         Ok(Self { table: Table::new(blocks), hasher: header.hasher, capacity, len })
     }
 }

@@ -1,15 +1,28 @@
-//! Runs and clusters: finding, opening and closing them.
+//! Runs: finding, opening and closing them.
 //!
-//! A run starts at or after the slot of its quotient. Within a cluster, runs lie in the order of
-//! their quotients, so that the n-th run belongs to the n-th occupied quotient.
+//! A run starts at or after the slot of its quotient, and runs lie in the order of their quotients.
+//! So of the quotients of one block, the n-th that is occupied has the n-th run that ends from the
+//! block's offset on: one count and one search for a set bit find it, however long the cluster of
+//! runs is that it lies in (Pandey, Bender, Johnson and Patro, SIGMOD 2017, section 2).
 
 use super::blocks::{Bit, Blocks, slot};
-use crate::arch::{count_both, select};
+use crate::arch::{Select, by_bit_instructions};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     blocks: Blocks,
 }
+
+by_bit_instructions! { Table {
+    /// Whether this remainder of a quotient is in.
+    fn contains, contains_fast, contains_by(&Table, quotient: u64, remainder: u64) -> bool;
+    /// How many of it are in.
+    fn count, count_fast, count_by(&Table, quotient: u64, remainder: u64) -> u64;
+    /// Inserts a remainder. At least two slots are empty.
+    fn insert, insert_fast, insert_by(&mut Table, quotient: u64, remainder: u64) -> ();
+    /// Removes one copy of a remainder; answers whether there was one.
+    fn remove, remove_fast, remove_by(&mut Table, quotient: u64, remainder: u64) -> bool;
+} }
 
 impl Table {
     pub(super) const fn new(blocks: Blocks) -> Self {
@@ -24,104 +37,84 @@ impl Table {
         self.blocks.clear();
     }
 
-    /// Where the run of a quotient starts, or would start if it has none: at or after its slot, so
-    /// perhaps beyond the last slot. The slot is not empty.
-    ///
-    /// Counted from the cluster's start: of the runs that start from the quotient's slot on, those
-    /// of smaller quotients come first.
+    /// The first slot behind the runs of the first `n` occupied quotients of the block that
+    /// `position` lies in, and of all quotients before them. Perhaps beyond the last slot.
     #[inline(always)]
-    fn run_start(&self, quotient: u64, [occupied, continuation, shifted]: [u64; 3]) -> u64 {
-        let own = slot(quotient);
-        let (up_to, from) = (u64::MAX >> (63 - own), u64::MAX << own);
-        let unshifted = !shifted & up_to;
-        if unshifted != 0 {
-            let cluster = u64::MAX << (63 - unshifted.leading_zeros());
-            let below = cluster & (up_to >> 1);
-            // Occupied quotients below, less the run starts below: those are the slots that are
-            // neither outside nor continue a run.
-            let n = count_both(occupied & below, continuation | !below) - 64;
-            if let Ok(start) = select(!continuation & from, n) {
-                return quotient - u64::from(own) + u64::from(start);
-            }
+    fn behind<S: Select>(&self, bits: S, position: u64, n: u32, [ends, offset]: [u64; 2]) -> u64 {
+        let block = position & !63;
+        if n == 0 {
+            return block + offset;
         }
-        self.far_run_start(quotient)
+        if offset < 64
+            && let Ok(end) = bits.select(ends & u64::MAX << offset, n - 1)
+        {
+            return block + u64::from(end) + 1;
+        }
+        self.nth_end(bits, block + offset, n - 1) + 1
     }
 
-    /// [`run_start`](Self::run_start) where the cluster's start, or the run's, is in another block.
+    /// The first slot behind the runs of all quotients up to this one. Not behind `quotient` if that
+    /// slot is empty.
+    #[inline(always)]
+    fn behind_run<S: Select>(&self, bits: S, quotient: u64) -> u64 {
+        let [occupied, ends, offset] = self.blocks.metadata(quotient);
+        let up_to = occupied & u64::MAX >> (63 - slot(quotient));
+        self.behind(bits, quotient, up_to.count_ones(), [ends, offset])
+    }
+
+    /// Where the run of a quotient starts that has one.
+    #[inline(always)]
+    fn run_start<S: Select>(
+        &self,
+        bits: S,
+        quotient: u64,
+        [occupied, ends, offset]: [u64; 3],
+    ) -> u64 {
+        let below = occupied & !(u64::MAX << slot(quotient));
+        quotient.max(self.behind(bits, quotient, below.count_ones(), [ends, offset]))
+    }
+
+    /// The position of end number `n` of a run, counted from 0 and from `position` on.
     #[inline(never)]
-    fn far_run_start(&self, quotient: u64) -> u64 {
-        let mut below = u64::MAX >> (63 - slot(quotient)) >> 1;
-        let mut position = quotient;
-        // Occupied quotients less run starts: never negative in the whole, but in a block perhaps.
-        let mut n = 0;
-        let mut own = 1 << slot(quotient);
-        loop {
-            let [occupied, continuation, shifted] = self.blocks.metadata(position);
-            let unshifted = !shifted & (below | own);
-            let cluster = if unshifted == 0 {
-                u64::MAX
-            } else {
-                u64::MAX << (63 - unshifted.leading_zeros())
-            };
-            let part = cluster & below;
-            n += i64::from(count_both(occupied & part, continuation | !part)) - 64;
-            if unshifted != 0 {
-                break;
-            }
-            (below, own) = (u64::MAX, 0);
-            position = position.wrapping_sub(64);
-        }
-        let n = u32::try_from(n).expect("runs start at or after their quotients");
-        self.nth_start(quotient, n)
-    }
-
-    /// The position of slot number `n`, counted from 0 and from `position` on, that continues no
-    /// run: it starts one or is empty.
-    #[inline(always)]
-    fn nth_start(&self, position: u64, n: u32) -> u64 {
+    fn nth_end<S: Select>(&self, bits: S, position: u64, n: u32) -> u64 {
         let mut left = n;
         let mut block = position & !63;
-        let mut starts = !self.blocks.bits(Bit::Continuation, block) & u64::MAX << slot(position);
+        let mut ends = self.blocks.bits(Bit::End, block) & u64::MAX << slot(position);
         loop {
-            match select(starts, left) {
-                Ok(start) => return block + u64::from(start),
+            match bits.select(ends, left) {
+                Ok(end) => return block + u64::from(end),
                 Err(count) => left -= count,
             }
             block += 64;
-            starts = !self.blocks.bits(Bit::Continuation, block);
+            ends = self.blocks.bits(Bit::End, block);
         }
     }
 
     #[inline(always)]
-    pub(super) fn contains(&self, quotient: u64, remainder: u64) -> bool {
+    fn contains_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> bool {
         let metadata = self.blocks.metadata(quotient);
         if metadata[0] >> slot(quotient) & 1 == 0 {
             return false;
         }
         // The order within the run is no help: a branch on it would be mispredicted half the time.
-        let mut position = self.run_start(quotient, metadata);
-        while self.blocks.remainder(position) != remainder {
-            position += 1;
-            if !self.blocks.get(Bit::Continuation, position) {
-                return false;
-            }
-        }
-        true
+        self.blocks.run_has(self.run_start(bits, quotient, metadata), remainder)
     }
 
-    pub(super) fn count(&self, quotient: u64, remainder: u64) -> u64 {
-        if !self.blocks.get(Bit::Occupied, quotient) {
+    #[inline(always)]
+    fn count_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> u64 {
+        let metadata = self.blocks.metadata(quotient);
+        if metadata[0] >> slot(quotient) & 1 == 0 {
             return 0;
         }
-        let start = self.run_start(quotient, self.blocks.metadata(quotient));
+        let start = self.run_start(bits, quotient, metadata);
         let Some(mut position) = self.first_not_below(start, remainder) else { return 0 };
         let mut copies = 0;
         while self.blocks.remainder(position) == remainder {
             copies += 1;
-            position += 1;
-            if !self.blocks.get(Bit::Continuation, position) {
+            if self.blocks.get(Bit::End, position) {
                 break;
             }
+            position += 1;
         }
         copies
     }
@@ -131,144 +124,105 @@ impl Table {
     fn first_not_below(&self, start: u64, remainder: u64) -> Option<u64> {
         let mut position = start;
         while self.blocks.remainder(position) < remainder {
-            position += 1;
-            if !self.blocks.get(Bit::Continuation, position) {
+            if self.blocks.get(Bit::End, position) {
                 return None;
             }
+            position += 1;
         }
         Some(position)
+    }
+
+    /// Slots, at the least, from the first one that is not `passed` on, that the runs of quotients up
+    /// to `position` take. `passed` are the slots of its block up to it, with it or without it.
+    #[inline(always)]
+    fn taken(&self, position: u64, passed: u32) -> u64 {
+        let [occupied, ends, offset] = self.blocks.metadata(position);
+        let runs = u64::from((occupied & u64::MAX >> (63 - slot(position))).count_ones());
+        let passed = u64::from(passed);
+        if offset >= passed {
+            return offset - passed + runs;
+        }
+        // Of these runs, so many have ended.
+        let ended = ends & u64::MAX << offset & u64::MAX >> (64 - passed);
+        runs - u64::from(ended.count_ones())
     }
 
     /// The first slot from `position` on that is empty.
     #[inline(always)]
     fn first_empty(&self, position: u64) -> u64 {
-        let mut block = position & !63;
-        let mut from = u64::MAX << slot(position);
+        let mut position = position;
         loop {
-            let [occupied, continuation, shifted] = self.blocks.metadata(block);
-            let empty = !(occupied | continuation | shifted) & from;
-            if empty != 0 {
-                return block + u64::from(empty.trailing_zeros());
+            match self.taken(position, slot(position)) {
+                0 => return position,
+                taken => position += taken,
             }
-            from = u64::MAX;
-            block += 64;
         }
     }
 
-    /// Inserts a remainder. At least two slots are empty.
-    #[inline]
-    pub(super) fn insert(&mut self, quotient: u64, remainder: u64) {
-        let metadata @ [occupied, continuation, shifted] = self.blocks.metadata(quotient);
-        let bit = 1 << slot(quotient);
-        if (occupied | continuation | shifted) & bit == 0 {
+    /// The last slot that moves when one at or before `end`, where a run ends, is given up: behind
+    /// it, a slot is empty or a run starts in the slot of its quotient.
+    #[inline(always)]
+    fn last_moved(&self, end: u64) -> u64 {
+        let mut end = end;
+        loop {
+            match self.taken(end, slot(end) + 1) {
+                0 => return end,
+                taken => end += taken,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn insert_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) {
+        let behind = self.behind_run(bits, quotient);
+        if behind <= quotient {
             self.blocks.set(Bit::Occupied, quotient, true);
+            self.blocks.set(Bit::End, quotient, true);
             self.blocks.set_remainder(quotient, remainder);
             return;
         }
-        let start = self.run_start(quotient, metadata);
-        let (position, starts_run, demotes) = if occupied & bit == 0 {
-            // The new run begins where the run before it ends.
-            (start, true, false)
+        let metadata = self.blocks.metadata(quotient);
+        let has_run = metadata[0] >> slot(quotient) & 1 != 0;
+        let inner = if has_run {
+            let start = self.run_start(bits, quotient, metadata);
+            self.first_not_below(start, remainder)
         } else {
-            match self.first_not_below(start, remainder) {
-                Some(position) => (position, position == start, position == start),
-                None => (self.nth_start(start + 1, 0), false, false),
-            }
+            None
         };
-        self.blocks.set(Bit::Occupied, quotient, true);
-        self.blocks.open(position, self.first_empty(position));
+        let position = inner.unwrap_or(behind);
+        let empty = self.first_empty(behind);
+        self.blocks.open(position, empty);
         self.blocks.set_remainder(position, remainder);
-        self.blocks.set(Bit::Continuation, position, !starts_run);
-        self.blocks.set(Bit::Shifted, position, position != quotient);
-        if demotes {
-            self.blocks.set(Bit::Continuation, position + 1, true);
+        if inner.is_none() {
+            if has_run {
+                self.blocks.set(Bit::End, position - 1, false);
+            }
+            self.blocks.set(Bit::End, position, true);
         }
+        self.blocks.set(Bit::Occupied, quotient, true);
+        self.blocks.move_offsets(quotient, empty, 1);
     }
 
-    /// Removes one copy of a remainder; answers whether there was one.
-    #[inline]
-    pub(super) fn remove(&mut self, quotient: u64, remainder: u64) -> bool {
-        if !self.blocks.get(Bit::Occupied, quotient) {
+    #[inline(always)]
+    fn remove_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) -> bool {
+        let metadata = self.blocks.metadata(quotient);
+        if metadata[0] >> slot(quotient) & 1 == 0 {
             return false;
         }
-        let start = self.run_start(quotient, self.blocks.metadata(quotient));
+        let start = self.run_start(bits, quotient, metadata);
         let Some(position) = self.first_not_below(start, remainder) else { return false };
         if self.blocks.remainder(position) != remainder {
             return false;
         }
-        let next_continues = self.blocks.get(Bit::Continuation, position + 1);
-        let removes_start = position == start;
-        if removes_start && next_continues {
-            // The second of the run becomes its first.
-            self.blocks.set(Bit::Continuation, position + 1, false);
-        }
-        let end = self.first_unshifted(position + 1) - 1;
-        if position == end {
-            self.blocks.empty(position);
-        } else {
-            self.blocks.close(position, end);
-        }
-        if removes_start && !next_continues {
+        let was_end = self.blocks.get(Bit::End, position);
+        let last = self.last_moved(self.behind_run(bits, quotient) - 1);
+        self.blocks.close(position, last);
+        if was_end && position > start {
+            self.blocks.set(Bit::End, position - 1, true);
+        } else if was_end {
             self.blocks.set(Bit::Occupied, quotient, false);
         }
-        if position < end {
-            self.settle(quotient, removes_start && next_continues, position, end);
-        }
+        self.blocks.move_offsets(quotient, last, -1);
         true
     }
-
-    /// The first slot from `position` on that is empty or starts a cluster.
-    #[inline(always)]
-    fn first_unshifted(&self, position: u64) -> u64 {
-        let mut block = position & !63;
-        let mut from = u64::MAX << slot(position);
-        loop {
-            let unshifted = !self.blocks.bits(Bit::Shifted, block) & from;
-            if unshifted != 0 {
-                return block + u64::from(unshifted.trailing_zeros());
-            }
-            from = u64::MAX;
-            block += 64;
-        }
-    }
-
-    /// Corrects the shifted bits of the runs that start in `from..end`, after all in it moved down
-    /// by one slot: those that came home to their quotient's slot are not shifted any more. The
-    /// first of them is the run of `quotient` or, if not `own_first`, that of the next quotient.
-    ///
-    /// A run is at home where its start and its quotient are in one slot, and as many quotients as
-    /// runs lie between `quotient` and there.
-    fn settle(&mut self, quotient: u64, own_first: bool, from: u64, end: u64) {
-        if own_first && from == quotient {
-            self.blocks.set(Bit::Shifted, from, false);
-        }
-        let others = from + u64::from(own_first);
-        let mut block = quotient & !63;
-        let mut waiting = 0;
-        while block < end {
-            let [occupied, continuation, _] = self.blocks.metadata(block);
-            let quotients = occupied & part(block, quotient + 1, end);
-            let starts = !continuation & part(block, others, end);
-            let mut candidates = quotients & starts;
-            while candidates != 0 {
-                let candidate = candidates.trailing_zeros();
-                let up_to = u64::MAX >> (63 - candidate);
-                if waiting + (quotients & up_to).count_ones() == (starts & up_to).count_ones() {
-                    self.blocks.set(Bit::Shifted, block + u64::from(candidate), false);
-                }
-                candidates &= candidates - 1;
-            }
-            waiting = waiting + quotients.count_ones() - starts.count_ones();
-            block += 64;
-        }
-    }
-}
-
-/// The bits of the block that starts at `block` for positions in `from..end`.
-#[inline(always)]
-const fn part(block: u64, from: u64, end: u64) -> u64 {
-    let (from, end) = (from.saturating_sub(block), end.saturating_sub(block));
-    let above = if from < 64 { u64::MAX << from } else { 0 };
-    let below = if end < 64 { !(u64::MAX << end) } else { u64::MAX };
-    above & below
 }

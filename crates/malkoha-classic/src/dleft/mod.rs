@@ -1,6 +1,8 @@
 //! The d-left counting Bloom filter (Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, ESA
 //! 2006; paper, section 2.1 and its footnote on false deletes).
 
+mod lanes;
+
 use std::io::{self, Read, Write};
 
 use malkoha::KeyHasher;
@@ -10,7 +12,8 @@ use crate::bloom::check_target;
 use crate::error::{BuildError, Full, ReadError};
 use crate::filter::{Filter, RemovableFilter};
 use crate::format::{Header, Kind, read_header, read_words, write_words};
-use crate::words::{ceil, derive, float, index, ones, read, scale, write, zeroed};
+use crate::words::{ceil, derive, float, index, ones, read, read_word, scale, write, zeroed};
+use lanes::Lanes;
 
 /// Subtables, d.
 const SUBTABLES: usize = 4;
@@ -62,6 +65,7 @@ pub struct DLeftCountingFilter {
     buckets: u64,
     fingerprint_bits: u32,
     counter_bits: u32,
+    lanes: Lanes,
     hasher: KeyHasher,
     capacity: u64,
     len: u64,
@@ -76,10 +80,10 @@ struct Probe {
     buckets: [u64; SUBTABLES],
 }
 
-/// A slot: subtable, bucket of it, slot in the bucket, and what it holds.
+/// A slot that is in use: its first bit in the table, and what it holds.
 #[derive(Clone, Copy)]
 struct Found {
-    cell: u64,
+    bit: u64,
     value: u64,
 }
 
@@ -130,10 +134,17 @@ impl DLeftCountingFilter {
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
         check_geometry(buckets, fingerprint_bits, counter_bits)?;
-        let words = zeroed(words_for(buckets, fingerprint_bits + counter_bits))?;
-        let capacity = ceil(float(buckets * SLOTS_PER_ROW) * LOAD);
-        let (len, occupied) = (0, 0);
-        Ok(Self { words, buckets, fingerprint_bits, counter_bits, hasher, capacity, len, occupied })
+        Ok(Self {
+            words: zeroed(words_for(buckets, fingerprint_bits + counter_bits))?,
+            buckets,
+            fingerprint_bits,
+            counter_bits,
+            lanes: Lanes::new(fingerprint_bits, counter_bits),
+            hasher,
+            capacity: ceil(float(buckets * SLOTS_PER_ROW) * LOAD),
+            len: 0,
+            occupied: 0,
+        })
     }
 
     /// Slots in all subtables.
@@ -186,68 +197,101 @@ impl DLeftCountingFilter {
         Probe { fingerprint, buckets: [bucket, rotated(1), rotated(2), rotated(3)] }
     }
 
-    /// The first slot of a bucket, counted through all subtables.
+    /// The first bit of a slot, counted through all subtables.
     #[inline(always)]
-    fn first_cell(&self, subtable: usize, bucket: u64) -> u64 {
-        (subtable as u64 * self.buckets + bucket) * BUCKET_SIZE as u64
+    fn bit(&self, slot: u64) -> u64 {
+        slot * u64::from(self.slot_bits())
     }
 
+    /// The first bit of a word of a key's bucket in a subtable.
     #[inline(always)]
-    fn bit(&self, cell: u64) -> u64 {
-        cell * u64::from(self.slot_bits())
+    fn word_bit(&self, probe: Probe, subtable: usize, word: usize) -> u64 {
+        let bucket = subtable as u64 * self.buckets + probe.buckets[subtable];
+        self.bit(bucket * BUCKET_SIZE as u64 + 2 * word as u64)
     }
 
-    /// The four slots of a bucket: fingerprint above, counter below; 0 where empty.
+    /// The words of a key's four buckets, from left to right: one of each bucket, or two if its
+    /// slots have more than 16 bits.
     #[inline(always)]
-    fn bucket(&self, first_cell: u64) -> [u64; BUCKET_SIZE] {
-        let (bits, at) = (self.slot_bits(), self.bit(first_cell));
-        let low = read(&self.words, at, 2 * bits);
-        let high = read(&self.words, at + 2 * u64::from(bits), 2 * bits);
-        let mask = ones(bits);
-        [low & mask, low >> bits, high & mask, high >> bits]
-    }
-
-    #[inline(always)]
-    fn set(&mut self, cell: u64, value: u64) {
-        let (bit, width) = (self.bit(cell), self.slot_bits());
-        write(&mut self.words, bit, width, value);
-    }
-
-    /// The slots that hold the key's fingerprint, from left to right.
-    #[inline(always)]
-    fn matches(&self, probe: Probe) -> impl Iterator<Item = Found> {
-        (0..SUBTABLES).flat_map(move |subtable| {
-            let first = self.first_cell(subtable, probe.buckets[subtable]);
-            let bucket = self.bucket(first);
-            (0..BUCKET_SIZE).filter_map(move |lane| {
-                let value = bucket[lane];
-                self.holds(value, probe.fingerprint)
-                    .then_some(Found { cell: first + lane as u64, value })
-            })
+    fn buckets<const WORDS: usize>(&self, probe: Probe) -> [[u64; WORDS]; SUBTABLES] {
+        std::array::from_fn(|subtable| {
+            std::array::from_fn(|word| read_word(&self.words, self.word_bit(probe, subtable, word)))
         })
     }
 
-    /// Whether a slot is in use and has this fingerprint: 1 to the counter's end above it.
     #[inline(always)]
-    const fn holds(&self, slot: u64, fingerprint: u64) -> bool {
-        slot.wrapping_sub((fingerprint << self.counter_bits) + 1) < self.counter_end()
+    fn set(&mut self, bit: u64, value: u64) {
+        let width = self.slot_bits();
+        write(&mut self.words, bit, width, value);
     }
 
-    /// The first free slot of the least loaded bucket, the leftmost of equals.
-    fn vacancy(&self, probe: Probe) -> Option<u64> {
-        let mut best = None;
-        let mut least = BUCKET_SIZE;
-        for (subtable, &bucket) in probe.buckets.iter().enumerate() {
-            let first = self.first_cell(subtable, bucket);
-            let slots = self.bucket(first);
-            let load = slots.iter().filter(|&&slot| slot != 0).count();
-            if load < least {
-                least = load;
-                let lane = slots.iter().position(|&slot| slot == 0);
-                best = lane.map(|lane| first + lane as u64);
-            }
+    #[inline(always)]
+    fn holds<const WORDS: usize>(&self, probe: Probe) -> bool {
+        let mut holding = 0;
+        // All four buckets always: branches between them would be mispredicted, and their cache
+        // misses would wait for one another.
+        for word in self.buckets::<WORDS>(probe).as_flattened() {
+            holding |= self.lanes.holding(*word, probe.fingerprint);
         }
-        best
+        holding != 0
+    }
+
+    /// The slots that hold the key's fingerprint, from left to right.
+    fn matches(&self, probe: Probe) -> impl Iterator<Item = Found> {
+        (0..SUBTABLES * BUCKET_SIZE).filter_map(move |at| {
+            let (subtable, slot) = (at / BUCKET_SIZE, at % BUCKET_SIZE);
+            let bit = self.word_bit(probe, subtable, 0) + self.bit(slot as u64);
+            let value = read(&self.words, bit, self.slot_bits());
+            let fingerprint = value >> self.counter_bits;
+            let is_it = value & self.counter_end() != 0 && fingerprint == probe.fingerprint;
+            is_it.then_some(Found { bit, value })
+        })
+    }
+
+    /// The last of them.
+    #[inline(always)]
+    fn last_match<const WORDS: usize>(&self, probe: Probe) -> Option<Found> {
+        let buckets = self.buckets::<WORDS>(probe);
+        let words = buckets.as_flattened();
+        let mut last = None;
+        for (at, &word) in words.iter().enumerate() {
+            let holding = self.lanes.holding(word, probe.fingerprint);
+            // Without a branch: which bucket it lies in cannot be foreseen.
+            last = if holding != 0 { Some((at, holding)) } else { last };
+        }
+        let (at, holding) = last?;
+        let highest = 63 - holding.leading_zeros();
+        let bit = self.word_bit(probe, at / WORDS, at % WORDS) + u64::from(highest);
+        Some(Found { bit, value: words[at] >> highest & ones(self.slot_bits()) })
+    }
+
+    /// The first bit of the first free slot of the least loaded bucket, the leftmost of equals; and
+    /// whether any of the buckets holds the fingerprint.
+    #[inline(always)]
+    fn vacancy<const WORDS: usize>(&self, probe: Probe) -> (Option<u64>, bool) {
+        let buckets = self.buckets::<WORDS>(probe);
+        let (mut best, mut holding) = (0, 0);
+        for (subtable, words) in (0..).zip(&buckets) {
+            let mut free = 0;
+            for &word in words {
+                holding |= self.lanes.holding(word, probe.fingerprint);
+                free += self.lanes.count(self.lanes.empty(word));
+            }
+            // Without a branch: which is the least loaded cannot be foreseen.
+            best = best.max(free << 2 | (SUBTABLES as u64 - 1 - subtable));
+        }
+        let subtable = SUBTABLES - 1 - index(best & 3);
+        let free_slot = || {
+            let mut words = (0..).zip(&buckets[subtable]);
+            words.find_map(|(at, &word)| match self.lanes.empty(word) {
+                0 => None,
+                empty => {
+                    let lowest = u64::from(empty.trailing_zeros());
+                    Some(self.word_bit(probe, subtable, at) + lowest)
+                }
+            })
+        };
+        (if best >> 2 == 0 { None } else { free_slot() }, holding != 0)
     }
 }
 
@@ -255,13 +299,18 @@ impl RemovableFilter for DLeftCountingFilter {
     #[inline]
     fn remove_hash(&mut self, hash: u64) -> bool {
         // The last slot of several: those before it have full counters, as in a fresh filter.
-        let Some(found) = self.matches(self.probe(hash)).last() else { return false };
-        let counter = found.value & self.counter_end();
+        let probe = self.probe(hash);
+        let last = match self.lanes.words() {
+            1 => self.last_match::<1>(probe),
+            _ => self.last_match::<2>(probe),
+        };
+        let Some(Found { bit, value }) = last else { return false };
+        let counter = value & self.counter_end();
         if counter == 1 {
-            self.set(found.cell, 0);
+            self.set(bit, 0);
             self.occupied -= 1;
         } else {
-            self.set(found.cell, found.value - 1);
+            self.set(bit, value - 1);
         }
         self.len -= 1;
         true
@@ -277,11 +326,16 @@ impl Filter for DLeftCountingFilter {
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         let probe = self.probe(hash);
         let end = self.counter_end();
-        let growing = self.matches(probe).find(|found| found.value & end != end);
-        if let Some(found) = growing {
-            self.set(found.cell, found.value + 1);
-        } else if let Some(cell) = self.vacancy(probe) {
-            self.set(cell, probe.fingerprint << self.counter_bits | 1);
+        let (vacancy, is_copy) = match self.lanes.words() {
+            1 => self.vacancy::<1>(probe),
+            _ => self.vacancy::<2>(probe),
+        };
+        let growing = |found: &Found| found.value & end != end;
+        let copy = if is_copy { self.matches(probe).find(growing) } else { None };
+        if let Some(found) = copy {
+            self.set(found.bit, found.value + 1);
+        } else if let Some(bit) = vacancy {
+            self.set(bit, probe.fingerprint << self.counter_bits | 1);
             self.occupied += 1;
         } else {
             return Err(Full { len: self.len, capacity: self.capacity });
@@ -293,22 +347,14 @@ impl Filter for DLeftCountingFilter {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         let probe = self.probe(hash);
-        let mut found = false;
-        // All four buckets always: branches between them would be mispredicted, and their cache
-        // misses would wait for one another.
-        for (subtable, &bucket) in probe.buckets.iter().enumerate() {
-            for slot in self.bucket(self.first_cell(subtable, bucket)) {
-                found |= self.holds(slot, probe.fingerprint);
-            }
-        }
-        found
+        if self.lanes.words() == 1 { self.holds::<1>(probe) } else { self.holds::<2>(probe) }
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         let probe = self.probe(hash);
-        for (subtable, &bucket) in probe.buckets.iter().enumerate() {
-            prefetch(&self.words, index(self.bit(self.first_cell(subtable, bucket)) >> 6));
+        for subtable in 0..SUBTABLES {
+            prefetch(&self.words, index(self.word_bit(probe, subtable, 0) >> 6));
         }
     }
 
@@ -358,18 +404,17 @@ impl Filter for DLeftCountingFilter {
         check_geometry(buckets, fingerprint_bits, counter_bits)
             .map_err(|_| Header::impossible("buckets", buckets))?;
         header.expect_words(words_for(buckets, fingerprint_bits + counter_bits))?;
-        let words = read_words(&mut reader, &header)?;
-        let (hasher, occupied) = (header.hasher, 0);
-        let Header { capacity, len, .. } = header;
+        let Header { capacity, len, hasher, .. } = header;
         let mut filter = Self {
-            words,
+            words: read_words(&mut reader, &header)?,
             buckets,
             fingerprint_bits,
             counter_bits,
+            lanes: Lanes::new(fingerprint_bits, counter_bits),
             hasher,
             capacity,
             len,
-            occupied,
+            occupied: 0,
         };
         filter.recount().map_err(ReadError::Table)?;
         Ok(filter)

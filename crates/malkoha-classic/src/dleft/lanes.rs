@@ -1,0 +1,104 @@
+//! The slots of a bucket side by side in a word, all of which are looked at by the same few
+//! instructions.
+
+use crate::words::ones;
+
+/// Where slots lie in a word: four of up to 16 bits, or two of more. A slot has its counter in its
+/// lower bits and its fingerprint above that. Words may have anything above their last slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// The lowest bit of each slot.
+    low: u64,
+    /// The counter of each slot.
+    counters: u64,
+    /// The fingerprint of each slot without its highest bit.
+    fingerprints: u64,
+    slot_bits: u32,
+    counter_bits: u32,
+    /// The lowest bit of the last slot.
+    last: u32,
+}
+
+impl Lanes {
+    pub(super) const fn new(fingerprint_bits: u32, counter_bits: u32) -> Self {
+        let slot_bits = fingerprint_bits + counter_bits;
+        let (mut low, mut last) = (1 | 1 << slot_bits, slot_bits);
+        if slot_bits <= 16 {
+            low |= low << (2 * slot_bits);
+            last = 3 * slot_bits;
+        }
+        let fingerprints = low * (ones(fingerprint_bits - 1) << counter_bits);
+        let counters = low * ones(counter_bits);
+        Self { low, counters, fingerprints, slot_bits, counter_bits, last }
+    }
+
+    /// Words of a bucket.
+    #[inline(always)]
+    pub(super) const fn words(self) -> usize {
+        if self.slot_bits <= 16 { 1 } else { 2 }
+    }
+
+    /// The lowest bit of each slot that is in use and has this fingerprint.
+    #[inline(always)]
+    pub(super) const fn holding(self, word: u64, fingerprint: u64) -> u64 {
+        // Zero where the fingerprint is the same; the counter stays.
+        let differs = word ^ (self.low * (fingerprint << self.counter_bits));
+        // A carry into the highest bit of a slot, unless all other bits of its fingerprint are 0.
+        let other = ((differs & self.fingerprints) + self.fingerprints) | differs;
+        let counts = (word & self.counters) + self.counters;
+        !(other >> (self.slot_bits - 1)) & (counts >> self.counter_bits) & self.low
+    }
+
+    /// The lowest bit of each slot that is not in use.
+    #[inline(always)]
+    pub(super) const fn empty(self, word: u64) -> u64 {
+        // An empty slot has a counter of 0, and no other has.
+        !(((word & self.counters) + self.counters) >> self.counter_bits) & self.low
+    }
+
+    /// How many slots these lowest bits are of.
+    #[inline(always)]
+    pub(super) const fn count(self, lowest: u64) -> u64 {
+        // The sum of all slots stands in the last one, and no sum is above four.
+        lowest.wrapping_mul(self.low) >> self.last & 7
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_answer_as_their_slots(
+            fingerprint_bits in 4_u32..=31, counter_bits in 1_u32..=8,
+            slots in proptest::array::uniform4((0_u64..4, 0_u64..256)), noise: u64, asked in 0_u64..4
+        ) {
+            let slot_bits = fingerprint_bits + counter_bits;
+            prop_assume!(slot_bits <= 32);
+            let lanes = Lanes::new(fingerprint_bits, counter_bits);
+            // Few fingerprints, with their differences at both ends.
+            let wide = |small: u64| small >> 1 << (fingerprint_bits - 1) | small & 1;
+            let values = slots.map(|(fingerprint, counter)| {
+                let counter = counter & ones(counter_bits);
+                if counter == 0 { 0 } else { wide(fingerprint) << counter_bits | counter }
+            });
+            for values in values.chunks(4 / lanes.words()) {
+                let end = lanes.last + slot_bits;
+                let mut word = if end < 64 { noise << end } else { 0 };
+                let (mut holding, mut empty) = (0, 0);
+                for (lane, &value) in (0..).zip(values) {
+                    let bit = 1_u64 << (lane * slot_bits);
+                    word |= value << (lane * slot_bits);
+                    empty |= if value == 0 { bit } else { 0 };
+                    let is_it = value != 0 && value >> counter_bits == wide(asked);
+                    holding |= if is_it { bit } else { 0 };
+                }
+                prop_assert_eq!(lanes.holding(word, wide(asked)), holding);
+                prop_assert_eq!(lanes.empty(word), empty);
+                prop_assert_eq!(lanes.count(empty), u64::from(empty.count_ones()));
+            }
+        }
+    }
+}
