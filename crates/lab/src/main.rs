@@ -6,6 +6,8 @@ use lab::args::{
     BenchArgs, BuildsArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs,
     MapsArgs, SoakArgs, SpaceArgs, StreamArgs, ThreadsArgs,
 };
+use lab::flash::{self, FlashArgs};
+use lab::latency::{self, LatencyArgs};
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
@@ -42,8 +44,12 @@ enum Command {
     Threads(ThreadsArgs),
     /// The hash functions: nanoseconds a key, and what the keyed one costs lookups
     Hash(HashArgs),
-    /// Maps beside hash tables of the standard library
+    /// Maps and the cuckoo hash table beside ordinary hash tables
     Maps(MapsArgs),
+    /// The time that a lookup takes from its key to its answer, when the next one waits for it
+    Latency(LatencyArgs),
+    /// The store on a model of flash: what is written for what is put, and how blocks wear
+    Flash(FlashArgs),
     /// Bits a key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
@@ -73,6 +79,8 @@ fn main() -> Result<()> {
             threads::report(&args, &contenders).map(drop)
         }
         Command::Maps(args) => maps::report(&args),
+        Command::Latency(args) => latency::report(&args),
+        Command::Flash(args) => flash::report(&args),
         Command::Hash(args) => hash::report(&args),
         Command::Space(args) => {
             space::report(&args);

@@ -1,13 +1,15 @@
-//! Maps beside hash tables: the standard library's, with its own hasher and with a fast one. It is
-//! hashbrown's table, so the latter is what that crate gives with such a hasher.
+//! Maps and the cuckoo hash table beside ordinary hash tables: the standard library's, and
+//! hashbrown, which is the same table with a faster hasher.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::BuildHasher;
 use std::hint::black_box;
 use std::time::Duration;
 
-use anyhow::Result;
-use malkoha::{CuckooMap, GrowableCuckooMap, Key};
+use anyhow::{Result, anyhow, ensure};
+use hashbrown::HashMap as Hashbrown;
+use malkoha::{CuckooMap, GrowableCuckooMap, Key, KeyHasher};
+use malkoha_classic::{BucketedCuckooTable, Growth};
 
 use crate::args::MapsArgs;
 use crate::keys::{Keys, Present};
@@ -20,27 +22,6 @@ const VALUE_BITS: u32 = 32;
 /// Keys that are asked for at a time.
 const BATCH: usize = 4096;
 
-/// One multiplication and a fold: as little as a hash table gets by with.
-#[derive(Default)]
-struct Fast(u64);
-
-impl Hasher for Fast {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
-        }
-    }
-    fn write_u64(&mut self, key: u64) {
-        let product = u128::from(self.0 ^ key) * 0x9e37_79b9_7f4a_7c15;
-        #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-        let low = product as u64;
-        self.0 = (product >> 64) as u64 ^ low;
-    }
-}
-
 /// A table under measurement.
 trait Table {
     fn insert_all(&mut self, pairs: &[(u64, u32)]) -> Result<()>;
@@ -49,23 +30,72 @@ trait Table {
     /// The same for all at once, if there is such a method.
     fn get_many(&self, keys: &[u64]) -> Option<u64>;
     fn bytes(&self) -> u64;
+    /// The share of the slots that are occupied.
+    fn load(&self) -> f64;
+    /// How many of the keys could be removed, if it removes.
+    fn remove(&mut self, _: &[u64]) -> Option<u64> {
+        None
+    }
 }
 
-impl<S: BuildHasher> Table for HashMap<u64, u32, S> {
+macro_rules! hash_table {
+    ($map:ident) => {
+        impl<S: BuildHasher> Table for $map<u64, u32, S> {
+            fn insert_all(&mut self, pairs: &[(u64, u32)]) -> Result<()> {
+                for &(key, value) in pairs {
+                    self.insert(key, value);
+                }
+                Ok(())
+            }
+            fn get(&self, keys: &[u64]) -> u64 {
+                keys.iter().map(|key| self.get(key).map_or(0, |&value| value.into())).sum()
+            }
+            fn get_many(&self, _: &[u64]) -> Option<u64> {
+                None
+            }
+            fn bytes(&self) -> u64 {
+                places(self.capacity()) * (size_of::<(u64, u32)>() as u64 + 1)
+            }
+            fn load(&self) -> f64 {
+                self.len() as f64 / places(self.capacity()) as f64
+            }
+            fn remove(&mut self, keys: &[u64]) -> Option<u64> {
+                Some(keys.iter().map(|key| u64::from(self.remove(key).is_some())).sum())
+            }
+        }
+    };
+}
+
+hash_table!(HashMap);
+hash_table!(Hashbrown);
+
+/// A power of two of places, of which seven eighths are used, each with a byte beside it.
+fn places(capacity: usize) -> u64 {
+    (capacity as u64 * 8 / 7).next_power_of_two()
+}
+
+impl<const D: usize, const B: usize> Table for BucketedCuckooTable<u64, u32, D, B> {
     fn insert_all(&mut self, pairs: &[(u64, u32)]) -> Result<()> {
-        self.extend(pairs.iter().copied());
+        for &(key, value) in pairs {
+            self.insert(key, value).map_err(|refused| anyhow!("{}", refused.full))?;
+        }
         Ok(())
     }
     fn get(&self, keys: &[u64]) -> u64 {
         keys.iter().map(|key| self.get(key).map_or(0, |&value| value.into())).sum()
     }
-    fn get_many(&self, _: &[u64]) -> Option<u64> {
-        None
+    fn get_many(&self, keys: &[u64]) -> Option<u64> {
+        let found = self.get_many(keys);
+        Some(found.iter().map(|value| value.map_or(0, |&value| value.into())).sum())
     }
-    /// A power of two of places, of which seven eighths are used, each with a byte beside it.
     fn bytes(&self) -> u64 {
-        let places = (self.capacity() * 8 / 7).next_power_of_two();
-        (places * (size_of::<(u64, u32)>() + 1)) as u64
+        self.size_in_bytes()
+    }
+    fn load(&self) -> f64 {
+        self.load_factor()
+    }
+    fn remove(&mut self, keys: &[u64]) -> Option<u64> {
+        Some(keys.iter().map(|key| u64::from(self.remove(key).is_some())).sum())
     }
 }
 
@@ -92,6 +122,9 @@ macro_rules! table {
             fn bytes(&self) -> u64 {
                 self.size_in_bytes()
             }
+            fn load(&self) -> f64 {
+                self.load_factor()
+            }
         }
     };
 }
@@ -105,6 +138,8 @@ struct Rates {
     /// By the share of keys that are present, one by one and all at once.
     lookups: [[Vec<f64>; 2]; Present::ALL.len()],
     insert: f64,
+    remove: Option<f64>,
+    load: f64,
     bytes: f64,
 }
 
@@ -122,15 +157,7 @@ pub fn report(args: &MapsArgs) -> Result<()> {
 }
 
 fn table(args: &MapsArgs, keys: u64) -> Result<Grid> {
-    let fast: HashMap<u64, u32, BuildHasherDefault<Fast>> = HashMap::default();
-    let fixed = CuckooMap::with_capacity(keys, args.fpr, VALUE_BITS)?;
-    let growing = GrowableCuckooMap::with_capacity(keys / 1000 + 1, args.fpr, VALUE_BITS)?;
-    let mut tables: Vec<(&str, Box<dyn Table>)> = vec![
-        ("HashMap of std", Box::new(HashMap::<u64, u32>::new())),
-        ("the same, fast hasher", Box::new(fast)),
-        ("CuckooMap", Box::new(fixed)),
-        ("GrowableCuckooMap, from a thousandth", Box::new(growing)),
-    ];
+    let mut tables = tables(args, keys)?;
     let names = Keys::new(args.seed);
     let mut members = vec![0; usize::try_from(keys)?];
     names.members(0, &mut members);
@@ -139,8 +166,8 @@ fn table(args: &MapsArgs, keys: u64) -> Result<Grid> {
     for (_, table) in &mut tables {
         let mut time = Duration::ZERO;
         timed(&mut time, || table.insert_all(&pairs))?;
-        let bytes = table.bytes() as f64 / keys as f64;
-        rates.push(Rates { insert: rate(keys, time), bytes, ..Rates::default() });
+        let (load, bytes) = (table.load(), table.bytes() as f64 / keys as f64);
+        rates.push(Rates { insert: rate(keys, time), load, bytes, ..Rates::default() });
     }
     let mut queries = vec![0; usize::try_from(args.lookups)?];
     for run in 0..args.runs {
@@ -161,17 +188,57 @@ fn table(args: &MapsArgs, keys: u64) -> Result<Grid> {
             }
         }
     }
+    for ((_, table), rates) in tables.iter_mut().zip(&mut rates) {
+        let mut time = Duration::ZERO;
+        let removed = timed(&mut time, || table.remove(&members));
+        ensure!(removed.is_none_or(|removed| removed == keys), "a key is missing");
+        rates.remove = removed.map(|removed| rate(removed, time));
+    }
     let title =
         format!("{keys} keys, values of {VALUE_BITS} bits: million a second, {} runs", args.runs);
     let mixes = |what: &str| Present::ALL.map(|Present(percent)| format!("{what}, {percent} %"));
     let head = ["".to_owned()].into_iter().chain(mixes("get")).chain(mixes("get_many"));
-    let mut grid = Grid::new(title, head.chain(["insert", "bytes a key"].map(str::to_owned)));
+    let mut grid = Grid::new(
+        title,
+        head.chain(["insert", "remove", "load", "bytes a key"].map(str::to_owned)),
+    );
     for ((name, _), rates) in tables.iter().zip(&rates) {
         let of = |how: usize| rates.lookups.iter().map(move |mix| number(median(&mix[how])));
-        let last = [rates.insert, rates.bytes].map(|value| number(Some(value)));
+        let Rates { insert, remove, load, bytes, .. } = *rates;
+        let last = [Some(insert), remove, Some(load), Some(bytes)].map(number);
         grid.row([(*name).to_owned()].into_iter().chain(of(0)).chain(of(1)).chain(last));
     }
     Ok(grid)
+}
+
+/// The contenders, empty. Hash tables are made for their keys, as the cuckoo tables are, and also
+/// grow from nothing.
+fn tables(args: &MapsArgs, keys: u64) -> Result<Vec<(&'static str, Box<dyn Table>)>> {
+    let count = usize::try_from(keys)?;
+    let hasher = KeyHasher::new(args.seed);
+    let growing = BucketedCuckooTable::<u64, u32, 2, 4>::with_capacity(64)?;
+    let from = keys / 1000 + 1;
+    Ok(vec![
+        ("HashMap of std", Box::new(HashMap::<u64, u32>::with_capacity(count))),
+        ("HashMap of std, growing", Box::new(HashMap::<u64, u32>::new())),
+        ("hashbrown", Box::new(Hashbrown::<u64, u32>::with_capacity(count))),
+        ("hashbrown, growing", Box::new(Hashbrown::<u64, u32>::new())),
+        ("cuckoo table, 2 x 4", Box::new(cuckoo::<2, 4>(keys, hasher)?)),
+        ("cuckoo table, 2 x 4, growing", Box::new(growing.with_growth(Growth::Rehash))),
+        ("cuckoo table, 4 x 2", Box::new(cuckoo::<4, 2>(keys, hasher)?)),
+        ("CuckooMap", Box::new(CuckooMap::with_capacity(keys, args.fpr, VALUE_BITS)?)),
+        (
+            "GrowableCuckooMap, from a thousandth",
+            Box::new(GrowableCuckooMap::with_capacity(from, args.fpr, VALUE_BITS)?),
+        ),
+    ])
+}
+
+fn cuckoo<const D: usize, const B: usize>(
+    keys: u64,
+    hasher: KeyHasher,
+) -> Result<BucketedCuckooTable<u64, u32, D, B>> {
+    Ok(BucketedCuckooTable::with_capacity_and_hasher(keys, hasher)?)
 }
 
 #[cfg(test)]
@@ -182,16 +249,16 @@ mod tests {
     fn maps_and_hash_tables_find_the_same() {
         let keys: Vec<u64> = (0..2_000).map(|position| Keys::new(1).key(position)).collect();
         let pairs: Vec<(u64, u32)> = keys.iter().zip(1..).map(|(&key, i)| (key, i)).collect();
-        let mut map = CuckooMap::with_capacity(2_000, 1e-7, VALUE_BITS).unwrap();
-        let mut table: HashMap<u64, u32, BuildHasherDefault<Fast>> = HashMap::default();
-        Table::insert_all(&mut map, &pairs).unwrap();
-        Table::insert_all(&mut table, &pairs).unwrap();
-        assert_eq!(Table::get(&map, &keys), 2_001_000);
-        assert_eq!(Table::get(&table, &keys), 2_001_000);
-        assert_eq!(Table::get_many(&map, &keys), Some(2_001_000));
         let args =
-            MapsArgs { keys: vec![], fpr: 0.002, lookups: 5_000, runs: 1, seed: 1, date: None };
+            MapsArgs { keys: vec![], fpr: 1e-7, lookups: 5_000, runs: 1, seed: 1, date: None };
+        for (name, mut table) in tables(&args, 2_000).unwrap() {
+            table.insert_all(&pairs).unwrap();
+            assert_eq!(table.get(&keys), 2_001_000, "{name}");
+            assert!(table.get_many(&keys).is_none_or(|sum| sum == 2_001_000), "{name}");
+            assert!((0.2..1.0).contains(&table.load()), "{name}: {}", table.load());
+            assert!(table.remove(&keys).is_none_or(|removed| removed == 2_000), "{name}");
+        }
         let text = super::table(&args, 3_000).unwrap().to_string();
-        assert!(text.contains("fast hasher") && text.contains("get_many, "), "{text}");
+        assert!(text.contains("hashbrown") && text.contains("get_many, "), "{text}");
     }
 }

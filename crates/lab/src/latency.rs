@@ -1,0 +1,222 @@
+//! The time from a key to its answer: each lookup's key depends on the answer before it, so that no
+//! two lookups overlap, and what is measured is latency and not throughput. The paper announces such
+//! figures in section 7.2 and shows none.
+//!
+//! The clock is read before and after a chain of lookups, which takes many times as long as reading
+//! it: how fine it is, and what it costs, is then lost in the figure. Percentiles are those of
+//! chains, each as the mean of its lookups: a single slow lookup shows as its share of a chain.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use malkoha::{ConcurrentCuckooFilter, GrowableCuckooFilter, KeyHasher};
+use malkoha_classic::{
+    BlockedBloomFilter, BloomFilter, DLeftCountingFilter, Filter, QuotientFilter,
+};
+
+use crate::args::parse_count;
+use crate::keys::{Keys, Present};
+use crate::machine::Machine;
+use crate::measure::alternating;
+use crate::ours::Ours;
+use crate::report::{Grid, Report, number};
+
+/// The rate that filters are asked for.
+const FPR: f64 = 0.0019;
+/// What stands in the columns, in thousandths.
+const PERCENTILES: [(usize, &str); 4] = [(500, "p50"), (900, "p90"), (990, "p99"), (999, "p99.9")];
+
+/// Options of the latency of lookups.
+#[derive(Args, Clone, Debug)]
+pub struct LatencyArgs {
+    /// Keys in each filter
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "100k,10M")]
+    pub keys: Vec<u64>,
+    /// Lookups of a chain, of which each needs the answer of the one before
+    #[arg(long, default_value_t = 64)]
+    pub chain: u32,
+    /// Chains of each filter and each kind of keys, in each run
+    #[arg(long, value_parser = parse_count, default_value = "20000")]
+    pub chains: u64,
+    /// Runs, in which the filters take turns; percentiles are over all of their chains
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Date to note, instead of the clock's
+    #[arg(long)]
+    pub date: Option<String>,
+}
+
+/// Where a sequence of dependent lookups is.
+struct Walk {
+    keys: Keys,
+    members: u64,
+    present: Present,
+    position: u64,
+    found: u64,
+}
+
+impl Walk {
+    /// So many lookups, each of a key that depends on the answer of the last. That is an addition,
+    /// not a branch: a processor that guesses answers would go on without them.
+    #[inline(always)]
+    fn chain(&mut self, lookups: u32, contains: impl Fn(u64) -> bool) {
+        let mut key = [0];
+        for _ in 0..lookups {
+            self.keys.queries(self.present, self.members, self.position, &mut key);
+            let found = u64::from(black_box(contains(key[0])));
+            self.position += 1 + found;
+            self.found += found;
+        }
+    }
+}
+
+/// A filter's own chain of lookups.
+type Chain = Box<dyn Fn(&mut Walk, u32)>;
+
+fn chain(contains: impl Fn(u64) -> bool + 'static) -> Chain {
+    Box::new(move |walk, lookups| walk.chain(lookups, &contains))
+}
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// If an option is out of range, a filter cannot be built, or a key is missed.
+pub fn report(args: &LatencyArgs) -> Result<()> {
+    ensure!(args.chain > 0 && args.chains >= 1000, "--chain: at least 1; --chains: at least 1000");
+    ensure!(args.runs > 0, "--runs: at least 1");
+    print!("{}", Report::new(Machine::describe(args.date.clone())).head());
+    for &keys in &args.keys {
+        print!("{}", table(args, keys)?);
+    }
+    Ok(())
+}
+
+fn table(args: &LatencyArgs, members: u64) -> Result<Grid> {
+    let keys = Keys::new(args.seed);
+    let filters = filters(keys, members)?;
+    let mixes = [Present(0), Present(100)];
+    let mut times: Vec<[Vec<f64>; 2]> = filters.iter().map(|_| [vec![], vec![]]).collect();
+    for run in 0..args.runs {
+        for number in alternating(filters.len(), run) {
+            let (name, chain) = &filters[number];
+            for (mix, &present) in mixes.iter().enumerate() {
+                let position = u64::from(run) << 40;
+                let mut walk = Walk { keys, members, present, position, found: 0 };
+                for _ in 0..args.chains {
+                    let start = Instant::now();
+                    chain(&mut walk, args.chain);
+                    let time = start.elapsed().as_secs_f64();
+                    times[number][mix].push(time * 1e9 / f64::from(args.chain));
+                }
+                let all = args.chains * u64::from(args.chain);
+                let is_filter = number >= BASELINES;
+                ensure!(
+                    !is_filter || present == Present(0) || walk.found == all,
+                    "{name} misses {} of {all} keys",
+                    all - walk.found
+                );
+            }
+        }
+    }
+    let lookups = args.chain;
+    let title = format!("{members} keys: nanoseconds a lookup, in chains of {lookups}");
+    let columns = |what: &str| PERCENTILES.map(|(_, name)| format!("{what}, {name}"));
+    let head = [String::new()].into_iter().chain(columns("absent")).chain(columns("present"));
+    let mut grid = Grid::new(title, head);
+    for ((name, _), times) in filters.iter().zip(&mut times) {
+        for times in &mut *times {
+            times.sort_by(f64::total_cmp);
+        }
+        let cells = times.iter().flat_map(|times| {
+            PERCENTILES.map(|(thousandths, _)| {
+                number(times.get(times.len() * thousandths / 1000).copied())
+            })
+        });
+        grid.row([name.clone()].into_iter().chain(cells));
+    }
+    Ok(grid)
+}
+
+/// The first of the filters that are none: what the chain itself takes, and one read of memory.
+const BASELINES: usize = 2;
+
+fn filters(keys: Keys, members: u64) -> Result<Vec<(String, Chain)>> {
+    let mut all = vec![0; usize::try_from(members)?];
+    keys.members(0, &mut all);
+    let mut filters: Vec<(String, Chain)> =
+        vec![("no lookup: the next key alone".into(), chain(|key| key & 1 != 0))];
+    // As many bytes as a filter of twelve bits a slot has.
+    let words = vec![1_u64; usize::try_from(members * 3 / 16 + 1)?];
+    let read = move |key| {
+        words[usize::try_from(crate::keys::scale(key, words.len() as u64)).unwrap_or(0)] != 0
+    };
+    filters.push(("one read, of a table of the same size".into(), chain(read)));
+    for layout in ["bucketed", "semi-sorted", "gap-windows", "words"] {
+        let ours: Ours = layout.parse()?;
+        let name = ours.name.clone();
+        let mut filter = ours.builder(members).build()?;
+        filter.insert_many(&all)?;
+        filters.push((name, chain(move |key| filter.contains(key))));
+    }
+    let growing = GrowableCuckooFilter::builder().capacity(members / 100 + 1).fpr(FPR);
+    let mut filter = growing.build()?;
+    filter.insert_many(&all)?;
+    filters.push(("growable, from a hundredth".into(), chain(move |key| filter.contains(key))));
+    let shared =
+        ConcurrentCuckooFilter::builder().capacity(members).fingerprint_bits(12).build()?;
+    shared.insert_many(&all)?;
+    filters.push(("shared by threads".into(), chain(move |key| shared.contains(key))));
+    let hasher = KeyHasher::new(0);
+    let bloom = BloomFilter::with_capacity_and_hasher(members, FPR, hasher)?;
+    filters.push(("Bloom".into(), classic(bloom, &all)?));
+    let blocked = BlockedBloomFilter::with_capacity_and_hasher(members, FPR, hasher)?;
+    filters.push(("blocked Bloom".into(), classic(blocked, &all)?));
+    let quotient = QuotientFilter::with_capacity_and_hasher(members, FPR, hasher)?;
+    filters.push(("quotient".into(), classic(quotient, &all)?));
+    let d_left = DLeftCountingFilter::with_capacity_and_hasher(members, FPR, hasher)?;
+    filters.push(("d-left".into(), classic(d_left, &all)?));
+    Ok(filters)
+}
+
+fn classic(mut filter: impl Filter + 'static, keys: &[u64]) -> Result<Chain> {
+    filter.insert_many(keys)?;
+    Ok(chain(move |key| filter.contains(&key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_filter_has_a_row_and_misses_no_key() {
+        let args =
+            LatencyArgs { keys: vec![], chain: 64, chains: 10, runs: 1, seed: 1, date: None };
+        let text = table(&args, 2000).unwrap().to_string();
+        for row in ["no lookup", "one read", "bucketed:12", "growable", "d-left"] {
+            assert!(text.lines().any(|line| line.contains(row)), "{text}");
+        }
+    }
+
+    /// A lookup's key depends on the answer before: another answer, another key.
+    #[test]
+    fn answers_decide_what_is_asked() {
+        let asked = |answer: bool| {
+            let (keys, members) = (Keys::new(1), 100);
+            let mut walk = Walk { keys, members, present: Present(100), position: 0, found: 0 };
+            let seen = std::cell::RefCell::new(Vec::new());
+            walk.chain(4, |key| {
+                seen.borrow_mut().push(key);
+                answer
+            });
+            seen.into_inner()
+        };
+        assert_eq!(asked(true)[0], asked(false)[0]);
+        assert_ne!(asked(true)[1..], asked(false)[1..]);
+    }
+}
