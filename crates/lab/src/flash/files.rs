@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use malkoha_store::storage::{Mapping, Room, Storage, StorageFile};
+use malkoha_store::storage::{Mapping, Room, Storage, StorageFile, View};
 
 use super::chip::{Chip, SECTOR, Shape};
 
@@ -262,8 +262,8 @@ impl StorageFile for OpenFile {
         Ok(false)
     }
 
-    fn map(&self) -> io::Result<Mapping> {
-        Ok(lock(&self.inode).bytes.clone())
+    fn view(&self) -> io::Result<View> {
+        Ok(lock(&self.inode).bytes.clone().into())
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -303,9 +303,9 @@ mod tests {
         drop(file);
         files.power_cycle().unwrap();
         let file = files.open("a", true).unwrap();
-        let bytes = file.map().unwrap();
-        assert_eq!(bytes.get(1_000, 100).unwrap(), [1; 100]);
-        assert_eq!(bytes.get(5_000, 100).unwrap(), [0; 100]);
+        let bytes = file.view().unwrap();
+        assert_eq!(bytes.get_array(1_000), Some([1; 100]));
+        assert_eq!(bytes.get_array(5_000), Some([0; 100]));
         file.release(1_024).unwrap();
         assert_eq!((file.len().unwrap(), room()), (10_000, 62));
         assert!(

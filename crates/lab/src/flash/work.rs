@@ -106,10 +106,10 @@ impl Subject for InPlace {
         let record = self.record;
         drop(self);
         files.power_cycle()?;
-        let bytes = files.open(Self::NAME, false)?.map()?;
+        let bytes = files.open(Self::NAME, false)?.view()?;
         for (slot, (key, value)) in expected.iter().enumerate() {
             let found = bytes.get((slot * record) as u64, record).context("a short table")?;
-            ensure!(found == [&key[..], value].concat(), "a record is lost");
+            ensure!(*found == [&key[..], value].concat(), "a record is lost");
         }
         Ok(())
     }
