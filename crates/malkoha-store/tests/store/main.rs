@@ -4,17 +4,17 @@
 mod asynchronous;
 mod backups;
 mod calls;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod cold;
 mod compression;
 mod crash;
 mod damage;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod device;
 mod files;
 mod library;
 mod lost;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod mounts;
 mod operations;
 #[cfg(unix)]
