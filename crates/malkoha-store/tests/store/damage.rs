@@ -211,6 +211,7 @@ fn a_copy_by_links_is_a_store_of_its_own() {
 
 /// With all of its files, as `cp -al` makes it.
 #[test]
+#[cfg(unix)]
 fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
     let (dir, expected) = filled();
     let store = dir.open();

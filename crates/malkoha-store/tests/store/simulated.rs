@@ -4,6 +4,7 @@
 //! What was synced is there. Of writes that were not, each sector of 512 bytes is there or not,
 //! whatever the order; a length that was not is the old one or the new one. Of changes to the
 //! directory that were not synced, the first few are there.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "tests of Linux alone use all"))]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
