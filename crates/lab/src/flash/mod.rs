@@ -28,7 +28,7 @@ in erases of a block during the workload.";
 #[command(after_help = HELP)]
 pub struct FlashArgs {
     /// KiB that the device can hold
-    #[arg(long, value_parser = parse_count, default_value = "65536")]
+    #[arg(long, value_parser = parse_count, default_value = "32768")]
     pub kib: u64,
     /// Pages of 1 KiB in an erase block
     #[arg(long, default_value_t = 64)]
@@ -46,7 +46,7 @@ pub struct FlashArgs {
     #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "1,100")]
     pub syncs: Vec<u64>,
     /// Operations of each workload after the first, for each record
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 3)]
     pub turns: u64,
     /// Seed of the keys
     #[arg(long, default_value_t = 1)]
