@@ -52,12 +52,17 @@ pub(super) fn table(data: &Data) -> Table {
 fn row(data: &Data, claim: Claim) -> Vec<String> {
     let (experiment, size) = claim.at;
     let full = size.starts_with("192 MB");
+    let buckets = size.strip_prefix("2^").and_then(|rest| rest.split_once(' '));
+    let is_large = |(log, _): &(&str, &str)| {
+        let name = format!("m = 2^{log}");
+        experiment == E::Figure2 && data.large_figure2.rows.iter().any(|row| row.series == name)
+    };
     let machine = match data.full(experiment).filter(|_| full) {
         Some(found) => &found.machine,
+        None if buckets.as_ref().is_some_and(is_large) => &data.large_figure2.machine,
         None => data.machine_of(experiment),
     };
     let holds = if claim.holds { "yes" } else { "no" };
-    let buckets = size.strip_prefix("2^").and_then(|rest| rest.split_once(' '));
     let scale = match (experiment, buckets) {
         (E::Figure2, Some((log, _))) => format!(" --buckets {log}"),
         _ if full => " --slots 27".to_owned(),

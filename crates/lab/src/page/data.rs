@@ -58,6 +58,8 @@ pub(super) struct Data {
     /// What was measured at the paper's size too: table 3 and figures 5 to 8, as far as there is
     /// time.
     full: BTreeMap<Experiment, Optional<Value>>,
+    /// Points of larger tables of figure 2, which stand among the others too.
+    pub(super) large_figure2: Optional<Value>,
     /// The filter that threads share.
     pub(super) threads: Optional<Row>,
     /// The classic filters beside other people's.
@@ -92,14 +94,13 @@ impl Data {
                 full.insert(experiment, found);
             }
         }
-        // Larger tables of figure 2, some points of it only.
-        let large = optional(&folder.join("figure2-large.csv"), values::read)?;
+        let large_figure2 = optional(&folder.join("figure2-large.csv"), values::read)?;
         if let Some(figure2) = experiments.get_mut(&Experiment::Figure2) {
-            figure2.rows.extend(large.rows);
+            figure2.rows.extend_from_slice(&large_figure2.rows);
         }
         let peers = optional(&folder.join("peers.csv"), read_csv)?;
         let threads = optional(&folder.join("threads.csv"), read_csv)?;
-        Ok(Self { machine, experiments, full, threads, peers })
+        Ok(Self { machine, experiments, full, large_figure2, threads, peers })
     }
 
     /// The values of an experiment.
