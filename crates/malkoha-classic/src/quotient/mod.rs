@@ -25,10 +25,12 @@ const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 /// A set of fingerprints, sorted, in an open hash table: the upper bits of a fingerprint, the
 /// quotient, say where it belongs, and only the lower ones, the remainder, are stored.
 ///
-/// * Each slot has the remainder and three bits: `is_occupied` (some key has this slot's number as
-///   its quotient), `is_continuation` (this remainder has the same quotient as the one before) and
-///   `is_shifted` (this remainder is not in the slot of its quotient). Remainders of one quotient
-///   form a *run*, runs that touch form a *cluster*, and both are found from the three bits alone.
+/// * Each slot has the remainder and, on average, three bits: whether some key has this slot's
+///   number as its quotient, whether the last remainder of a *run*, those of one quotient, lies
+///   here, and a 64th of a number for 64 slots that says where their runs begin. In a file these
+///   are `is_occupied`, `is_continuation` and `is_shifted` of the paper, which take as much room.
+/// * A run is found by a count of bits and a search for one, with the processor's instructions
+///   where it has them (POPCNT and BMI2 of x86-64), however long the cluster that it lies in.
 /// * False-positive rate: 1 - e^(-load / 2^r) for remainders of r bits (Bender et al., section 3).
 /// * **The number of slots is a power of two**: a quotient is a whole number of bits. A filter
 ///   built for a capacity is therefore filled to between 45 and 90 %.
