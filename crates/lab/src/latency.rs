@@ -1,6 +1,6 @@
 //! The time from a key to its answer: each lookup's key depends on the answer before it, so that no
-//! two lookups overlap, and what is measured is latency and not throughput. The paper announces such
-//! figures in section 7.2 and shows none.
+//! two lookups overlap, and what is measured is latency and not throughput. The paper announces
+//! such figures in section 7.2 and shows none.
 //!
 //! The clock is read before and after a chain of lookups, which takes many times as long as reading
 //! it: how fine it is, and what it costs, is then lost in the figure. Percentiles are those of

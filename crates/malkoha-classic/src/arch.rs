@@ -100,7 +100,9 @@ impl Select for BitInstructions {
 macro_rules! by_bit_instructions {
     ($type:ident { $(
         $(#[$doc:meta])*
-        fn $name:ident, $fast:ident, $by:ident($receiver:ty $(, $argument:ident: $of:ty)*) -> $result:ty;
+        fn $name:ident, $fast:ident, $by:ident(
+            $receiver:ty $(, $argument:ident: $of:ty)*
+        ) -> $result:ty;
     )* }) => {
         impl $type { $(
             $(#[$doc])*

@@ -1,6 +1,6 @@
 //! The store on a model of flash: how much is written for each byte that is put, and how the erase
-//! blocks wear, beside records that are overwritten where they lie. The article at coolshell.cn has its
-//! store append to sectors of 1 KiB because what is erased wears out.
+//! blocks wear, beside records that are overwritten where they lie. The article at coolshell.cn has
+//! its store append to sectors of 1 KiB because what is erased wears out.
 
 mod chip;
 mod files;

@@ -73,7 +73,8 @@ mod tests {
         #[test]
         fn words_answer_as_their_slots(
             fingerprint_bits in 4_u32..=31, counter_bits in 1_u32..=8,
-            slots in proptest::array::uniform4((0_u64..4, 0_u64..256)), noise: u64, asked in 0_u64..4
+            slots in proptest::array::uniform4((0_u64..4, 0_u64..256)),
+            noise: u64, asked in 0_u64..4
         ) {
             let slot_bits = fingerprint_bits + counter_bits;
             prop_assume!(slot_bits <= 32);

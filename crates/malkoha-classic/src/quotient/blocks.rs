@@ -1,12 +1,12 @@
 //! Where the slots of a quotient filter lie in memory.
 //!
 //! 64 slots are a block: two words with one metadata bit of each slot, a word that says where the
-//! runs of this block's quotients begin, then the 64 remainders of r bits in r words. Metadata of 64
-//! slots can so be looked through with a few word operations, and lies beside the remainders.
+//! runs of this block's quotients begin, then the 64 remainders of r bits in r words. Metadata of
+//! 64 slots can so be looked through with a few word operations, and lies beside the remainders.
 //! Positions are circular: any number is taken modulo the slots.
 //!
-//! The paper's three bits of a slot, which take as much room, are what stands in files: `metadata.rs`
-//! turns one into the other.
+//! The paper's three bits of a slot, which take as much room, are what stands in files:
+//! `metadata.rs` turns one into the other.
 
 use crate::arch::prefetch;
 use crate::error::BuildError;

@@ -1,5 +1,5 @@
-//! Whether a table is one that a quotient filter makes: for files, whose bytes may be hostile. Blocks
-//! have the metadata of files here.
+//! Whether a table is one that a quotient filter makes: for files, whose bytes may be hostile.
+//! Blocks have the metadata of files here.
 
 use super::blocks::{Blocks, slot};
 

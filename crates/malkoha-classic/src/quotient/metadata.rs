@@ -1,7 +1,7 @@
 //! The paper's three bits of a slot, which stand in files, and what stands for them in memory.
 //!
-//! Of a slot that is in use, `is_continuation` says that it goes on with the run of the slot before,
-//! and `is_shifted` that it is not the slot of its quotient.
+//! Of a slot that is in use, `is_continuation` says that it goes on with the run of the slot
+//! before, and `is_shifted` that it is not the slot of its quotient.
 
 use super::blocks::{Bit, Blocks};
 use crate::arch::{Portable, Select};

@@ -53,8 +53,8 @@ impl Table {
         self.nth_end(bits, block + offset, n - 1) + 1
     }
 
-    /// The first slot behind the runs of all quotients up to this one. Not behind `quotient` if that
-    /// slot is empty.
+    /// The first slot behind the runs of all quotients up to this one. Not behind `quotient` if
+    /// that slot is empty.
     #[inline(always)]
     fn behind_run<S: Select>(&self, bits: S, quotient: u64) -> u64 {
         let [occupied, ends, offset] = self.blocks.metadata(quotient);
@@ -132,8 +132,8 @@ impl Table {
         Some(position)
     }
 
-    /// Slots, at the least, from the first one that is not `passed` on, that the runs of quotients up
-    /// to `position` take. `passed` are the slots of its block up to it, with it or without it.
+    /// Slots, at the least, from the first one that is not `passed` on, that the runs of quotients
+    /// up to `position` take. `passed` are the slots of its block up to it, with it or without it.
     #[inline(always)]
     fn taken(&self, position: u64, passed: u32) -> u64 {
         let [occupied, ends, offset] = self.blocks.metadata(position);
@@ -224,5 +224,36 @@ impl Table {
         }
         self.blocks.move_offsets(quotient, last, -1);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Portable;
+    use crate::words::derive;
+
+    /// The form for processors without bit instructions, which the tests of the filter do not
+    /// reach where there are such.
+    #[test]
+    fn tables_are_the_same_by_arithmetic_and_by_instructions() {
+        let empty = || Table::new(Blocks::new(10, 5).unwrap());
+        let (mut one, mut other) = (empty(), empty());
+        let keys = (0..1000).map(|n| derive(n, 0)).map(|hash| (hash >> 54, hash & 31));
+        for (quotient, remainder) in keys.clone() {
+            one.insert(quotient, remainder);
+            other.insert_by(Portable, quotient, remainder);
+        }
+        assert_eq!(one, other);
+        for (quotient, remainder) in keys.clone() {
+            assert!(other.contains_by(Portable, quotient, remainder));
+            let copies = other.count_by(Portable, quotient, remainder);
+            assert_eq!(one.count(quotient, remainder), copies);
+        }
+        for (quotient, remainder) in keys.step_by(2) {
+            assert!(one.remove(quotient, remainder));
+            assert!(other.remove_by(Portable, quotient, remainder));
+        }
+        assert_eq!(one, other);
     }
 }
