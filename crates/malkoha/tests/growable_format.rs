@@ -18,7 +18,15 @@ const SPILLED: usize = 32;
 
 fn filter(capacity: u64, fpr: f64, keys: u64) -> GrowableCuckooFilter {
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(4.0);
-    let mut filter = builder.build().unwrap();
+    filled(builder.build().unwrap(), keys)
+}
+
+/// One whose fingerprints have other lengths at other depths.
+fn endless(keys: u64) -> GrowableCuckooFilter {
+    filled(GrowableCuckooFilter::with_capacity(10, 0.002).unwrap(), keys)
+}
+
+fn filled(mut filter: GrowableCuckooFilter, keys: u64) -> GrowableCuckooFilter {
     (0..keys).for_each(|key| filter.insert(key).unwrap());
     (0..7 * keys.min(3)).for_each(|key| filter.insert(key % 3).unwrap());
     filter
@@ -35,7 +43,8 @@ fn map(keys: u64) -> GrowableCuckooMap {
 /// One with a key of 128 bits: bytes 0 to 15, in their order.
 fn keyed() -> GrowableCuckooFilter {
     let key = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
-    GrowableCuckooFilter::builder().capacity(10).fpr(0.01).with_hasher(key).build().unwrap()
+    let builder = GrowableCuckooFilter::builder().capacity(10).fpr(0.002).growth(80_000.0);
+    builder.with_hasher(key).build().unwrap()
 }
 
 fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
@@ -44,6 +53,7 @@ fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
         ("growable-set-v1-m8-small.mlk", filter(10, 0.01, 300)),
         ("growable-set-v1-groups.mlk", filter(16_000, 0.2, 33_000)),
         ("growable-set-v1-m8-sip13.mlk", keyed()),
+        ("growable-set-v1-widths.mlk", endless(33_000)),
     ]
 }
 
@@ -117,6 +127,31 @@ fn fixtures_are_reproduced_and_answer() {
     let stored = fixture("growable-map-v1-m8-v40.mlk", &map(200).to_bytes());
     assert_eq!(FileKind::of(&stored).unwrap(), FileKind::GrowableMap);
     answers_with_values(&GrowableCuckooMap::from_bytes(&stored).unwrap());
+}
+
+/// Also while some segments have fingerprints of one length and some of another, and with copies
+/// that have no slot of their own.
+#[test]
+fn files_of_several_widths_open_and_grow() {
+    let mut keys = 60_000;
+    let mut filter = endless(keys);
+    let before = filter.segments();
+    while filter.segments() == before {
+        filter.insert(keys).unwrap();
+        keys += 1;
+    }
+    assert_eq!(before, 2);
+    let bytes = filter.to_bytes();
+    let mut read = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
+    assert!(read == filter && read.expected_fpr() == filter.expected_fpr());
+    answers_to(&read, keys, "of two widths");
+    for filter in [&mut filter, &mut read] {
+        (keys..3 * keys).for_each(|key| filter.insert(key).unwrap());
+        (keys..3 * keys).for_each(|key| assert!(filter.remove(key)));
+        filter.shrink_to_fit();
+        answers_to(filter, keys, "grown");
+    }
+    assert!(read.to_bytes() == filter.to_bytes() && read.segments() <= 4);
 }
 
 /// Files of before, in which the buckets of large segments are rows instead of groups: they open,
@@ -332,7 +367,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
         (15, 1),
         (16, 1),
         (17, 1),
-        (20, 4),
+        (21, 3),
         (40, 8),
         (48, 4),
         (52, 4),

@@ -195,13 +195,12 @@ pub type MappedMap = CuckooMap<MappedFile>;
 ///
 /// # What growth costs
 ///
-/// A key knows a fixed number of bits when it arrives, and spends one with each split. So the
-/// false-positive rate rises slowly: after `n` doublings it is at most `1 + n / 2` times the first.
-/// The builder pays for that in advance, with four bits a key: the rate that was asked for holds
-/// for good, whatever the size. Who knows how far a filter will grow can say so
-/// ([`growth`](crate::Builder::growth)), which saves up to all of them; beyond that the rate goes
-/// on rising by the same amount with each doubling, and [`expected_fpr`](Self::expected_fpr)
-/// reports it.
+/// The rate that was asked for holds for good, whatever the size. A key spends a bit with each
+/// split, and each depth of splits adds to the rate. That is paid for with four bits a key at
+/// first, with two from the second split on, and with more again far beyond. Who knows that a
+/// filter will grow little can say so ([`growth`](crate::Builder::growth)), which saves up to all
+/// of them; beyond a growth that was named the rate rises a little with each doubling, and
+/// [`expected_fpr`](Self::expected_fpr) reports it.
 ///
 /// # Inserts never fail
 ///

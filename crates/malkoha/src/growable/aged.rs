@@ -165,7 +165,7 @@ impl Growing {
         let Record { home, form, .. } = self.records[number];
         let mut gone = Vec::new();
         let bytes = self.segments.bytes_mut(number);
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.records[number].kernel(&self.shape), codec => {
             let segment = super::segment::Segment::new(codec, form, home);
             for bucket in 0..form.grid.buckets() {
                 let len = codec.len(segment.load(bytes, bucket));
@@ -180,7 +180,9 @@ impl Growing {
         });
         self.records[number].len -= narrow(gone.len() as u64);
         self.occupied -= gone.len() as u64;
-        gone.iter().for_each(|&fingerprint| self.count_out(home.depth, fingerprint));
+        for fingerprint in gone {
+            self.count_out(self.known_bits(number, fingerprint));
+        }
         if !self.spill.is_empty() {
             let spilled = self.spill.segment(narrow(number as u64));
             let expired = |value| times.age(number, value).is_none();

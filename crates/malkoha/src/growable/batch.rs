@@ -5,6 +5,7 @@ use super::codec::Codec;
 use super::directory::EntryWord;
 use super::segment::bucket_bits;
 use super::shape::LANES;
+use super::strings::Strings;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::layout::bits::Word;
@@ -106,7 +107,8 @@ impl Aims {
         }
         for (i, &hash) in hashes.iter().enumerate() {
             let (key, form) = (table.strings.key::<ONE>(hash), words[i].form());
-            self.wanted[i] = table.strings.fingerprint::<ONE>(key.string, words[i].depth());
+            let depth = words[i].depth();
+            self.wanted[i] = Strings::fingerprint::<ONE>(key.string, depth, width - 1);
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
                 let bucket = if GROUPED {

@@ -126,7 +126,7 @@ impl Growing {
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
         let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
-        let inserted = with_codec!(&self.kernel, codec => {
+        let inserted = with_codec!(target.kernel, codec => {
             // The buckets are known: what the home tells is not asked for.
             let segment = Segment::new(codec, form, Home::ROOT);
             segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
@@ -134,7 +134,7 @@ impl Growing {
         if inserted {
             self.records[number].len += 1;
             self.occupied += 1;
-            self.count_in(target.entry.depth(), fingerprint);
+            self.count_in(target.known_bits(fingerprint));
         }
         inserted
     }
@@ -146,7 +146,7 @@ impl Growing {
         let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
         let [first, second] = target.places;
         let probe = Probe { segment: 0, first, second, fingerprint };
-        let inserted = with_codec!(&self.kernel, codec => {
+        let inserted = with_codec!(target.kernel, codec => {
             let segment = Segment::new(codec, form, home);
             layout::insert_with_moves(&segment, bytes, search, &probe, value, MAX_KICKS)
         });
@@ -172,16 +172,17 @@ impl Growing {
 
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         // Of a map's key, copies in slots may differ from spilled ones.
-        if !(self.is_plain && (self.spill.is_empty() || self.shape.value_bits == 0)) {
+        let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
+        let Some(kernel) = self.plain.filter(|_| all_alike) else {
             return self.remove_from_any(hash, value);
-        }
-        let target = self.target_as::<true>(hash);
+        };
+        let target = self.plain_target(kernel, hash);
         let found = self.longest_slot_of(&target, value);
         if let Some(found) = &found {
             let is_spilled = !self.spill.is_empty()
                 && self.spill.take(&target.spill_key(found.fingerprint, value));
             if !is_spilled {
-                self.vacate(target.number(), found);
+                self.vacate(&target, found);
             }
         }
         found.is_some()
@@ -207,7 +208,7 @@ impl Growing {
                 match other {
                     // Copies are spilled only while others lie in the table.
                     Some(other) => self.set_value(target.number(), found, other),
-                    None => self.vacate(target.number(), found),
+                    None => self.vacate(&target, found),
                 }
                 return true;
             }
@@ -216,20 +217,21 @@ impl Growing {
     }
 
     /// Takes out what a slot has.
-    fn vacate(&mut self, number: usize, found: &Match) {
+    fn vacate(&mut self, target: &Target, found: &Match) {
+        let number = target.number();
         let Record { home, form, .. } = self.records[number];
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             let segment = Segment::new(codec, form, home);
             segment.remove_at(self.segments.bytes_mut(number), found.at);
         });
         self.records[number].len -= 1;
         self.occupied -= 1;
-        self.count_out(home.depth, found.fingerprint);
+        self.count_out(target.known_bits(found.fingerprint));
     }
 
     fn set_value(&mut self, number: usize, found: &Match, value: u64) {
         let Record { home, form, .. } = self.records[number];
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = Segment::new(codec, form, home);
             segment.set_value(self.segments.bytes_mut(number), found.at, value);
         });

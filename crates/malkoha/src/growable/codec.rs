@@ -4,7 +4,7 @@
 //! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
-use super::shape::{LANES, Shape};
+use super::shape::LANES;
 use crate::layout::bits::{Word, split};
 
 /// The constants of the words.
@@ -19,20 +19,26 @@ pub(super) struct Codec<W> {
     highs: W,
 }
 
-impl<W: Word> Codec<W> {
-    /// `None` if a bucket's fingerprints can straddle two words.
-    pub(super) fn new(shape: &Shape) -> Option<Self> {
-        // Buckets begin at half bytes.
-        (LANES * (shape.bits + 1) + 4 <= W::BITS)
-            .then(|| Self::with_lanes(shape.bits, shape.mix_bits, LANES))
+/// The lowest bit of each lane.
+const fn ones(width: u32, lanes: u32) -> u128 {
+    let (mut ones, mut lane) = (0, 0);
+    while lane < lanes {
+        ones |= 1 << (lane * width);
+        lane += 1;
     }
+    ones
+}
 
-    fn with_lanes(bits: u32, mix_bits: u32, lanes: u32) -> Self {
-        let width = bits + 1;
-        let ones = (0..lanes).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * width)));
+impl Codec<u64> {
+    /// Of so many lanes, which fit.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, lanes) as u64);
         Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
+}
 
+impl<W: Word> Codec<W> {
     /// The word whose lowest lanes are the bucket that begins at this bit.
     #[inline(always)]
     pub(super) fn load(&self, bytes: &[u8], bit: u64) -> W {
@@ -142,6 +148,15 @@ impl<W: Word> Codec<W> {
         (fingerprint & !self.path()) | path
     }
 
+    /// The same as a fingerprint of another codec, which may have less or more room.
+    pub(super) fn whole_in<V: Word>(&self, to: &Codec<V>, half: usize, fingerprint: u64) -> u64 {
+        if self.bits < to.bits {
+            to.whole(half, refitted(fingerprint, self.bits, to.bits))
+        } else {
+            refitted(self.whole(half, fingerprint), self.bits, to.bits)
+        }
+    }
+
     /// What a lane holds.
     #[inline(always)]
     pub(super) fn lane(&self, bucket: W, lane: u32) -> u64 {
@@ -157,12 +172,27 @@ impl<W: Word> Codec<W> {
 }
 
 impl Codec<u128> {
+    /// Of so many lanes.
+    pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, lanes));
+        Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
+    }
+
     /// For two words of two lanes each, which vector units have; `None` if they are too wide.
     pub(super) fn halves(&self) -> Option<Codec<u64>> {
         // The second word begins at any bit.
         (LANES / 2 * self.width + 7 <= u64::BITS)
-            .then(|| Codec::with_lanes(self.bits, self.mix_bits, LANES / 2))
+            .then(|| Codec::<u64>::of(self.bits, self.mix_bits, LANES / 2))
     }
+}
+
+/// What a slot of `to` bits has of a fingerprint of `from` bits: all of it, or the first bits.
+#[inline(always)]
+pub(super) fn refitted(fingerprint: u64, from: u32, to: u32) -> u64 {
+    let (longer, shorter) = (to.saturating_sub(from), from.saturating_sub(to));
+    // The mark of one that is cut goes to the end.
+    let cut = fingerprint.trailing_zeros() < shorter;
+    (fingerprint << longer >> shorter) | u64::from(cut)
 }
 
 #[cfg(test)]
@@ -171,10 +201,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Against the same, lane by lane.
-    fn agrees<W: Word>(bits: u32, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
-        let codec =
-            Codec::<W>::new(&Shape { bits, roots: 1, value_bits: 0, mix_bits: 0, ages: false })
-                .unwrap();
+    fn agrees<W: Word>(codec: &Codec<W>, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
+        let bits = codec.bits;
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =
             (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
@@ -205,8 +233,7 @@ mod tests {
 
     /// Two lanes at a time, as vector units compare wide buckets.
     fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
-        let shape = Shape { bits, roots: 1, value_bits: 0, mix_bits: 0, ages: false };
-        let codec = Codec::<u128>::new(&shape).unwrap();
+        let codec = Codec::<u128>::of(bits, 0, LANES);
         let Some(halves) = codec.halves() else { return };
         let mask = (2 << bits) - 1;
         let [a, b, c, d] = lanes.map(|lane| u128::from(lane & mask));
@@ -221,6 +248,29 @@ mod tests {
     }
 
     proptest! {
+        /// In slots of another width a fingerprint keeps all that there is room for.
+        #[test]
+        fn other_widths_keep_what_they_can(
+            from in 8..=30_u32, to in 8..=30_u32, string: u64, cut: u32,
+        ) {
+            let known = from - cut % (from - 7);
+            let first = |known: u32| string & !(u64::MAX >> known);
+            // The first bits, the mark, and zeros up to `bits` and the mark of a full one.
+            let stored = |known: u32, bits: u32| (first(known) | 1 << (63 - known)) >> (63 - bits);
+            let kept = known.min(to);
+            prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
+            // Put together with its sibling, one has a bit more behind those that stay.
+            let [codec, other] = [from, to].map(|bits| Codec::<u128>::of(bits, 8, LANES));
+            for half in [0, 1] {
+                let whole = codec.whole_in(&other, half, stored(known, from));
+                prop_assert_eq!(other.length(whole), (known + 1).min(to));
+                if known < to.min(from) {
+                    let (found, rest) = other.split(whole);
+                    prop_assert_eq!((found, rest), (half, stored(known, to)));
+                }
+            }
+        }
+
         #[test]
         fn words_agree_with_lanes(
             bits in 7..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
@@ -236,10 +286,10 @@ mod tests {
             // One that is shorter, too.
             let (mask, short) = ((2 << bits) - 1, short % bits);
             let partial = (wanted & mask) >> short << short | 1 << short;
-            agrees::<u128>(bits, lanes, wanted, partial, len);
+            agrees(&Codec::<u128>::of(bits, 0, LANES), lanes, wanted, partial, len);
             halves_agree(bits, lanes, wanted);
-            if bits <= 14 {
-                agrees::<u64>(bits, lanes, wanted, partial, len);
+            if bits <= 15 {
+                agrees(&Codec::<u64>::of(bits, 0, LANES), lanes, wanted, partial, len);
             }
         }
     }

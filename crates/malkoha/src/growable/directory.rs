@@ -4,12 +4,13 @@ use std::mem;
 use std::ops::Range;
 
 use super::grid::Grid;
+use super::kernel::Kernel;
 use super::pool::{Address, Pool};
-use super::shape::MAX_DEPTH;
+use super::shape::{MAX_DEPTH, Shape};
 use super::table::Record;
 
-/// Segments at most.
-pub(super) const MAX_SEGMENTS: usize = u32::MAX as usize;
+/// Segments at most: of a million million keys.
+pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
 
 /// What a lookup must know about a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +29,8 @@ pub(super) struct Entry {
 /// | 16 | 14 | buckets |
 /// | 30 | 1 | whether these are in groups |
 /// | 31 | 1 | whether it has a stash |
-/// | 32 | 32 | the segment's number |
+/// | 32 | 6 | the kernel |
+/// | 38 | 26 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EntryWord(u64);
 
@@ -62,13 +64,14 @@ pub(super) struct Directory {
 }
 
 impl Entry {
-    fn new(number: usize, record: &Record, address: Address) -> Self {
+    fn new(number: usize, record: &Record, kernel: &'static Kernel, address: Address) -> Self {
         let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
         let flags = u64::from(stashed > 0) << 31 | u64::from(form.grid.is_grouped()) << 30;
         let low = flags | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
-        Self { word: EntryWord((number as u64) << 32 | low | u64::from(form.value_bits)), address }
+        let high = (number as u64) << 38 | u64::from(kernel.number) << 32;
+        Self { word: EntryWord(high | low | u64::from(form.value_bits)), address }
     }
 
     #[inline(always)]
@@ -83,7 +86,13 @@ impl Entry {
 
     #[inline(always)]
     pub(super) fn number(self) -> usize {
-        (self.word.0 >> 32) as usize
+        (self.word.0 >> 38) as usize
+    }
+
+    /// How its buckets are compared.
+    #[inline(always)]
+    pub(super) fn kernel(self) -> &'static Kernel {
+        Kernel::of(self.word.field(32, 6))
     }
 
     #[inline(always)]
@@ -147,7 +156,8 @@ impl Home {
 
 impl Directory {
     /// The directory of these segments; `None` if they do not cover everything once.
-    pub(super) fn of(records: &[Record], pool: &Pool, trees: u32) -> Option<Self> {
+    pub(super) fn of(records: &[Record], pool: &Pool, shape: &Shape) -> Option<Self> {
+        let trees = shape.trees();
         let depth = records.iter().map(|record| record.home.depth).max()?;
         if !Self::admits(trees, depth, records.len()) {
             return None;
@@ -157,7 +167,7 @@ impl Directory {
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
         for (number, record) in records.iter().enumerate() {
-            let segment = Entry::new(number, record, pool.address(number));
+            let segment = Entry::new(number, record, record.kernel(shape), pool.address(number));
             for entry in directory.entries_of(record.home) {
                 if mem::replace(entry, segment) != vacant {
                     return None;
@@ -172,6 +182,11 @@ impl Directory {
     pub(super) fn admits(trees: u32, depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most
+    }
+
+    /// That of the deepest segment, at least.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// The segment of a key.
@@ -195,13 +210,19 @@ impl Directory {
     }
 
     /// Lets the entries of a segment's home name it.
-    pub(super) fn point(&mut self, number: usize, record: &Record, address: Address) {
+    pub(super) fn point(
+        &mut self,
+        number: usize,
+        record: &Record,
+        kernel: &'static Kernel,
+        address: Address,
+    ) {
         let home = record.home;
         if home.depth > self.depth {
             self.entries = self.entries.iter().flat_map(|&entry| [entry; 2]).collect();
             self.depth += 1;
         }
-        self.entries_of(home).fill(Entry::new(number, record, address));
+        self.entries_of(home).fill(Entry::new(number, record, kernel, address));
     }
 
     /// The number of the segment of the first strings of `home`.

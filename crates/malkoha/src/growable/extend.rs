@@ -29,7 +29,7 @@ impl Growing {
             _ => STASHED_STEP,
         };
         let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
-        filling(self.kernel.width(), form, wanted)
+        filling(self.kernel(number).width(), form, wanted)
     }
 
     /// Gives groups of a segment a bucket more each, until there are so many buckets.
@@ -39,8 +39,10 @@ impl Growing {
         let after = buckets.min(before + GROUPS);
         let form = Form { grid: Grid::new(narrow(after)), ..old };
         let mut aside = Vec::new();
+        // As much as before: the values are as wide.
+        let kernel = self.kernel(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let [bytes] = with_codec!(&self.kernel, codec => {
+        let [bytes] = with_codec!(kernel, codec => {
             let [from, to] = [old, form].map(|form| Segment::new(codec, form, home));
             let mut into = [to.lengthened(bytes)];
             let mut waiting = Vec::new();

@@ -40,7 +40,7 @@ impl Lookup for Growing {
         let slots = (0..self.segments()).flat_map(|number| self.entries_of(number));
         slots.chain(self.spill().iter().map(|(key, copies)| {
             let number = key.segment as usize;
-            with_codec!(&self.kernel, codec => {
+            with_codec!(self.kernel(number), codec => {
                 let segment = self.segment(codec, number);
                 let place = key.place.into();
                 let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
@@ -76,9 +76,9 @@ impl Lookup for Growing {
         Growing::size_in_bytes(self)
     }
 
-    /// The mark of its end not counted.
+    /// Of the first segments, the mark of its end not counted.
     fn fingerprint_bits(&self) -> u32 {
-        self.shape.bits
+        self.shape.widths.at(self.shape.root_depth())
     }
 
     #[inline]
@@ -201,7 +201,7 @@ impl Growing {
 
     fn entries_of(&self, number: usize) -> Vec<Entry> {
         let bytes = self.bytes(number);
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = self.segment(codec, number);
             let mut entries = Vec::new();
             segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {

@@ -35,7 +35,7 @@ impl Growing {
     fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
         let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
         let mut strangers = Vec::new();
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = self.segment(codec, number);
             for bucket in 0..grid.buckets() {
                 let mut lane = 0;
@@ -65,13 +65,14 @@ impl Growing {
     /// Empties a slot and drops the copies beside it.
     fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
         let Record { home, form, .. } = self.records[number];
+        let kernel = self.kernel(number);
         let bytes = self.segments.bytes_mut(number);
-        with_codec!(&self.kernel, codec => {
+        with_codec!(kernel, codec => {
             Segment::new(codec, form, home).remove_at(bytes, at);
         });
         self.records[number].len -= 1;
         self.occupied -= 1;
-        self.count_out(home.depth, key.fingerprint.into());
+        self.count_out(self.known_bits(number, key.fingerprint.into()));
         self.spill.remove(&key);
     }
 }

@@ -59,7 +59,7 @@ impl KeptBits {
     /// What is kept of a hash.
     #[must_use]
     pub fn of(self, hash: u64) -> u64 {
-        let key = Strings::of_one_tree(self.of_string).key::<true>(hash);
+        let key = Strings::ONE_TREE.key::<true>(hash);
         let [first, second] = key.places;
         first.min(second) << self.of_string | key.string >> (u64::BITS - self.of_string)
     }
@@ -85,7 +85,7 @@ impl GrowableCuckooFilter {
 impl Growing {
     fn kept_bits(&self) -> Option<KeptBits> {
         let is_one = self.segments() == 1 && self.shape.mix_bits == MIX_BITS;
-        KeptBits::of_fingerprints(self.shape.bits).filter(|_| is_one)
+        KeptBits::of_fingerprints(self.shape.widths.at(0)).filter(|_| is_one)
     }
 }
 

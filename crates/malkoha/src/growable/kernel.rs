@@ -1,32 +1,135 @@
-//! The words that a table's buckets are compared in.
+//! The codecs of all widths, and which of them a segment has.
 
 use super::codec::Codec;
-use super::shape::Shape;
+use super::directory::Form;
+use super::shape::{LANES, MIX_BITS, Shape};
 
-/// Words that hold a bucket: 128 bits always do.
+/// How the buckets of a segment are compared: in words of 64 bits if one fits wherever it begins,
+/// or of 128, which hold any.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kernel {
-    Narrow(Codec<u64>),
-    Wide(Codec<u128>),
+pub(super) struct Kernel {
+    pub(super) number: u32,
+    /// Bits of a fingerprint.
+    pub(super) bits: u32,
+    is_wide: bool,
+    of_64: Codec<u64>,
+    of_128: Codec<u128>,
 }
 
+/// How many there are.
+const COUNT: usize = 64;
+/// Of segments of one tree, or of several: below 16, kernels of words of 64 bits by the bits of a
+/// fingerprint; from there on one later, in words of 128.
+const OF_A_TREE: u32 = 32;
+const WIDE: u32 = 16;
+
+static KERNELS: [Kernel; COUNT] = {
+    let mut kernels = [Kernel::numbered(0); COUNT];
+    let mut number = 0;
+    while number < COUNT {
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        let kernel = Kernel::numbered(number as u32);
+        kernels[number] = kernel;
+        number += 1;
+    }
+    kernels
+};
+
+/// The codec of a kernel in the words that it needs.
 macro_rules! with_codec {
-    ($kernel:expr, $codec:ident => $body:expr) => {
-        match $kernel {
-            $crate::growable::kernel::Kernel::Narrow($codec) => $body,
-            $crate::growable::kernel::Kernel::Wide($codec) => $body,
+    ($kernel:expr, $codec:ident => $body:expr) => {{
+        let kernel: &$crate::growable::kernel::Kernel = $kernel;
+        match kernel.narrow() {
+            Some($codec) => $body,
+            None => {
+                let $codec = kernel.wide();
+                $body
+            }
         }
-    };
+    }};
 }
 pub(super) use with_codec;
 
 impl Kernel {
-    pub(super) fn new(shape: &Shape) -> Self {
-        let wide = || Codec::new(shape).map(Self::Wide).expect("four slots fit 128 bits");
-        Codec::new(shape).map_or_else(wide, Self::Narrow)
+    const fn numbered(number: u32) -> Self {
+        let (of_tree, mix_bits) =
+            (number % OF_A_TREE, if number < OF_A_TREE { MIX_BITS } else { 0 });
+        let is_wide = of_tree >= WIDE;
+        let bits = if is_wide { of_tree - 1 } else { of_tree };
+        Self {
+            number,
+            bits,
+            is_wide,
+            of_64: Codec::<u64>::of(bits, mix_bits, LANES),
+            of_128: Codec::<u128>::of(bits, mix_bits, LANES),
+        }
     }
 
+    /// Of a segment at this depth.
+    pub(super) fn new(shape: &Shape, depth: u32, form: Form) -> &'static Self {
+        let bits = shape.widths.at(depth);
+        // A bucket has an even number of bits beside its fingerprints, unless it may begin at half
+        // a byte.
+        let at_half = (form.grid.narrowing() + form.value_bits) % 2;
+        let fits = LANES * (bits + 1) + 4 * at_half <= u64::BITS;
+        let of_tree = if fits { bits } else { bits + 1 };
+        Self::of(if shape.mix_bits == 0 { OF_A_TREE + of_tree } else { of_tree })
+    }
+
+    /// The one of this number.
+    #[inline(always)]
+    pub(super) fn of(number: u32) -> &'static Self {
+        &KERNELS[number as usize % COUNT]
+    }
+
+    #[inline(always)]
     pub(super) fn width(&self) -> u32 {
-        with_codec!(self, codec => codec.width)
+        self.bits + 1
+    }
+
+    /// The codec of words of 64 bits, if these are enough.
+    #[inline(always)]
+    pub(super) fn narrow(&self) -> Option<&Codec<u64>> {
+        if self.is_wide { None } else { Some(&self.of_64) }
+    }
+
+    /// That of words of 128 bits, which always are.
+    #[inline(always)]
+    pub(super) fn wide(&self) -> &Codec<u128> {
+        &self.of_128
+    }
+}
+
+/// How many segments have each kernel: as a rule all have one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kernels(Vec<(&'static Kernel, usize)>);
+
+impl Kernels {
+    pub(super) fn count_in(&mut self, kernel: &'static Kernel) {
+        match self.0.iter_mut().find(|(counted, _)| counted.number == kernel.number) {
+            Some((_, segments)) => *segments += 1,
+            None => {
+                // Small filters are to be small.
+                self.0.reserve_exact(1);
+                self.0.push((kernel, 1));
+            }
+        }
+    }
+
+    pub(super) fn count_out(&mut self, kernel: &'static Kernel) {
+        if let Some(at) = self.0.iter().position(|(counted, _)| counted.number == kernel.number) {
+            self.0[at].1 -= 1;
+            if self.0[at].1 == 0 {
+                self.0.swap_remove(at);
+            }
+        }
+    }
+
+    /// The one that all segments have.
+    pub(super) fn only(&self) -> Option<&'static Kernel> {
+        match self.0[..] {
+            [(kernel, _)] => Some(kernel),
+            _ => None,
+        }
     }
 }

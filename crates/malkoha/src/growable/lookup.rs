@@ -13,10 +13,9 @@ use crate::ring;
 impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
-        if self.is_plain {
-            self.has_slot_match(&self.target_as::<true>(hash))
-        } else {
-            self.contains_in_any(hash)
+        match self.plain {
+            Some(kernel) => self.has_slot_match(&self.near, &self.plain_target(kernel, hash)),
+            None => self.contains_in_any(hash),
         }
     }
 
@@ -29,13 +28,13 @@ impl Growing {
     /// Whether a fingerprint matches; in a narrowed table its place may be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
-        self.has_slot_match(target) || (self.stashing > 0 && self.is_stashed(target))
+        self.has_slot_match(target.kernel, target) || (self.stashing > 0 && self.is_stashed(target))
     }
 
     #[inline(always)]
-    fn has_slot_match(&self, target: &Target) -> bool {
+    fn has_slot_match(&self, kernel: &Kernel, target: &Target) -> bool {
         let bytes = self.segments.from(target.entry.address());
-        with_codec!(&self.kernel, codec => {
+        with_codec!(kernel, codec => {
             let bits = self.bits_of(codec.width, target);
             let [first, second] = bits.map(|bit| codec.load(bytes, bit));
             codec.contains(first, second, codec.broadcast(target.fingerprint))
@@ -47,7 +46,7 @@ impl Growing {
     pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<Match> = None;
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
@@ -66,7 +65,7 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             let segment = self.segment(codec, number);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
@@ -90,7 +89,7 @@ impl Growing {
     pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<(u64, u32)> = None;
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = segment.fingerprint(bytes, at);
@@ -144,7 +143,7 @@ impl Growing {
         // Not `find`, whose matches know their slots too: the iterator would carry all that along.
         let mut values = [0; MOST_SLOTS];
         let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             let segment = self.segment(codec, target.number());
             let bytes = self.bytes(target.number());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
@@ -188,12 +187,12 @@ impl Growing {
     /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled, as a rule.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        if !(self.spill.is_empty() && self.strings.is_one_tree()) {
+        let Some(kernel) = self.plain.filter(|_| self.spill.is_empty()) else {
             return self.for_each_of_all(hash, each);
-        }
-        let target = self.target_as::<true>(hash);
+        };
+        let target = self.plain_target(kernel, hash);
         let bytes = self.segments.from(target.entry.address());
-        with_codec!(&self.kernel, codec => {
+        with_codec!(target.kernel, codec => {
             // What a match needs of a segment, its entry says: its record need not be read.
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
@@ -205,9 +204,23 @@ impl Growing {
     /// Asks for the lines of a key.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
+        match self.plain {
+            Some(kernel) => self.prefetch_target(&self.near, &self.plain_target(kernel, hash)),
+            None => self.prefetch_in_any(hash),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn prefetch_in_any(&self, hash: u64) {
         let target = self.target(hash);
+        self.prefetch_target(target.kernel, &target);
+    }
+
+    #[inline(always)]
+    fn prefetch_target(&self, kernel: &Kernel, target: &Target) {
         let bytes = self.segments.from(target.entry.address());
-        for bit in self.bits_of(self.kernel.width(), &target) {
+        for bit in self.bits_of(kernel.width(), target) {
             prefetch(bytes, bit >> 3);
         }
     }
@@ -225,15 +238,24 @@ impl Growing {
 
     /// Whether a slot has each hash's fingerprint.
     fn find_slots(&self, hashes: &[u64], found: &mut [bool]) {
-        match &self.kernel {
-            // SAFETY: the comparison is the table's own.
-            Kernel::Narrow(codec) => unsafe { batch::contains(codec, self, hashes, found) },
-            Kernel::Wide(codec) => match codec.halves() {
-                // SAFETY: as above.
-                Some(halves) => unsafe { batch::contains(&Halves(halves), self, hashes, found) },
-                // SAFETY: as above.
-                None => unsafe { batch::contains(codec, self, hashes, found) },
-            },
+        let Some(kernel) = self.kernels.only() else {
+            // While segments split into ones of another width, or for as long as somebody chooses
+            // the keys.
+            let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
+            return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
+                let target = table.target(hash);
+                found[i] = table.has_slot_match(target.kernel, &target);
+            });
+        };
+        if let Some(codec) = kernel.narrow() {
+            // SAFETY: the comparison is that of all segments.
+            unsafe { batch::contains(codec, self, hashes, found) }
+        } else if let Some(halves) = kernel.wide().halves() {
+            // SAFETY: as above.
+            unsafe { batch::contains(&Halves(halves), self, hashes, found) }
+        } else {
+            // SAFETY: as above.
+            unsafe { batch::contains(kernel.wide(), self, hashes, found) }
         }
     }
 

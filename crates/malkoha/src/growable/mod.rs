@@ -33,6 +33,7 @@ mod strings;
 mod table;
 mod target;
 mod union;
+mod widths;
 
 pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
@@ -44,3 +45,4 @@ pub(crate) use pool::Pool;
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
 pub(crate) use sound::count_slots;
 pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN, Record};
+pub(crate) use widths::Widths;

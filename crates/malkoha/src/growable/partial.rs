@@ -5,6 +5,7 @@ use super::kernel::with_codec;
 use super::matches::{Match, Matches, Slots};
 use super::segment::{Segment, Slot};
 use super::shape::Shape;
+use super::strings::Strings;
 use super::table::Growing;
 use super::target::Target;
 use crate::spill::SpillKey;
@@ -24,7 +25,7 @@ pub(super) struct Partial {
 impl Partial {
     /// Of a slot in a table of this shape.
     fn new(slot: Slot, mix: Mix, (root, depth, path): (u64, u32, u64), shape: &Shape) -> Self {
-        let &Shape { bits, mix_bits, .. } = shape;
+        let (bits, mix_bits) = (shape.widths.at(depth), shape.mix_bits);
         // Without the mark.
         let stored = slot.fingerprint & slot.fingerprint.wrapping_sub(1);
         // In two steps, because the numbers of bits may be 0.
@@ -42,13 +43,12 @@ impl Partial {
 
     /// The fingerprint in a segment at this depth of a table of this shape.
     pub(super) fn fingerprint(&self, shape: &Shape, depth: u32) -> u64 {
-        let least = shape.mix_bits.max(1);
-        let unknown = shape.bits - self.known.saturating_sub(depth).clamp(least, shape.bits);
-        let (strings, string) = (shape.strings(), self.string);
-        let stored = if strings.is_one_tree() {
-            strings.stored::<true>(string, depth)
+        let (least, bits) = (shape.mix_bits.max(1), shape.widths.at(depth));
+        let unknown = bits - self.known.saturating_sub(depth).clamp(least, bits);
+        let stored = if shape.strings().is_one_tree() {
+            Strings::stored::<true>(self.string, depth, bits)
         } else {
-            strings.stored::<false>(string, depth)
+            Strings::stored::<false>(self.string, depth, bits)
         };
         (((stored >> unknown) << 1) | 1) << unknown
     }
@@ -67,7 +67,7 @@ impl Growing {
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);
         let fingerprint = partial.fingerprint(&self.shape, entry.depth());
-        self.aim(entry, partial.places, partial.mix, fingerprint)
+        Target::new(entry, entry.kernel(), partial.places, partial.mix, fingerprint)
     }
 
     /// With either as the next bit, where too little is known to tell the segment.
@@ -89,7 +89,7 @@ impl Growing {
     pub(super) fn for_each_slot(&self, to: &Shape, mut each: impl FnMut(&Partial, u64)) {
         for (number, record) in self.records.iter().enumerate() {
             let bytes = self.bytes(number);
-            with_codec!(&self.kernel, codec => {
+            with_codec!(record.kernel(&self.shape), codec => {
                 let segment = Segment::new(codec, record.form, record.home);
                 let grid = record.form.grid;
                 for bucket in scattered(grid.buckets()) {
@@ -111,7 +111,8 @@ impl Growing {
     /// What a spilled copy knows, for a table of the shape `to`.
     pub(super) fn partial_of(&self, key: &SpillKey, to: &Shape) -> Partial {
         let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
-        let mix = with_codec!(&self.kernel, codec => self.segment(codec, number).mix(fingerprint));
+        let mix =
+            with_codec!(self.kernel(number), codec => self.segment(codec, number).mix(fingerprint));
         let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
         self.partial(number, slot, mix, to)
     }
@@ -129,7 +130,7 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = self.segment(codec, number);
             segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));

@@ -5,9 +5,10 @@
 use std::iter;
 
 use super::change::MAX_REBUILDS;
+use super::codec::refitted;
 use super::directory::{Directory, Form};
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
-use super::kernel::with_codec;
+use super::kernel::{Kernel, with_codec};
 use super::pool::sizes;
 use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
 use super::shape::{LANES, ROOM, buckets_for};
@@ -70,15 +71,15 @@ pub(super) enum Misfit {
 pub(super) enum Child {
     /// Into the segment of this number, with this fingerprint.
     One(usize, u64),
-    /// Into both, as it is.
-    Both,
+    /// Into both, with this one.
+    Both(u64),
 }
 
 /// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
 /// and a fingerprint, where to. Where several crowd a place, second copies come to `aside` instead,
 /// with the number of their segment, and then what finds no place, or `false` is the answer.
-pub(super) fn pour<W: Word, const M: usize, const N: usize>(
-    sources: [(Segment<'_, W>, &[u8]); M],
+pub(super) fn pour<V: Word, W: Word, const M: usize, const N: usize>(
+    sources: [(Segment<'_, V>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
@@ -106,7 +107,7 @@ pub(super) fn pour<W: Word, const M: usize, const N: usize>(
             };
             match child(source, occupant.fingerprint) {
                 Child::One(number, fingerprint) => put(number, fingerprint),
-                Child::Both => (0..N).for_each(|number| put(number, occupant.fingerprint)),
+                Child::Both(fingerprint) => (0..N).for_each(|number| put(number, fingerprint)),
             }
         });
     }
@@ -180,7 +181,7 @@ impl Growing {
         // A few keys can be unlucky, in a small table or with few bits: then more still.
         let sizes = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
         let sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS);
-        let width = self.kernel.width();
+        let width = self.kernel(number).width();
         let mut sizes = sizes.map_while(|buckets| filling(width, form, buckets)).take(MAX_SIZES);
         // A last small step would leave little room for what must move: rather a split.
         if !sizes.any(|buckets| self.resize(number, buckets)) && !self.split(number) {
@@ -198,7 +199,7 @@ impl Growing {
         let shape = &self.shape;
         // At least one bit stays in each slot, or what chooses the alternate place.
         let has_bits = || match shape.mix_bits {
-            0 => home.depth + 2 <= shape.bits,
+            0 => home.depth + 2 <= shape.widths.bits,
             mix_bits => shape.doubles() || home.depth + mix_bits < self.least_known(),
         };
         form.grid.narrowing() == 0
@@ -223,16 +224,21 @@ impl Growing {
 
     /// Builds a segment in another form.
     pub(super) fn rebuild(&mut self, number: usize, form: Form, misfit: Misfit) -> bool {
-        let Record { home, form: old, .. } = self.records[number];
+        let record = self.records[number];
+        let Record { home, form: old, .. } = record;
+        let kernels = [record, Record { form, ..record }].map(|record| record.kernel(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
-        let built = with_codec!(&self.kernel, codec => {
-            let (from, to) = (Segment::new(codec, old, home), Segment::new(codec, form, home));
-            let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
-            let fitted = pour([(from, bytes)], &[to], &mut into, search, aside, |_, kept| {
-                Child::One(0, kept)
-            });
-            fitted.then_some(into)
+        let built = with_codec!(kernels[0], codec => {
+            let from = Segment::new(codec, old, home);
+            with_codec!(kernels[1], codec => {
+                let to = Segment::new(codec, form, home);
+                let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
+                let fitted = pour([(from, bytes)], &[to], &mut into, search, aside, |_, kept| {
+                    Child::One(0, kept)
+                });
+                fitted.then_some(into)
+            })
         });
         self.stay_small();
         let Some([bytes]) = built else { return false };
@@ -252,15 +258,14 @@ impl Growing {
     ) {
         for &(child, Slot { fingerprint, place, value }) in aside {
             let number = numbers[child];
-            let home = self.records[number].home;
-            let mix =
-                with_codec!(&self.kernel, codec => self.segment(codec, number).mix(fingerprint));
+            let kernel = self.kernel(number);
+            let mix = with_codec!(kernel, codec => self.segment(codec, number).mix(fingerprint));
             let place = narrow(place.min(mix.alternate(place)));
             let (segment, short) = (narrow(number as u64), narrow(fingerprint));
             self.spill.add(SpillKey { segment, place, fingerprint: short, value }, 1);
             self.records[number].len -= 1;
             self.occupied -= 1;
-            self.count_out(home.depth, fingerprint);
+            self.count_out(self.known_bits(number, fingerprint));
         }
         if has_stash || !aside.is_empty() {
             numbers.into_iter().for_each(|number| self.place_stashed(number));
@@ -285,8 +290,10 @@ impl Growing {
             self.note_doubled(number);
         }
         let mut aside = Vec::new();
+        // No child is narrowed, as its parent is not.
+        let kernels = [home, homes[0]].map(|home| Kernel::new(&self.shape, home.depth, form));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let (into, forms, lens) = with_codec!(&self.kernel, codec => {
+        let (into, forms, lens) = with_codec!(kernels[0], codec => {
             let from = Segment::new(codec, form, home);
             let buckets = 0..form.grid.buckets();
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
@@ -294,20 +301,23 @@ impl Growing {
             let forms = lens.map(|len| {
                 let wanted =
                     buckets_for(u64::from(len) * SPLIT_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
-                let buckets = filling(codec.width, form, wanted).unwrap_or(wanted);
+                let buckets = filling(kernels[1].width(), form, wanted).unwrap_or(wanted);
                 Form { grid: Grid::new(narrow(buckets)), ..form }
             });
-            let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
-            let (mut into, aside) = (to.each_ref().map(Segment::zeroed), (&mut aside, Misfit::Stash));
+            let bits = [codec.bits, kernels[1].bits];
             let child = |_, fingerprint| {
                 if spent > 0 && codec.is_spent(fingerprint) {
-                    return Child::Both;
+                    return Child::Both(refitted(fingerprint, bits[0], bits[1]));
                 }
                 let (half, rest) = codec.split(fingerprint);
-                Child::One(half, rest)
+                Child::One(half, refitted(rest, bits[0], bits[1]))
             };
-            pour([(from, bytes)], &to, &mut into, search, aside, child);
-            (into, forms, lens)
+            with_codec!(kernels[1], codec => {
+                let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
+                let mut into = to.each_ref().map(Segment::zeroed);
+                pour([(from, bytes)], &to, &mut into, search, (&mut aside, Misfit::Stash), child);
+                (into, forms, lens)
+            })
         });
         if spent > 0 {
             let spent = u64::from(spent);
@@ -321,7 +331,7 @@ impl Growing {
             let (home, form, len) = (homes[child], forms[child], lens[child]);
             self.install(numbers[child], Record::new(home, form, len), bytes);
         }
-        self.split_spill(numbers);
+        self.split_spill(kernels, numbers);
         self.set_aside(numbers, &aside, has_stash);
         true
     }
@@ -334,7 +344,7 @@ impl Growing {
             return (0, 0);
         }
         let mut spent = 0;
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let count = |_, slot: Slot, _| spent += u32::from(codec.is_spent(slot.fingerprint));
             self.segment(codec, number).for_each_occupant(self.bytes(number), count);
             let mut all = spent;
@@ -350,7 +360,7 @@ impl Growing {
     /// Notes the ages of what a split will put into both halves.
     fn note_doubled(&mut self, number: usize) {
         let mut ages = Vec::new();
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
                 if codec.is_spent(slot.fingerprint) {
                     ages.push(slot.value);
@@ -360,23 +370,25 @@ impl Growing {
         self.doubled.append(&mut ages);
     }
 
-    fn split_spill(&mut self, numbers: [usize; 2]) {
+    fn split_spill(&mut self, [from, to]: [&'static Kernel; 2], numbers: [usize; 2]) {
         let numbers = numbers.map(|number| narrow(number as u64));
         for (key, copies) in self.spill.drain(numbers[0]) {
             let fingerprint = u64::from(key.fingerprint);
-            let (is_spent, (half, rest)) = with_codec!(&self.kernel, codec => {
+            let (is_spent, (half, rest)) = with_codec!(from, codec => {
                 (codec.is_spent(fingerprint), codec.split(fingerprint))
             });
+            let [fingerprint, rest] =
+                [fingerprint, rest].map(|left| narrow(refitted(left, from.bits, to.bits)));
             if is_spent {
                 if self.shape.ages {
                     self.doubled.push(key.value);
                 }
                 for segment in numbers {
-                    self.spill.add(SpillKey { segment, ..key }, copies);
+                    self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
                 }
             } else {
-                let (segment, fingerprint) = (numbers[half], narrow(rest));
-                self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
+                let key = SpillKey { segment: numbers[half], fingerprint: rest, ..key };
+                self.spill.add(key, copies);
             }
         }
     }

@@ -21,7 +21,7 @@ impl Growing {
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
         let bytes = (u64::from(self.shape.trees()) << depth)
-            .saturating_mul(form.segment_bytes(self.shape.bits) as u64);
+            .saturating_mul(form.segment_bytes(self.shape.widths.at(depth)) as u64);
         if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
             return Err(bytes);
         }

@@ -16,6 +16,7 @@
 
 use super::grid::{MAX_BUCKETS, PLACES};
 use super::strings::Strings;
+use super::widths::{WORTHWHILE, Widths};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
 use crate::params::float;
@@ -61,8 +62,8 @@ pub(crate) const MAX_DEPTH: u32 = 31;
 /// The constants of one filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Bits of the fingerprint of a key that arrives, the mark of its end not counted.
-    pub(crate) bits: u32,
+    /// Bits of the fingerprint of a key that arrives, by the depth of its segment.
+    pub(crate) widths: Widths,
     /// Segments that the table began with.
     pub(crate) roots: u32,
     /// Bits of a value, at most; 0 in a set.
@@ -150,7 +151,8 @@ impl Shape {
         let buckets = if roots == 1 { buckets } else { buckets.max(roots * PLACES) };
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
-        let shape = Self { bits: MAX_BITS, roots, value_bits, mix_bits: MIX_BITS, ages };
+        let widths = Widths::all(MAX_BITS);
+        let shape = Self { widths, roots, value_bits, mix_bits: MIX_BITS, ages };
         let deepest = MAX_DEPTH - shape.root_depth();
         let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
         let most =
@@ -160,15 +162,22 @@ impl Shape {
         }
         let grown = float(capacity) * growth.unwrap_or(shape.growth_to(deepest, capacity));
         let splits = shape.splits(grown);
-        let path_bits = if shape.doubles() {
-            splits.clamp(PATH_BITS.0, PATH_BITS.1)
-        } else {
-            growth.map_or(MAP_PATH_BITS.min(splits + SPARE_BITS), |_| splits + SPARE_BITS)
+        let keeps = |widths| Self { widths, ..shape }.highest_fpr(buckets, grown) <= fpr;
+        let all_alike = |path_bits| {
+            (MIX_BITS + path_bits..=MAX_BITS).map(Widths::all).find(|&widths| keeps(widths))
         };
-        let least = path_bits + MIX_BITS;
-        let enough = (least..=MAX_BITS)
-            .map(|bits| Self { bits, ..shape })
-            .find(|shape| shape.highest_fpr(buckets, grown) <= fpr);
+        let enough = match (growth, shape.doubles()) {
+            (Some(_), true) if splits < WORTHWHILE => {
+                all_alike(splits.clamp(PATH_BITS.0, PATH_BITS.1))
+            }
+            (_, true) => Widths::of_set(shape.root_depth(), keeps),
+            (Some(_), false) => all_alike(splits + SPARE_BITS),
+            (None, false) => {
+                let known = MIX_BITS + MAP_PATH_BITS.min(splits + SPARE_BITS);
+                Widths::of_map(shape.root_depth(), known, MIX_BITS + SPARE_BITS, keeps)
+            }
+        };
+        let enough = enough.map(|widths| Self { widths, ..shape });
         let asked_for = float(capacity) * growth.unwrap_or(1.0);
         let reachable = shape.highest_fpr(buckets, asked_for);
         enough
@@ -199,22 +208,29 @@ impl Shape {
     /// The highest false-positive rate from `buckets` buckets a root on up to this many keys.
     ///
     /// With P places a root, a lookup meets a key's place with probability 2/P. A key that arrived
-    /// at depth g then matches with probability 2^-(g+bits). The first segment-full of keys of a
-    /// root arrives at depth 0, the next one at depth 1, the next two at depth 2, and so on: each
-    /// depth adds half of what the first did.
+    /// after g splits then matches with probability 2^-(g+bits). The first segment-full of keys of
+    /// a root arrives after none, the next one after one, the next two after two, and so on: each
+    /// depth adds half of what the first would with its bits.
     fn highest_fpr(&self, buckets: u32, keys: f64) -> f64 {
         let (fulls, segment) = (self.segments_a_root(keys), float(full(MAX_BUCKETS, true)));
         let depth = fulls.max(1.0).log2().floor();
-        let begun = if fulls <= 1.0 { fulls } else { (fulls / depth.exp2() - 1.0) / 2.0 + 1.0 };
-        let weight = segment * (begun + depth / 2.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 66")]
+        let splits = depth as u32;
+        // The probability that a key at the place matches, times 2^splits.
+        let rate = |splits| (-f64::from(self.widths.at(self.root_depth() + splits))).exp2();
+        let begun = (fulls / depth.exp2() - 1.0).max(0.0) / 2.0 * rate(splits + 1);
+        let later: f64 = (1..=splits).map(|splits| rate(splits) / 2.0).sum();
+        let split = float(full(MAX_BUCKETS, false));
+        let weight = segment * fulls.min(1.0) * rate(0) + split * (begun + later);
         // A small table has fewer buckets than places, and tells only so many places apart.
         let least = fulls * float(MAX_BUCKETS);
         let apart = |buckets: f64| buckets.log2().floor().exp2().min(float(PLACES));
         let (first, last) = (apart(buckets.into()), apart(least.max(buckets.into())));
         let at_end = weight / last;
         // Just before the places that are told apart doubled, their slots were as full as can be.
-        let highest = if first < last { at_end.max(segment / float(PLACES)) } else { at_end };
-        -(-2.0 * highest * (-f64::from(self.bits)).exp2()).exp_m1()
+        let highest =
+            if first < last { at_end.max(segment / float(PLACES) * rate(0)) } else { at_end };
+        -(-2.0 * highest).exp_m1()
     }
 
     /// Trees of segments: 1, or one for each root.
@@ -236,8 +252,12 @@ impl Shape {
 
     /// The fewest bits of a string that a slot at this depth can have.
     pub(crate) fn least_length(&self, depth: u32) -> u32 {
-        // In several trees, segment and slot know `bits` bits at least.
-        if self.mix_bits == 0 { self.bits.saturating_sub(depth).max(1) } else { self.mix_bits }
+        // In several trees, segment and slot know as many bits as one at depth 0.
+        if self.mix_bits == 0 {
+            self.widths.bits.saturating_sub(depth).max(1)
+        } else {
+            self.mix_bits
+        }
     }
 
     /// What hashes mean.
@@ -289,23 +309,24 @@ mod tests {
         assert!(Shape::new(100, 0.5, Some(1e8), 8).is_ok(), "and small maps nearly as far");
     }
 
-    /// What it costs that no growth need be foreseen: five bits for less than a segment, four from
-    /// there on, and less where fewer doublings are left.
+    /// What it costs that no growth need be foreseen: four bits at first, and two after two splits.
     #[test]
     fn a_rate_that_holds_at_any_size_costs_few_bits() {
-        let bits = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0.bits;
-        for (capacity, cost) in [(10_000, 5), (1_000_000, 4), (1 << 30, 4), (1 << 36, 3)] {
-            let (for_good, fixed) = (bits(capacity, None), bits(capacity, Some(1.0)));
-            assert!((cost - 1..=cost).contains(&(for_good - fixed)), "{capacity}: {for_good}");
+        let shape = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0;
+        for capacity in [10_000, 1_000_000, 1 << 30, 1 << 36] {
+            let (for_good, fixed) = (shape(capacity, None), shape(capacity, Some(1.0)));
+            let fixed = fixed.widths.bits;
+            let cost = [0, 2].map(|n| for_good.widths.at(for_good.root_depth() + n) - fixed);
+            assert!((1..=2).contains(&cost[1]) && cost[0] == cost[1] + 2, "{capacity}: {cost:?}");
         }
         // The longest fingerprints do not keep this rate at any size, and do at the first.
-        assert_eq!(Shape::new(100, 1e-7, None, 0).unwrap().0.bits, MAX_BITS);
+        assert_eq!(Shape::new(100, 1e-7, None, 0).unwrap().0.widths.bits, MAX_BITS);
     }
 
     /// Worked out by hand: 12 bits at eight slots of load 0.958, and the mark.
     #[test]
     fn a_million_keys_at_two_per_mille_have_twelve_bits() {
-        assert_eq!(Shape::new(1_000_000, 0.002, Some(1.0), 0).unwrap().0.bits, 12);
+        assert_eq!(Shape::new(1_000_000, 0.002, Some(1.0), 0).unwrap().0.widths.bits, 12);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::mem;
 
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::kernel::with_codec;
+use super::kernel::{Kernel, with_codec};
 use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
@@ -86,14 +86,17 @@ impl Growing {
         let sources = [lower, upper].map(|number| self.segments.bytes(number));
         let search = &mut self.search;
         let mut aside = Vec::new();
-        let built = with_codec!(&self.kernel, codec => {
-            let [a, b] = records.map(|record| Segment::new(codec, record.form, record.home));
+        // Both halves in the same words, also where one has values of other widths.
+        let halves = Kernel::new(&self.shape, home.depth + 1, form).wide();
+        let kernel = Kernel::new(&self.shape, home.depth, form);
+        let built = with_codec!(kernel, codec => {
+            let [a, b] = records.map(|record| Segment::new(halves, record.form, record.home));
             let to = Segment::new(codec, form, home);
             let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
             let aside = (&mut aside, Misfit::Refuse);
             let fitted = pour(sources, &[to], &mut into, search, aside, |half, fingerprint| {
-                Child::One(0, codec.whole(half, fingerprint))
+                Child::One(0, halves.whole_in(codec, half, fingerprint))
             });
             fitted.then_some(into)
         });
@@ -103,12 +106,12 @@ impl Growing {
         self.install(lower, Record::new(home, form, len), bytes);
         self.count_slots(lower, Self::count_in);
         for (_, slot) in &aside {
-            self.count_in(home.depth, slot.fingerprint);
+            self.count_in(self.known_bits(lower, slot.fingerprint));
         }
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
-                let fingerprint = with_codec!(&self.kernel, codec => {
-                    narrow(codec.whole(half, key.fingerprint.into()))
+                let fingerprint = with_codec!(kernel, codec => {
+                    narrow(halves.whole_in(codec, half, key.fingerprint.into()))
                 });
                 let segment = narrow(lower as u64);
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
@@ -120,20 +123,23 @@ impl Growing {
     }
 
     /// Counts all slots of a segment in or out.
-    fn count_slots(&mut self, number: usize, count: fn(&mut Self, u32, u64)) {
-        let depth = self.records[number].home.depth;
+    fn count_slots(&mut self, number: usize, count: fn(&mut Self, usize)) {
         let mut fingerprints = Vec::new();
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let each = |_, slot: super::segment::Slot, _| fingerprints.push(slot.fingerprint);
             self.segment(codec, number).for_each_occupant(self.bytes(number), each);
         });
-        fingerprints.into_iter().for_each(|fingerprint| count(self, depth, fingerprint));
+        for fingerprint in fingerprints {
+            count(self, self.known_bits(number, fingerprint));
+        }
     }
 
     /// Lets the last segment have this number.
     fn forget(&mut self, number: usize) {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
+        self.kernels.count_out(self.kernel(number));
+        self.look_plain();
         self.rows -= usize::from(self.records.swap_remove(number).is_row());
         if number == last {
             return;

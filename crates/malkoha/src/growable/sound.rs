@@ -4,7 +4,7 @@
 //! over, or copies that no slot could take, would make a changed table one that cannot be read
 //! again.
 
-use super::kernel::{Kernel, with_codec};
+use super::kernel::with_codec;
 use super::segment::Segment;
 use super::shape::Shape;
 use super::table::{Growing, Known, Record, known_bits};
@@ -19,7 +19,7 @@ pub(crate) fn count_slots(
     bytes: &[u8],
     known: &mut Known,
 ) -> Option<u32> {
-    with_codec!(&Kernel::new(shape), codec => {
+    with_codec!(record.kernel(shape), codec => {
         let segment = Segment::new(codec, record.form, record.home);
         let grid = record.form.grid;
         let depth = record.home.depth;
@@ -54,11 +54,13 @@ impl Growing {
     }
 
     fn is_sound(&self, key: &SpillKey) -> bool {
-        let record = self.record(key.segment as usize);
+        let number = key.segment as usize;
+        let record = self.record(number);
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = Segment::new(codec, record.form, record.home);
-            place <= segment.mix(fingerprint).alternate(place)
+            fingerprint >> codec.width == 0
+                && place <= segment.mix(fingerprint).alternate(place)
                 && codec.length(fingerprint) >= self.shape.least_length(record.home.depth)
                 && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
         })

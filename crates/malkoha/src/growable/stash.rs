@@ -47,7 +47,7 @@ impl Growing {
             (true, false) => self.stashing -= 1,
             _ => return,
         }
-        self.is_plain = self.stashing == 0 && self.strings.is_one_tree();
+        self.look_plain();
         self.point(number);
     }
 
@@ -94,7 +94,7 @@ impl Growing {
 
     /// All fingerprints that begin the target's, itself first.
     fn beginnings(&self, target: &Target) -> impl Iterator<Item = u64> + use<> {
-        let (own, bits) = (target.fingerprint, self.shape.bits);
+        let (own, bits) = (target.fingerprint, target.kernel.bits);
         let least = self.shape.least_length(target.entry.depth());
         (own.trailing_zeros()..=bits - least).map(move |zeros| ((own >> zeros) | 1) << zeros)
     }
@@ -116,7 +116,7 @@ impl Growing {
             }
             let fingerprint = u64::from(key.fingerprint);
             let bytes = self.segments.bytes_mut(number);
-            let placed = with_codec!(&self.kernel, codec => {
+            let placed = with_codec!(record.kernel(&self.shape), codec => {
                 let segment = Segment::new(codec, record.form, record.home);
                 let place = key.place.into();
                 let places = [place, segment.mix(fingerprint).alternate(place)];
@@ -127,7 +127,7 @@ impl Growing {
                 self.spill.take(&key);
                 self.records[number].len += 1;
                 self.occupied += 1;
-                self.count_in(record.home.depth, fingerprint);
+                self.count_in(self.known_bits(number, fingerprint));
             } else {
                 stashed = stashed.saturating_add(1);
             }
@@ -152,7 +152,7 @@ impl Growing {
         let number = key.segment as usize;
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
         let bytes = self.bytes(number);
-        with_codec!(&self.kernel, codec => {
+        with_codec!(self.kernel(number), codec => {
             let segment = self.segment(codec, number);
             let places = [place, segment.mix(fingerprint).alternate(place)];
             let mut has = false;

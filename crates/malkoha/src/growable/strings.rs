@@ -7,7 +7,8 @@ use crate::addressing::{LOW_32, MIX, scale};
 /// What hashes mean under a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strings {
-    /// Bits of a string behind those that a slot has room for at depth 0.
+    /// In a table of several trees: bits of a string behind those that a slot has room for at depth
+    /// 0.
     unused: u32,
     /// Of a table of several trees, how many; else 0.
     trees: u32,
@@ -27,15 +28,13 @@ pub(crate) struct KeyBits {
 }
 
 impl Strings {
+    /// What hashes mean in tables of one tree.
+    pub(super) const ONE_TREE: Self = Self { unused: 0, trees: 0 };
+
     /// What hashes mean under this shape.
     pub(super) fn of(shape: &Shape) -> Self {
         let trees = if shape.mix_bits == 0 { shape.roots } else { 0 };
-        Self { unused: 64 - shape.bits, trees }
-    }
-
-    /// What hashes mean in tables of one tree.
-    pub(super) const fn of_one_tree(bits: u32) -> Self {
-        Self { unused: 64 - bits, trees: 0 }
+        Self { unused: 64 - shape.widths.bits, trees }
     }
 
     /// Whether hashes mean what they do in tables of [`MIX_BITS`]. The others are rare: what takes
@@ -60,19 +59,19 @@ impl Strings {
 
     /// What a key stores that arrives in a segment at `depth`: `bits` bits and the mark.
     #[inline(always)]
-    pub(super) fn fingerprint<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
-        (self.stored::<ONE>(string, depth) << 1) | 1
+    pub(super) fn fingerprint<const ONE: bool>(string: u64, depth: u32, bits: u32) -> u64 {
+        (Self::stored::<ONE>(string, depth, bits) << 1) | 1
     }
 
-    /// The bits of a string that a slot at this depth has room for.
+    /// The bits of a string that a slot of `bits` bits at this depth has room for.
     #[inline(always)]
-    pub(super) fn stored<const ONE: bool>(&self, string: u64, depth: u32) -> u64 {
+    pub(super) fn stored<const ONE: bool>(string: u64, depth: u32, bits: u32) -> u64 {
         let stored = if ONE {
             let (kept, path) = (string >> (64 - MIX_BITS), string << MIX_BITS << depth);
             (kept << (64 - MIX_BITS)) | (path >> MIX_BITS)
         } else {
             string << depth
         };
-        stored >> self.unused
+        stored >> (u64::BITS - bits)
     }
 }

@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, PLACES};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Kernels};
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
 use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
@@ -38,6 +38,12 @@ impl Record {
         Self { home, form, len, stashed: 0, splits_at: 0 }
     }
 
+    /// How its buckets are compared.
+    #[inline]
+    pub(super) fn kernel(&self, shape: &Shape) -> &'static Kernel {
+        Kernel::new(shape, self.home.depth, self.form)
+    }
+
     pub(super) fn is_row(&self) -> bool {
         !self.form.grid.is_grouped()
     }
@@ -70,7 +76,6 @@ pub(crate) struct GrowParts {
 pub struct Growing {
     pub(super) shape: Shape,
     pub(super) strings: Strings,
-    pub(super) kernel: Kernel,
     pub(super) directory: Directory,
     pub(super) segments: Pool,
     pub(super) records: Vec<Record>,
@@ -89,9 +94,12 @@ pub struct Growing {
     pub(super) stashing: usize,
     /// Segments whose buckets are no groups: one that is small, or such as files of before have.
     pub(super) rows: usize,
-    /// Whether hashes mean what they do in tables of one tree, and all keys have slots: what takes
-    /// long is compiled for that.
-    pub(super) is_plain: bool,
+    pub(super) kernels: Kernels,
+    /// The kernel of all segments, if hashes mean what they do in tables of one tree, and all keys
+    /// have slots: what takes long is compiled for that.
+    pub(super) plain: Option<&'static Kernel>,
+    /// A copy of it, which single lookups read without following it.
+    pub(super) near: Kernel,
     pub(super) search: Search,
     /// Ages that splits have put into both halves, since somebody asked.
     pub(super) doubled: Vec<u64>,
@@ -102,8 +110,7 @@ impl Growing {
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let home = |root: u32| Home { root: 0, depth: shape.root_depth(), path: root.into() };
-        let kernel = Kernel::new(&shape);
-        let len = segment_bytes(kernel.width(), form);
+        let len = segment_bytes(shape.widths.at(shape.root_depth()) + 1, form);
         let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
         let bytes =
             Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * beside);
@@ -115,12 +122,13 @@ impl Growing {
         let records = (0..shape.roots).map(|root| Record::new(home(root), form, 0));
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
-        let directory = Directory::of(&records, &segments, shape.trees());
+        let directory = Directory::of(&records, &segments, &shape);
         let rows = records.iter().filter(|record| record.is_row()).count();
-        Ok(Self {
+        let mut kernels = Kernels::default();
+        records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
+        let mut table = Self {
             shape,
             strings: shape.strings(),
-            kernel,
             directory: directory.expect("each root has a segment"),
             segments,
             records,
@@ -131,10 +139,14 @@ impl Growing {
             spill: Spill::default(),
             stashing: 0,
             rows,
-            is_plain: shape.strings().is_one_tree(),
+            plain: None,
+            near: *Kernel::of(0),
+            kernels,
             search: Search::default(),
             doubled: Vec::new(),
-        })
+        };
+        table.look_plain();
+        Ok(table)
     }
 
     /// A table of these segments; `None` if they do not cover everything once.
@@ -142,18 +154,18 @@ impl Growing {
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(parts: GrowParts) -> Option<Self> {
         let GrowParts { shape, capacity, len, records, segments, known } = parts;
-        let kernel = Kernel::new(&shape);
         for (number, record) in records.iter().enumerate() {
-            let wanted = segment_bytes(kernel.width(), record.form);
+            let wanted = segment_bytes(record.kernel(&shape).width(), record.form);
             assert_eq!(segments.bytes(number).len(), wanted, "segment length");
         }
         let rows = records.iter().filter(|record| record.is_row()).count();
-        let directory = Directory::of(&records, &segments, shape.trees())?;
+        let mut kernels = Kernels::default();
+        records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
+        let directory = Directory::of(&records, &segments, &shape)?;
         let deepest = records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        Some(Self {
+        let mut table = Self {
             shape,
             strings: shape.strings(),
-            kernel,
             directory,
             segments,
             occupied: records.iter().map(|record| u64::from(record.len)).sum(),
@@ -164,10 +176,14 @@ impl Growing {
             spill: Spill::default(),
             stashing: 0,
             rows,
-            is_plain: shape.strings().is_one_tree(),
+            plain: None,
+            near: *Kernel::of(0),
+            kernels,
             search: Search::default(),
             doubled: Vec::new(),
-        })
+        };
+        table.look_plain();
+        Some(table)
     }
 
     pub(crate) const fn shape(&self) -> &Shape {
@@ -196,17 +212,34 @@ impl Growing {
         (0..).zip(&self.known).find(|&(_, &count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
     }
 
-    /// Counts a slot at this depth that is filled.
+    /// Counts a slot that is filled, by the bits that it knows.
     #[inline(always)]
-    pub(super) fn count_in(&mut self, depth: u32, fingerprint: u64) {
-        self.known[known_bits(&self.shape, depth, fingerprint)] += 1;
+    pub(super) fn count_in(&mut self, known: usize) {
+        self.known[known] += 1;
     }
 
-    /// Counts a slot at this depth that is emptied.
+    /// Counts a slot that is emptied.
     #[inline(always)]
-    pub(super) fn count_out(&mut self, depth: u32, fingerprint: u64) {
-        let known = &mut self.known[known_bits(&self.shape, depth, fingerprint)];
+    pub(super) fn count_out(&mut self, known: usize) {
+        let known = &mut self.known[known];
         *known = known.saturating_sub(1);
+    }
+
+    /// Finds out whether the table is [`plain`](Self::plain) now.
+    pub(super) fn look_plain(&mut self) {
+        let is_plain = self.stashing == 0 && self.strings.is_one_tree();
+        self.plain = self.kernels.only().filter(|_| is_plain);
+        self.near = *self.plain.unwrap_or(Kernel::of(0));
+    }
+
+    /// The bits that a slot of a segment knows.
+    pub(super) fn known_bits(&self, number: usize, fingerprint: u64) -> usize {
+        known_bits(&self.shape, self.records[number].home.depth, fingerprint)
+    }
+
+    /// How the buckets of a segment are compared.
+    pub(super) fn kernel(&self, number: usize) -> &'static Kernel {
+        self.records[number].kernel(&self.shape)
     }
 
     /// Whether it holds fewer keys than its capacity.
@@ -260,14 +293,17 @@ impl Growing {
         let known = most_known(&self.shape, record.home.depth).max(self.known.len());
         self.known.resize(known, 0);
         self.rows += usize::from(record.is_row());
+        self.kernels.count_in(record.kernel(&self.shape));
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)
         } else {
             self.rows -= usize::from(self.records[number].is_row());
+            self.kernels.count_out(self.kernel(number));
             self.records[number] = record;
             self.segments.replace(number, bytes)
         };
+        self.look_plain();
         // The segment itself comes last: while halves are put together, both homes are in use.
         for number in moved {
             self.point(number);
@@ -276,7 +312,8 @@ impl Growing {
 
     /// Lets the directory name a segment.
     pub(super) fn point(&mut self, number: usize) {
-        self.directory.point(number, &self.records[number], self.segments.address(number));
+        let (record, kernel) = (&self.records[number], self.kernel(number));
+        self.directory.point(number, record, kernel, self.segments.address(number));
     }
 
     pub(crate) fn record(&self, number: usize) -> &Record {
@@ -297,12 +334,12 @@ impl Growing {
 /// How many bits of its key's string a fingerprint and the path of its segment at `depth` know:
 /// each split since the key arrived moved the mark up by one.
 pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
-    (depth + shape.bits).saturating_sub(fingerprint.trailing_zeros()) as usize
+    (depth + shape.widths.at(depth)).saturating_sub(fingerprint.trailing_zeros()) as usize
 }
 
 /// Bits that can be known at this depth or above, and one.
 fn most_known(shape: &Shape, depth: u32) -> usize {
-    (depth + shape.bits + 1) as usize
+    (depth + shape.widths.at(depth) + 1) as usize
 }
 
 /// A number that is known to be small.

@@ -2,7 +2,9 @@
 
 use super::directory::Entry;
 use super::grid::Mix;
+use super::kernel::Kernel;
 use super::segment::bucket_bits;
+use super::strings::Strings;
 use super::table::{Growing, narrow};
 use crate::spill::SpillKey;
 
@@ -10,6 +12,8 @@ use crate::spill::SpillKey;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) entry: Entry,
+    /// Its segment's.
+    pub(super) kernel: &'static Kernel,
     pub(super) places: [u64; 2],
     pub(super) buckets: [u64; 2],
     /// With all the bits of a key that arrives, or all that are known of another table's.
@@ -17,6 +21,31 @@ pub(super) struct Target {
 }
 
 impl Target {
+    #[inline(always)]
+    pub(super) fn new(
+        entry: Entry,
+        kernel: &'static Kernel,
+        places: [u64; 2],
+        mix: Mix,
+        fingerprint: u64,
+    ) -> Self {
+        let grid = entry.form().grid;
+        let buckets = if grid.is_grouped() {
+            places.map(|place| grid.bucket_in_group(place, mix))
+        } else {
+            places.map(|place| grid.bucket(place, mix))
+        };
+        Self { entry, kernel, places, buckets, fingerprint }
+    }
+
+    /// How many bits a fingerprint and the path of its segment know of a key's string: each split
+    /// since the key arrived moved the mark up.
+    #[inline(always)]
+    pub(super) fn known_bits(&self, fingerprint: u64) -> usize {
+        let most = self.entry.depth() + self.kernel.bits;
+        most.saturating_sub(fingerprint.trailing_zeros()) as usize
+    }
+
     #[inline(always)]
     pub(super) fn number(&self) -> usize {
         self.entry.number()
@@ -36,6 +65,24 @@ impl Target {
 impl Growing {
     #[inline(always)]
     pub(super) fn target(&self, hash: u64) -> Target {
+        match self.plain {
+            Some(kernel) => self.plain_target(kernel, hash),
+            None => self.target_in_any(hash),
+        }
+    }
+
+    /// In a table that is [plain](Self::plain).
+    #[inline(always)]
+    pub(super) fn plain_target(&self, kernel: &'static Kernel, hash: u64) -> Target {
+        let key = self.strings.key::<true>(hash);
+        let entry = self.directory.find(key.root, key.path);
+        let fingerprint = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
+        Target::new(entry, kernel, key.places, key.mix, fingerprint)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn target_in_any(&self, hash: u64) -> Target {
         if self.strings.is_one_tree() {
             self.target_as::<true>(hash)
         } else {
@@ -43,23 +90,12 @@ impl Growing {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
+    fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
         let key = self.strings.key::<ONE>(hash);
         let entry = self.directory.find(key.root, key.path);
-        let fingerprint = self.strings.fingerprint::<ONE>(key.string, entry.depth());
-        self.aim(entry, key.places, key.mix, fingerprint)
-    }
-
-    #[inline(always)]
-    pub(super) fn aim(&self, entry: Entry, places: [u64; 2], mix: Mix, fingerprint: u64) -> Target {
-        let grid = entry.form().grid;
-        let buckets = if grid.is_grouped() {
-            places.map(|place| grid.bucket_in_group(place, mix))
-        } else {
-            places.map(|place| grid.bucket(place, mix))
-        };
-        Target { entry, places, buckets, fingerprint }
+        let kernel = entry.kernel();
+        let fingerprint = Strings::fingerprint::<ONE>(key.string, entry.depth(), kernel.bits);
+        Target::new(entry, kernel, key.places, key.mix, fingerprint)
     }
 
     #[inline(always)]

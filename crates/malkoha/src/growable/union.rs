@@ -15,7 +15,7 @@ use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
 use super::shape::Shape;
-use super::table::{Growing, Record};
+use super::table::{Growing, Record, narrow};
 use super::target::Target;
 use crate::error::UnionError;
 use crate::layout::Copies;
@@ -66,14 +66,18 @@ impl Growing {
         if ours.mix_bits != theirs.mix_bits {
             return Err(UnionError::Places);
         }
-        if ours.mix_bits == 0 && ours.bits != theirs.bits {
-            return Err(UnionError::Fingerprints { ours: ours.bits, theirs: theirs.bits });
+        let bits = [ours, theirs].map(|shape| shape.widths.bits);
+        if ours.mix_bits == 0 && bits[0] != bits[1] {
+            return Err(UnionError::Fingerprints { ours: bits[0], theirs: bits[1] });
         }
         if ours.mix_bits == 0 && !theirs.roots.is_multiple_of(ours.roots) {
             return Err(UnionError::Roots { ours: ours.roots, theirs: theirs.roots });
         }
+        // The longer fingerprints where keys are, or else those of the table with more keys.
+        let depth = self.directory.depth().max(other.directory.depth());
+        let rank = |table: &Self| (table.shape.widths.at(depth), table.occupied);
         Ok(Shape {
-            bits: ours.bits.max(theirs.bits),
+            widths: if rank(other) > rank(self) { theirs.widths } else { ours.widths },
             // As many trees as this one has, which are the fewer.
             roots: ours.roots.min(theirs.roots),
             value_bits: ours.value_bits.max(theirs.value_bits),
@@ -157,9 +161,7 @@ impl Growing {
     fn shortest(&self, partial: &Partial) -> u32 {
         let target = self.aim_at(partial);
         let found = self.find(&target);
-        let known = |fingerprint: u64| {
-            (target.entry.depth() + self.shape.bits).saturating_sub(fingerprint.trailing_zeros())
-        };
+        let known = |fingerprint| narrow(target.known_bits(fingerprint) as u64);
         found.fingerprints().map(known).fold(partial.known, u32::min)
     }
 
@@ -209,11 +211,11 @@ impl Growing {
         let Record { home, form, .. } = self.records[number];
         if found.has_slot() {
             let bytes = self.segments.bytes_mut(number);
-            with_codec!(&self.kernel, codec => {
+            with_codec!(target.kernel, codec => {
                 Segment::new(codec, form, home).set_fingerprint(bytes, found.at, fingerprint);
             });
-            self.count_out(home.depth, found.fingerprint);
-            self.count_in(home.depth, fingerprint);
+            self.count_out(target.known_bits(found.fingerprint));
+            self.count_in(target.known_bits(fingerprint));
         }
         let [from, to] = [found.fingerprint, fingerprint].map(|f| target.spill_key(f, 0));
         self.spill.rename(from, to);
@@ -228,8 +230,9 @@ pub(super) fn share(added: u64, part: u64, all: u64) -> u64 {
 
 /// Whether `ours` is the one of two tables that takes the other's keys.
 fn takes(ours: &Growing, theirs: &Growing, shape: &Shape) -> bool {
-    let can =
-        |table: &Growing| table.shape.bits == shape.bits && table.shape.trees() == shape.trees();
+    let can = |table: &Growing| {
+        table.shape.widths == shape.widths && table.shape.trees() == shape.trees()
+    };
     can(ours) && (!can(theirs) || ours.occupied >= theirs.occupied)
 }
 

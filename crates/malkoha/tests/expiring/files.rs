@@ -54,8 +54,9 @@ fn the_kept_file_is_read_and_written_again() {
 #[test]
 fn the_kept_files_of_all_kinds_are_read_and_written_again() {
     let growing = {
-        let builder = GrowableExpiringCuckooFilter::builder().capacity(10).fpr(0.01).seed(42);
-        let mut filter = builder.expire_after(3_600).build().unwrap();
+        // As long as fingerprints were at 1 % when all had one length.
+        let builder = GrowableExpiringCuckooFilter::builder().capacity(10).fpr(0.002).seed(42);
+        let mut filter = builder.growth(70_000.0).expire_after(3_600).build().unwrap();
         for hour in 0..3 {
             filter.advance(1_000_000 + hour * 2_000);
             let first = hour * 400;
@@ -66,7 +67,7 @@ fn the_kept_files_of_all_kinds_are_read_and_written_again() {
     let shared: ConcurrentExpiringCuckooFilter =
         Builder::new().capacity(40_000).fpr(0.5).seed(42).expire_after(60).build().unwrap();
     let growing_shared: GrowableConcurrentExpiringCuckooFilter =
-        Builder::new().fpr(0.01).seed(42).expire_after(60).build().unwrap();
+        Builder::new().fpr(0.002).growth(4e5).seed(42).expire_after(60).build().unwrap();
     shared.advance(1_000);
     growing_shared.advance(1_000);
     let keys: Vec<u64> = (0..400).collect();

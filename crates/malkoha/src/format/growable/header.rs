@@ -3,7 +3,7 @@
 use crate::format::header::{MAX_SPILLED, check, field, hasher, offset, preamble, sealed};
 use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
 use crate::geometry::MAX_CAPACITY;
-use crate::growable::{self, MAX_BITS, Shape};
+use crate::growable::{self, MAX_BITS, MAX_DEPTH, Shape, Widths};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
 
@@ -17,6 +17,10 @@ const ROOTS: usize = offset::PLACES;
 const MIN_BITS: u32 = 2;
 /// Bits of a string that choose the alternate place; 0 in files of before.
 const MIX_BITS: usize = 17;
+/// How the bits of fingerprints depend on the depth of their segments; 0 if they do not.
+const NARROW_FROM: usize = 18;
+const TURN: usize = 19;
+const RISE: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GrowableHeader {
@@ -37,7 +41,11 @@ impl GrowableHeader {
         sealed(self.kind, self.hasher, |put| {
             put(offset::LAYOUT, &[LAYOUT]);
             put(offset::BUCKET_SIZE, &[BUCKET_SIZE]);
-            put(offset::FINGERPRINT_BITS, &byte(self.shape.bits));
+            let Widths { bits, narrow_from, turn, rise } = self.shape.widths;
+            put(offset::FINGERPRINT_BITS, &byte(bits));
+            put(NARROW_FROM, &byte(narrow_from));
+            put(TURN, &byte(turn));
+            put(RISE, &byte(rise));
             put(offset::VALUE_BITS, &byte(self.shape.value_bits));
             put(MIX_BITS, &byte(self.shape.mix_bits));
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
@@ -61,7 +69,7 @@ impl GrowableHeader {
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
         is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
-        for at in (18..24).chain(offset::RESERVED..offset::CHECKSUM) {
+        for at in (21..24).chain(offset::RESERVED..offset::CHECKSUM) {
             is(at, "reserved", 0)?;
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
@@ -76,9 +84,16 @@ impl GrowableHeader {
         let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
         let known = [0, growable::MIX_BITS].contains(&mix_bits) && mix_bits <= bits;
         check(known, "mix bits", MIX_BITS, mix_bits)?;
+        let widths =
+            Widths { bits, narrow_from: byte(NARROW_FROM), turn: byte(TURN), rise: byte(RISE) };
+        let depths = [widths.narrow_from, widths.turn].map(|depth| depth <= MAX_DEPTH);
+        let known = depths == [true; 2]
+            && widths.rise <= MAX_BITS
+            && (mix_bits > 0 || widths == Widths::all(bits));
+        check(known, "fingerprint bits by depth", NARROW_FROM, widths.narrow_from)?;
         let header = Self {
             kind,
-            shape: Shape { bits, roots, value_bits, mix_bits, ages: false },
+            shape: Shape { widths, roots, value_bits, mix_bits, ages: false },
             hasher: hasher(bytes)?,
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),

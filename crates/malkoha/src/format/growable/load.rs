@@ -10,8 +10,8 @@ use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::header::{check, impossible};
 use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right, spilled};
 use crate::growable::{
-    Form, Grid, GrowParts, Growing, Home, Known, MAX_DEPTH, NOTHING_KNOWN, PLACES, Pool, Record,
-    Shape, count_slots,
+    Form, Grid, GrowParts, Growing, Home, Known, MAX_BITS, MAX_DEPTH, NOTHING_KNOWN, PLACES, Pool,
+    Record, Shape, count_slots,
 };
 use crate::key::KeyHasher;
 use crate::spill::{MAX_LEN, Spill, SpillKey};
@@ -223,11 +223,13 @@ impl GrowableLoader {
 
     /// Bytes of the next part; 0 at the end.
     pub(super) fn wanted(&self) -> usize {
-        let bits = self.header.map_or(0, |header| header.shape.bits);
         match self.stage {
             Stage::Header => HEADER_BYTES,
             Stage::Record => RECORD_BYTES,
-            Stage::Segment(record, _) => record.form.segment_bytes(bits) + CHECKSUM_BYTES,
+            Stage::Segment(record, _) => {
+                let bits = self.shape().widths.at(record.home.depth);
+                record.form.segment_bytes(bits) + CHECKSUM_BYTES
+            }
             // At most a piece.
             Stage::Spill => self.entries_wanted() * spilled::ENTRY_BYTES,
             Stage::SpillChecksum => CHECKSUM_BYTES,
@@ -284,7 +286,7 @@ impl GrowableLoader {
         let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
         check(root < shape.trees(), "root", at(0), root)?;
         // What a slot has room for follows the path in a string of 64 bits.
-        let most = if shape.mix_bits == 0 { shape.bits - 1 } else { MAX_DEPTH };
+        let most = if shape.mix_bits == 0 { shape.widths.bits - 1 } else { MAX_DEPTH };
         check((shape.root_depth()..=most).contains(&depth), "depth", at(4), depth)?;
         check(value_bits <= shape.value_bits, "value bits of a segment", at(5), value_bits)?;
         // Only the one segment of a small filter is narrowed.
@@ -339,7 +341,7 @@ impl GrowableLoader {
         let entry = spilled::parse(bytes).filter(|(key, _)| {
             (key.segment as usize) < self.spans.len()
                 && u64::from(key.place) < PLACES
-                && (1..2_u64 << shape.bits).contains(&key.fingerprint.into())
+                && (1..2_u64 << MAX_BITS).contains(&key.fingerprint.into())
                 && u64::BITS - key.value.leading_zeros() <= shape.value_bits
                 && self.last.is_none_or(|last| last < *key)
         });

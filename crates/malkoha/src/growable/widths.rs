@@ -1,0 +1,139 @@
+//! How many bits a fingerprint has by the depth of its segment.
+//!
+//! A slot knows the bits of its segment's path and those of its fingerprint, so as many as a key
+//! needs for the promised rate are there with shorter fingerprints the deeper a segment is. But all
+//! depths together are to keep to the rate, and each brings as many matches as any other of its
+//! width. So widths fall by a bit a split at first, which takes nothing from any key: the split
+//! takes that bit anyway. Then they are the same for a while, and later rise again slowly, which
+//! leaves the rest of the rate to the depths that few filters reach.
+
+use super::shape::{MAX_BITS, MAX_DEPTH, MIX_BITS};
+
+/// The splits in which a set's fingerprints get shorter by a bit each.
+const NARROWED: u32 = 2;
+/// Splits after which a set's fingerprints begin to get longer: as many of these as keep to the
+/// rate; if the fewest do not, all fingerprints have a bit more.
+const TURNS: (u32, u32) = (4, 12);
+/// The most bits that fingerprints get longer by then: enough for 31 splits.
+const MOST_RISE: u32 = 6;
+/// Bits of a path that a set's fingerprint has when it arrives, at least, and when the filter is
+/// large. One without any goes into both halves of a split: with 5, that is one slot in eleven
+/// after 12 splits.
+const PATH_BITS: (u32, u32) = (5, 6);
+/// As many splits are worth the two bits more that fingerprints have at first.
+pub(super) const WORTHWHILE: u32 = 6;
+
+/// Bits of the fingerprint of a key that arrives, by the depth of its segment, the mark of its end
+/// not counted. All are equal, unless the other numbers say more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Widths {
+    /// The fewest.
+    pub(crate) bits: u32,
+    /// Above this depth, one more for each level.
+    pub(crate) narrow_from: u32,
+    /// One more from the first level below this depth on, another one from the second, the third,
+    /// the fifth, the ninth and so on, ...
+    pub(crate) turn: u32,
+    /// ... until there are so many more.
+    pub(crate) rise: u32,
+}
+
+impl Widths {
+    /// The same at all depths.
+    pub(crate) const fn all(bits: u32) -> Self {
+        Self { bits, narrow_from: 0, turn: 0, rise: 0 }
+    }
+
+    /// The most frugal ones that keep to a rate in a set that splits its first segments, at this
+    /// depth, very often.
+    pub(super) fn of_set(root_depth: u32, keeps: impl Fn(Self) -> bool) -> Option<Self> {
+        let widths = |bits, splits: u32, rise| Self {
+            bits,
+            narrow_from: root_depth + NARROWED,
+            turn: (root_depth + splits).min(MAX_DEPTH),
+            rise,
+        };
+        let (least, enough) = PATH_BITS;
+        let bits =
+            (MIX_BITS + least..=MAX_BITS).find(|&bits| keeps(widths(bits, TURNS.0, MOST_RISE)))?;
+        let turns = (TURNS.0..=TURNS.1).rev();
+        let all = turns.flat_map(|turn| {
+            ((MIX_BITS + enough).saturating_sub(bits)..=MOST_RISE).map(move |rise| (turn, rise))
+        });
+        all.map(|(turn, rise)| widths(bits, turn, rise)).find(|&widths| keeps(widths))
+    }
+
+    /// Those of a map whose first segments are at this depth, where each key knows `known` bits of
+    /// its string behind their paths at least, so that it can be split.
+    pub(super) fn of_map(
+        root_depth: u32,
+        known: u32,
+        least: u32,
+        keeps: impl Fn(Self) -> bool,
+    ) -> Option<Self> {
+        let widths = |bits: u32| {
+            let narrow_from = root_depth + known.saturating_sub(bits);
+            Self { narrow_from, ..Self::all(bits) }
+        };
+        (least..=MAX_BITS).map(widths).find(|&widths| keeps(widths))
+    }
+
+    /// The bits at a depth. From one depth to the next they never fall by more than one, so that a
+    /// split leaves each fingerprint all its bits.
+    #[inline]
+    pub(crate) fn at(&self, depth: u32) -> u32 {
+        let risen = match depth.saturating_sub(self.turn) {
+            0 => 0,
+            below => 1 + u32::BITS - (below - 1).leading_zeros(),
+        };
+        let narrowed = self.narrow_from.saturating_sub(depth);
+        (self.bits + narrowed + risen.min(self.rise)).min(MAX_BITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::growable::shape::Shape;
+
+    fn widths(capacity: u64, fpr: f64, value_bits: u32) -> [u32; 32] {
+        let (shape, _) = Shape::new(capacity, fpr, None, value_bits).unwrap();
+        std::array::from_fn(|depth| shape.widths.at(u32::try_from(depth).unwrap()))
+    }
+
+    /// Worked out by hand: 30,208 keys fill a segment, so that 14.75 slots match with probability
+    /// 2^-bits. In units of 2^-15, keys of the first three depths weigh 1, those of five more 2.5,
+    /// and those behind the turn 0.88; 0.2 % allows 4.45.
+    #[test]
+    fn two_per_mille_for_good() {
+        let mut expected = [20; 32];
+        expected[..8].copy_from_slice(&[17, 16, 15, 15, 15, 15, 15, 15]);
+        expected[8..16].copy_from_slice(&[16, 17, 18, 18, 19, 19, 19, 19]);
+        assert_eq!(widths(10_000, 0.002, 0), expected);
+    }
+
+    #[test]
+    fn no_split_takes_more_than_a_bit() {
+        for capacity in [1, 30_000, 1_000_000, 1 << 30] {
+            for (fpr, value_bits) in
+                [0.5, 0.03, 1e-3, 1e-5].into_iter().flat_map(|f| [(f, 0), (f, 8)])
+            {
+                let widths = widths(capacity, fpr, value_bits);
+                assert!(widths.windows(2).all(|two| two[1] + 1 >= two[0]), "{widths:?}");
+                assert!(widths.iter().all(|bits| (MIX_BITS + 2..=MAX_BITS).contains(bits)));
+            }
+        }
+    }
+
+    /// A map is split sixteen times, so it must know so many bits of each key's path.
+    #[test]
+    fn maps_know_enough_to_be_split() {
+        for fpr in [0.1, 0.01, 1e-4] {
+            let widths = widths(10, fpr, 8);
+            for (depth, bits) in (0..=MAX_DEPTH).zip(widths).take(16) {
+                assert!(depth + bits >= MIX_BITS + 16, "{widths:?}");
+            }
+            assert!(widths[16] < widths[0], "{widths:?}");
+        }
+    }
+}
