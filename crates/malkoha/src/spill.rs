@@ -3,8 +3,9 @@
 //! A copy is spilled only while equal copies are in the table, and removals take from the list
 //! first. So a lookup never reads it, and a filter without heavy duplicates has none.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::addressing::Probe;
 
@@ -37,49 +38,107 @@ impl SpillKey {
     }
 }
 
-/// Ordered, so that equal filters are equal bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A [`SpillKey`] among those of its segment, in the same order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Within {
+    /// Place and fingerprint in one number: comparing it is most of what a lookup does.
+    place: u64,
+    value: u64,
+}
+
+impl Within {
+    #[inline]
+    fn of(key: SpillKey) -> Self {
+        let place = u64::from(key.place) << 32 | u64::from(key.fingerprint);
+        Self { place, value: key.value }
+    }
+
+    fn key(self, segment: u32) -> SpillKey {
+        // The halves of the number.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let (place, fingerprint) = ((self.place >> 32) as u32, self.place as u32);
+        SpillKey { segment, place, fingerprint, value: self.value }
+    }
+}
+
+/// The spilled copies of a segment. Ordered, so that equal filters are equal bytes, and because no
+/// choice of keys makes a lookup in a tree long.
+type Counts = BTreeMap<Within, u64>;
+
+/// A list for each segment: short ones, which lie in caches, and which a segment that is split or
+/// moved takes along.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spill {
-    counts: BTreeMap<SpillKey, u64>,
+    /// Up to the last segment that had any.
+    segments: Vec<Counts>,
+    /// Entries of all.
+    entries: usize,
+    /// Copies of all.
+    copies: u64,
 }
 
 impl Spill {
     pub(crate) fn add(&mut self, key: SpillKey, copies: u64) {
-        let count = self.counts.entry(key).or_default();
-        *count = count.saturating_add(copies);
+        let segment = key.segment as usize;
+        if segment >= self.segments.len() {
+            self.segments.resize_with(segment + 1, Counts::new);
+        }
+        match self.segments[segment].entry(Within::of(key)) {
+            Entry::Vacant(place) => {
+                place.insert(copies);
+                self.entries += 1;
+            }
+            Entry::Occupied(mut place) => *place.get_mut() = place.get().saturating_add(copies),
+        }
+        self.copies = self.copies.saturating_add(copies);
+    }
+
+    /// The list of a segment, if there may be any.
+    #[inline]
+    fn of(&self, segment: u32) -> Option<&Counts> {
+        self.segments.get(segment as usize)
     }
 
     #[inline]
     pub(crate) fn count(&self, key: &SpillKey) -> u64 {
-        if self.counts.is_empty() { 0 } else { self.counts.get(key).copied().unwrap_or(0) }
+        let count = self.of(key.segment).and_then(|counts| counts.get(&Within::of(*key)));
+        count.copied().unwrap_or(0)
     }
 
     /// Takes one copy, if there is one.
     #[inline]
     pub(crate) fn take(&mut self, key: &SpillKey) -> bool {
-        if self.counts.is_empty() {
+        let Some(counts) = self.segments.get_mut(key.segment as usize) else { return false };
+        if counts.is_empty() {
             return false;
         }
-        let Some(count) = self.counts.get_mut(key) else { return false };
-        *count -= 1;
-        if *count == 0 {
-            self.counts.remove(key);
+        let Entry::Occupied(mut place) = counts.entry(Within::of(*key)) else { return false };
+        if *place.get() > 1 {
+            *place.get_mut() -= 1;
+        } else {
+            place.remove();
+            self.entries -= 1;
         }
+        self.copies = self.copies.saturating_sub(1);
         true
     }
 
     /// Takes out all copies.
     pub(crate) fn remove(&mut self, key: &SpillKey) {
-        if !self.counts.is_empty() {
-            self.counts.remove(key);
+        let counts = self.segments.get_mut(key.segment as usize);
+        if let Some(copies) = counts.and_then(|counts| counts.remove(&Within::of(*key))) {
+            self.entries -= 1;
+            self.copies = self.copies.saturating_sub(copies);
         }
     }
 
     /// The values of all copies that differ from `key` in nothing else, and how many have each. A
     /// file may claim any number of copies, so nothing is done for each of them.
     pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
-        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
-        self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
+        let within = Within::of(key);
+        let (first, last) = (Within { value: 0, ..within }, Within { value: u64::MAX, ..within });
+        let values = self.of(key.segment).map(|counts| counts.range(first..=last));
+        values.into_iter().flatten().map(|(within, &count)| (within.value, count))
     }
 
     /// How many copies differ from `key` in nothing but the value.
@@ -89,100 +148,109 @@ impl Spill {
 
     /// Takes one copy that differs from `key` in nothing but the value; returns its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
-        if self.counts.is_empty() {
-            return None;
-        }
         let (value, _) = self.values(key).next()?;
         Some(value).filter(|&value| self.take(&SpillKey { value, ..key }))
     }
 
     /// The entries of a segment.
     pub(crate) fn segment(&self, segment: u32) -> impl Iterator<Item = (SpillKey, u64)> {
-        let first = SpillKey { segment, place: 0, fingerprint: 0, value: 0 };
-        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX, value: u64::MAX };
-        self.counts.range(first..=last).map(|(&key, &copies)| (key, copies))
+        let entries = self.of(segment).into_iter().flatten();
+        entries.map(move |(within, &copies)| (within.key(segment), copies))
     }
 
-    /// The entries from one key up to another.
+    /// The entries from one key up to another of the same segment.
     pub(crate) fn between(
         &self,
         first: SpillKey,
         end: SpillKey,
     ) -> impl Iterator<Item = (SpillKey, u64)> {
-        self.counts.range(first..end).map(|(&key, &copies)| (key, copies))
+        debug_assert_eq!(first.segment, end.segment);
+        let range = Within::of(first)..Within::of(end);
+        let entries = self.of(first.segment).map(|counts| counts.range(range));
+        let key = move |(within, &copies): (&Within, &u64)| (within.key(first.segment), copies);
+        entries.into_iter().flatten().map(key)
     }
 
     /// Takes out all copies under these keys.
     pub(crate) fn remove_all(&mut self, entries: &[(SpillKey, u64)]) {
-        for (key, _) in entries {
-            self.counts.remove(key);
-        }
+        entries.iter().for_each(|(key, _)| self.remove(key));
     }
 
     /// Takes out all entries of a segment.
     pub(crate) fn drain(&mut self, segment: u32) -> Vec<(SpillKey, u64)> {
-        if self.counts.is_empty() {
-            return Vec::new();
-        }
-        let entries: Vec<_> = self.segment(segment).collect();
-        self.remove_all(&entries);
-        entries
+        let Some(counts) = self.segments.get_mut(segment as usize) else { return Vec::new() };
+        let counts = mem::take(counts);
+        self.entries -= counts.len();
+        let copies = counts.values().fold(0_u64, |sum, &copies| sum.saturating_add(copies));
+        self.copies = self.copies.saturating_sub(copies);
+        counts.into_iter().map(|(within, copies)| (within.key(segment), copies)).collect()
     }
 
-    /// The same copies, in segments whose numbers are higher by `first`.
-    pub(crate) fn shifted(self, first: u64) -> Self {
+    /// The entries, in segments whose numbers are higher by `first`.
+    pub(crate) fn shifted(&self, first: u64) -> Vec<(SpillKey, u64)> {
         let first = u32::try_from(first).expect("a segment's number");
         let shifted = |(key, copies): (SpillKey, u64)| {
             (SpillKey { segment: key.segment + first, ..key }, copies)
         };
-        Self { counts: self.counts.into_iter().map(shifted).collect() }
+        self.iter().map(shifted).collect()
     }
 
     /// Adds copies.
-    pub(crate) fn extend(&mut self, copies: impl Iterator<Item = (SpillKey, u64)>) {
-        copies.for_each(|(key, copies)| self.add(key, copies));
+    pub(crate) fn extend(&mut self, copies: impl IntoIterator<Item = (SpillKey, u64)>) {
+        copies.into_iter().for_each(|(key, copies)| self.add(key, copies));
     }
 
     /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing
     /// else.
     pub(crate) fn rename(&mut self, from: SpillKey, to: SpillKey) {
-        if self.counts.is_empty() {
-            return;
-        }
         let values: Vec<_> = self.values(from).collect();
         for (value, copies) in values {
-            self.counts.remove(&SpillKey { value, ..from });
+            self.remove(&SpillKey { value, ..from });
             self.add(SpillKey { value, ..to }, copies);
         }
     }
 
     /// What is spilled, and how many copies of it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
-        self.counts.iter().map(|(&key, &copies)| (key, copies))
+        (0..).zip(&self.segments).flat_map(|(segment, counts)| {
+            counts.iter().map(move |(within, &copies)| (within.key(segment), copies))
+        })
     }
 
     /// How many different copies are spilled.
     pub(crate) fn entries(&self) -> u64 {
-        self.counts.len() as u64
+        self.entries as u64
     }
 
     /// All spilled copies.
     pub(crate) fn copies(&self) -> u64 {
-        self.counts.values().fold(0, |sum, &count| sum.saturating_add(count))
+        self.copies
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.entries == 0
     }
 
     pub(crate) fn clear(&mut self) {
-        self.counts.clear();
+        *self = Self::default();
     }
 
     /// Bytes of the list, nearly.
     pub(crate) fn size_in_bytes(&self) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
         // An entry, and what a tree's nodes of 6 to 11 entries have empty.
-        self.counts.len() as u64 * (size_of::<(SpillKey, u64)>() as u64) * 4 / 3
+        let entries = self.entries * size_of::<(Within, u64)>() * 4 / 3;
+        (entries + self.segments.len() * size_of::<Counts>()) as u64
     }
 }
+
+impl PartialEq for Spill {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Spill {}

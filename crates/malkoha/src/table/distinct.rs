@@ -44,7 +44,7 @@ impl Fixed {
         for part in side_by_side(parts, fill) {
             inserted += part.inserted;
             refused.extend(part.refused);
-            self.spill.extend(part.spill.iter());
+            self.spill.extend(part.spill);
         }
         self.parts.len += inserted;
         refused.sort_unstable();
@@ -87,7 +87,7 @@ struct Run<'a> {
 struct Filled {
     inserted: u64,
     refused: Vec<usize>,
-    spill: Spill,
+    spill: Vec<(SpillKey, u64)>,
 }
 
 impl Run<'_> {

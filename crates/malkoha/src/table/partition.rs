@@ -7,7 +7,7 @@ use core::ops::Range;
 use crate::addressing::scale;
 use crate::geometry::Geometry;
 use crate::layout::{Offer, Search, TableLayout, copies};
-use crate::spill::Spill;
+use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
 use crate::threads::side_by_side;
@@ -178,7 +178,7 @@ pub(super) fn insert<L: TableLayout + Sync>(
     let mut all = Vec::new();
     for (refused, spilled) in side_by_side(parts.collect(), fill) {
         all.extend(refused);
-        spill.extend(spilled.iter());
+        spill.extend(spilled);
     }
     rounds.shares.iter_mut().for_each(Share::clear);
     all
@@ -192,7 +192,7 @@ fn fill<L: TableLayout>(
     rounds: &Rounds,
     partitions: Range<usize>,
     max_kicks: u32,
-) -> (Vec<u64>, Spill) {
+) -> (Vec<u64>, Vec<(SpillKey, u64)>) {
     let (mut refused, mut search, mut spill) = (Vec::new(), Search::default(), Spill::default());
     let mut left = Vec::new();
     let first_segment = (partitions.start << rounds.cut.shift) as u64;
