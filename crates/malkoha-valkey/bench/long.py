@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 
+import redis
+
 from common import KINDS, Server, Turns
 
 MILLION = int(os.environ.get("MALKOHA_MILLION", "1000000"))
@@ -70,9 +72,12 @@ def main():
             def sent(*words):
                 connection = client.connection_pool.get_connection()
                 connection.send_packed_command(connection.pack_command(*words))
-                reply = connection.read_response()
-                client.connection_pool.release(connection)
-                return reply
+                try:
+                    return connection.read_response()
+                except redis.ResponseError as error:
+                    return error
+                finally:
+                    client.connection_pool.release(connection)
 
             def measured(what, *words, work=None):
                 """What a command replies, or work that sends some of it."""
@@ -109,6 +114,8 @@ def main():
             items = lambda number: [f"{one:08d}" for one in range(number * MILLION, (number + 1) * MILLION)]
             # What any command of so many arguments costs the server.
             measured("EXISTS of a million names", "EXISTS", *items(0))
+            # And of a module, which does nothing with them.
+            measured("CF.INSERT that is refused at its first word", "CF.INSERT", "f", *items(0))
             measured("CF.RESERVE of ten million", "CF.RESERVE", "reserved", 10 * MILLION)
             measured("DEL of ten million reserved", "DEL", "reserved")
             client.execute_command("CF.RESERVE", "f", 10_000, "GROWTH", 1024, "SEED", 0)
@@ -118,6 +125,9 @@ def main():
             measured("CF.INSERTNX of a million that are in", "CF.INSERTNX", "f", "ITEMS", *items(4))
             file = measured("CF.DUMP of ten million", "CF.DUMP", "f")
             measured("CF.LOAD of ten million", "CF.LOAD", "loaded", file)
+            # What as many bytes cost the server.
+            measured("SET of as many bytes", "SET", "text", file)
+            measured("GET of them", "GET", "text")
             client.execute_command("CF.RESERVE", "g", 10_000, "GROWTH", 1024, "SEED", 0)
             measured("CF.MADD of a million more", "CF.MADD", "g", *items(MILLIONS))
             measured("CF.MERGE of ten million and one", "CF.MERGE", "g", "f")

@@ -67,6 +67,12 @@ impl Many {
         let begun = Instant::now();
         self.before_piece(context, args)?;
         let start = self.first + self.outcomes.len();
+        if self.outcomes.is_empty() {
+            // All at once: to copy megabytes when they grow takes long too.
+            let items = args.len() - self.first;
+            self.outcomes.reserve(items);
+            self.kept.reserve(if context.can_wait() { items } else { 0 });
+        }
         while self.first + self.outcomes.len() < args.len() {
             let from = self.first + self.outcomes.len();
             let items: Vec<&[u8]> = args.iter(from).take(BATCH).collect();
