@@ -148,6 +148,9 @@ impl Spill {
 
     /// Takes one copy that differs from `key` in nothing but the value; returns its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         let (value, _) = self.values(key).next()?;
         Some(value).filter(|&value| self.take(&SpillKey { value, ..key }))
     }
