@@ -2,6 +2,7 @@
 
 import base64
 import unittest
+from concurrent import futures
 
 import redis
 import valkey
@@ -406,6 +407,26 @@ class Commands(unittest.TestCase):
                 client.config_set("maxmemory-policy", "allkeys-lru")
                 client.config_set("maxmemory", client.info("memory")["used_memory"] + room)
                 self.refused("maxmemory", lambda: run(*attempts[0]))
+
+    def test_reservations_beside_the_server_count_together(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                before = client.info("memory")["used_memory"]
+                client.config_set("maxmemory", before + 320_000_000)
+
+                def reserve(number):
+                    try:
+                        # 140 MB each, and a thread that makes one after the other.
+                        return server.client().execute_command("CF.RESERVE", number, 80_000_000)
+                    except redis.ResponseError as error:
+                        self.assertIn("maxmemory", str(error))
+                        return None
+
+                with futures.ThreadPoolExecutor(8) as clients:
+                    made = [answer for answer in clients.map(reserve, range(8)) if answer]
+                self.assertIn(len(made), (1, 2))
+                self.assertLess(client.info("memory")["used_memory"], before + 320_000_000)
 
     def test_a_filter_for_which_there_is_no_memory_is_refused(self):
         for kind in KINDS:

@@ -5,7 +5,6 @@
 
 use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
-use core::mem;
 
 use crate::addressing::Probe;
 
@@ -69,8 +68,8 @@ type Counts = BTreeMap<Within, u64>;
 /// moved takes along.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spill {
-    /// Up to the last segment that had any.
-    segments: Vec<Counts>,
+    /// Of those that have any, which may be the last of very many.
+    segments: BTreeMap<u32, Counts>,
     /// Entries of all.
     entries: usize,
     /// Copies of all.
@@ -79,11 +78,7 @@ pub(crate) struct Spill {
 
 impl Spill {
     pub(crate) fn add(&mut self, key: SpillKey, copies: u64) {
-        let segment = key.segment as usize;
-        if segment >= self.segments.len() {
-            self.segments.resize_with(segment + 1, Counts::new);
-        }
-        match self.segments[segment].entry(Within::of(key)) {
+        match self.segments.entry(key.segment).or_default().entry(Within::of(key)) {
             Entry::Vacant(place) => {
                 place.insert(copies);
                 self.entries += 1;
@@ -96,7 +91,7 @@ impl Spill {
     /// The list of a segment, if there may be any.
     #[inline]
     fn of(&self, segment: u32) -> Option<&Counts> {
-        self.segments.get(segment as usize)
+        self.segments.get(&segment)
     }
 
     #[inline]
@@ -108,25 +103,25 @@ impl Spill {
     /// Takes one copy, if there is one.
     #[inline]
     pub(crate) fn take(&mut self, key: &SpillKey) -> bool {
-        let Some(counts) = self.segments.get_mut(key.segment as usize) else { return false };
-        if counts.is_empty() {
-            return false;
+        let Some(counts) = self.segments.get_mut(&key.segment) else { return false };
+        match counts.get_mut(&Within::of(*key)) {
+            Some(copies) if *copies > 1 => {
+                *copies -= 1;
+                self.copies = self.copies.saturating_sub(1);
+            }
+            Some(_) => self.remove(key),
+            None => return false,
         }
-        let Entry::Occupied(mut place) = counts.entry(Within::of(*key)) else { return false };
-        if *place.get() > 1 {
-            *place.get_mut() -= 1;
-        } else {
-            place.remove();
-            self.entries -= 1;
-        }
-        self.copies = self.copies.saturating_sub(1);
         true
     }
 
     /// Takes out all copies.
     pub(crate) fn remove(&mut self, key: &SpillKey) {
-        let counts = self.segments.get_mut(key.segment as usize);
-        if let Some(copies) = counts.and_then(|counts| counts.remove(&Within::of(*key))) {
+        let Some(counts) = self.segments.get_mut(&key.segment) else { return };
+        if let Some(copies) = counts.remove(&Within::of(*key)) {
+            if counts.is_empty() {
+                self.segments.remove(&key.segment);
+            }
             self.entries -= 1;
             self.copies = self.copies.saturating_sub(copies);
         }
@@ -181,8 +176,7 @@ impl Spill {
 
     /// Takes out all entries of a segment.
     pub(crate) fn drain(&mut self, segment: u32) -> Vec<(SpillKey, u64)> {
-        let Some(counts) = self.segments.get_mut(segment as usize) else { return Vec::new() };
-        let counts = mem::take(counts);
+        let counts = self.segments.remove(&segment).unwrap_or_default();
         self.entries -= counts.len();
         let copies = counts.values().fold(0_u64, |sum, &copies| sum.saturating_add(copies));
         self.copies = self.copies.saturating_sub(copies);
@@ -215,7 +209,7 @@ impl Spill {
 
     /// What is spilled, and how many copies of it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
-        (0..).zip(&self.segments).flat_map(|(segment, counts)| {
+        self.segments.iter().flat_map(|(&segment, counts)| {
             counts.iter().map(move |(within, &copies)| (within.key(segment), copies))
         })
     }
@@ -241,12 +235,10 @@ impl Spill {
 
     /// Bytes of the list, nearly.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        if self.is_empty() {
-            return 0;
-        }
-        // An entry, and what a tree's nodes of 6 to 11 entries have empty.
-        let entries = self.entries * size_of::<(Within, u64)>() * 4 / 3;
-        (entries + self.segments.len() * size_of::<Counts>()) as u64
+        // What a tree's nodes of 6 to 11 entries have empty comes on top.
+        let entries = self.entries * size_of::<(Within, u64)>();
+        let segments = self.segments.len() * size_of::<(u32, Counts)>();
+        ((entries + segments) * 4 / 3) as u64
     }
 }
 

@@ -3,7 +3,7 @@
 use super::many::{AT_ONCE, Many, Verb};
 use super::options::{self, Wanted, spelled_out, wanted};
 use super::{CommandError, expire, filter_mut, hash, limit};
-use crate::server::{Args, Context, Given, Key, defaults, max_filter_bytes};
+use crate::server::{Args, Context, Given, Key, Promised, defaults, max_filter_bytes};
 use crate::value::{Refused, StoredFilter, Value};
 
 /// The last word of a CF.RESERVE for a filter that came from RedisBloom.
@@ -23,10 +23,16 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         return Err(CommandError::BESIDE_EXPIRES);
     }
     let hasher = hash::hasher(context, args, wanted.hash)?;
-    let is_little = options::room_for(context, &wanted)? < LITTLE;
+    let bytes = options::room_for(context, &wanted)?;
     let Wanted { properties, expiry, .. } = wanted;
-    let work = move |_: Given<'_>| StoredFilter::create(properties, expiry, hasher);
-    context.beside(args, is_little, 1, work, move |context, args, filter| {
+    // Until the server counts it.
+    let promised = Promised::of(bytes);
+    let work = move |_: Given<'_>| {
+        let filter = StoredFilter::create(properties, expiry, hasher);
+        drop(promised);
+        filter
+    };
+    context.beside(args, bytes < LITTLE, 1, work, move |context, args, filter| {
         let mut key = context.open_mut(args, 1);
         is_free(&key, is_beside)?;
         put(context, args, &mut key, &wanted, filter?);

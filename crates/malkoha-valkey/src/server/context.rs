@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_longlong};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
@@ -12,6 +13,25 @@ use super::tasks::Task;
 
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;
+
+/// Bytes that work beside the server is still to take.
+static PROMISED: AtomicU64 = AtomicU64::new(0);
+
+/// So many bytes, which other commands find taken while this lives.
+pub(crate) struct Promised(u64);
+
+impl Promised {
+    pub(crate) fn of(bytes: u64) -> Self {
+        PROMISED.fetch_add(bytes, Ordering::Relaxed);
+        Self(bytes)
+    }
+}
+
+impl Drop for Promised {
+    fn drop(&mut self) {
+        PROMISED.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
 
 /// The client that a command replies to, and the server that runs it.
 pub(crate) struct Context {
@@ -163,7 +183,8 @@ impl Context {
     /// room after the command: what fits beside nothing else is refused then.
     pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {
         // The server looks before each command, whose little it then gives.
-        bytes < LITTLE || self.must_obey() || self.memory_left().is_none_or(|left| bytes <= left)
+        let all = bytes.saturating_add(PROMISED.load(Ordering::Relaxed));
+        bytes < LITTLE || self.must_obey() || self.memory_left().is_none_or(|left| all <= left)
     }
 
     /// Bytes that `maxmemory` leaves, if there is one.

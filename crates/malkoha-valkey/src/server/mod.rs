@@ -22,7 +22,7 @@ mod tasks;
 pub(crate) use args::{Args, Kept};
 pub(crate) use beside::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Promised};
 pub(crate) use dispatch::{Entry, dispatch, entry};
 pub(crate) use key::{Key, OtherType};
 #[cfg(not(test))]

@@ -24,7 +24,7 @@ const MOST_RISE: u32 = 6;
 /// after 12 splits.
 const PATH_BITS: (u32, u32) = (5, 6);
 /// As many splits are worth the two bits more that fingerprints have at first.
-pub(super) const WORTHWHILE: u32 = 6;
+pub(super) const WORTHWHILE: u32 = 7;
 
 /// Bits of the fingerprint of a key that arrives, by the depth of its segment, the mark of its end
 /// not counted. All are equal, unless the other numbers say more.
