@@ -152,8 +152,8 @@ int32_t malkoha_advance(malkoha_filter *filter, uint64_t now);
 // number.
 int32_t malkoha_age(const malkoha_filter *filter, const void *key, size_t length, uint64_t *age);
 
-// Inserts a key, or lets it be seen now if it is in; 1 if it was new, 0 if it was in. It lives from
-// now on in either case; malkoha_insert_unique() leaves a key that is in as old as it is.
+// Inserts a key, or lets it be seen now if it is in; 1 if it was new, 0 if it was in. It lives
+// from now on in either case; malkoha_insert_unique() leaves a key that is in as old as it is.
 //
 // `filter` is a filter of this library, and `key` points to `length` bytes.
 int32_t malkoha_refresh(malkoha_filter *filter, const void *key, size_t length);

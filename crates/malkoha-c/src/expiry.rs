@@ -115,8 +115,8 @@ pub unsafe extern "C" fn malkoha_age(
     })
 }
 
-/// Inserts a key, or lets it be seen now if it is in; 1 if it was new, 0 if it was in. It lives from
-/// now on in either case; malkoha_insert_unique() leaves a key that is in as old as it is.
+/// Inserts a key, or lets it be seen now if it is in; 1 if it was new, 0 if it was in. It lives
+/// from now on in either case; malkoha_insert_unique() leaves a key that is in as old as it is.
 ///
 /// # Safety
 ///

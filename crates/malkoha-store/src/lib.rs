@@ -33,8 +33,8 @@
 //! * It is not ordered: a prefix or a range of keys is found by reading the whole log.
 //! * It is not for more keys than fit in memory at 7 bytes each, nor for logs of more than 8 TiB.
 //! * It has no transactions beyond atomic batches.
-//! * It is for Linux. It compiles for macOS, FreeBSD and Windows too; `docs/guide/platforms.md` says
-//!   where it was run. A child made by `fork` must leave its parent's stores alone.
+//! * It is for Linux. It compiles for macOS, FreeBSD and Windows too; `docs/guide/platforms.md`
+//!   says where it was run. A child made by `fork` must leave its parent's stores alone.
 //!
 //! # Where things are
 //!

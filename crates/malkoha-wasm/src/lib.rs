@@ -68,8 +68,8 @@ pub extern "C" fn malkoha_has(bytes: usize) -> bool {
     })
 }
 
-/// Looks up each line of the first `bytes` bytes of the buffer. Returns how many there are; what each
-/// came to is a byte at [`malkoha_answers`].
+/// Looks up each line of the first `bytes` bytes of the buffer. Returns how many there are; what
+/// each came to is a byte at [`malkoha_answers`].
 #[unsafe(no_mangle)]
 pub extern "C" fn malkoha_has_lines(bytes: usize) -> usize {
     STATE.with_borrow_mut(|State { buffer, answers, filter }| {

@@ -5,6 +5,7 @@
 
 use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use crate::addressing::Probe;
 
@@ -15,14 +16,34 @@ pub(crate) const MAX_COPIES: u32 = 2;
 pub(crate) const MAX_LEN: u64 = 1 << 63;
 
 /// What equal copies have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpillKey {
     pub(crate) segment: u32,
     /// The smaller of the two places.
     pub(crate) place: u32,
     pub(crate) fingerprint: u32,
-    /// 0 in a set. Last, so that the values of a key lie together.
+    /// 0 in a set.
     pub(crate) value: u64,
+}
+
+impl Ord for SpillKey {
+    /// By the fields in their order, so that the values of a key lie together.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Numbers that hold several of them: comparing is most of what a lookup does.
+        let order = |key: &Self| {
+            let place = u64::from(key.segment) << 32 | u64::from(key.place);
+            (place, key.fingerprint, key.value)
+        };
+        order(self).cmp(&order(other))
+    }
+}
+
+impl PartialOrd for SpillKey {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl SpillKey {
@@ -37,103 +58,54 @@ impl SpillKey {
     }
 }
 
-/// A [`SpillKey`] among those of its segment, in the same order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Within {
-    /// Place and fingerprint in one number: comparing it is most of what a lookup does.
-    place: u64,
-    value: u64,
-}
-
-impl Within {
-    #[inline]
-    fn of(key: SpillKey) -> Self {
-        let place = u64::from(key.place) << 32 | u64::from(key.fingerprint);
-        Self { place, value: key.value }
-    }
-
-    fn key(self, segment: u32) -> SpillKey {
-        // The halves of the number.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let (place, fingerprint) = ((self.place >> 32) as u32, self.place as u32);
-        SpillKey { segment, place, fingerprint, value: self.value }
-    }
-}
-
-/// The spilled copies of a segment. Ordered, so that equal filters are equal bytes, and because no
-/// choice of keys makes a lookup in a tree long.
-type Counts = BTreeMap<Within, u64>;
-
-/// A list for each segment: short ones, which lie in caches, and which a segment that is split or
-/// moved takes along.
-#[derive(Clone, Debug, Default)]
+/// Ordered, so that equal filters are equal bytes, and because no choice of keys makes a lookup in a
+/// tree long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spill {
-    /// Of those that have any, which may be the last of very many.
-    segments: BTreeMap<u32, Counts>,
-    /// Entries of all.
-    entries: usize,
+    counts: BTreeMap<SpillKey, u64>,
     /// Copies of all.
     copies: u64,
 }
 
 impl Spill {
     pub(crate) fn add(&mut self, key: SpillKey, copies: u64) {
-        match self.segments.entry(key.segment).or_default().entry(Within::of(key)) {
-            Entry::Vacant(place) => {
-                place.insert(copies);
-                self.entries += 1;
-            }
-            Entry::Occupied(mut place) => *place.get_mut() = place.get().saturating_add(copies),
-        }
+        let count = self.counts.entry(key).or_default();
+        *count = count.saturating_add(copies);
         self.copies = self.copies.saturating_add(copies);
-    }
-
-    /// The list of a segment, if there may be any.
-    #[inline]
-    fn of(&self, segment: u32) -> Option<&Counts> {
-        self.segments.get(&segment)
     }
 
     #[inline]
     pub(crate) fn count(&self, key: &SpillKey) -> u64 {
-        let count = self.of(key.segment).and_then(|counts| counts.get(&Within::of(*key)));
-        count.copied().unwrap_or(0)
+        if self.counts.is_empty() { 0 } else { self.counts.get(key).copied().unwrap_or(0) }
     }
 
     /// Takes one copy, if there is one.
     #[inline]
     pub(crate) fn take(&mut self, key: &SpillKey) -> bool {
-        let Some(counts) = self.segments.get_mut(&key.segment) else { return false };
-        match counts.get_mut(&Within::of(*key)) {
-            Some(copies) if *copies > 1 => {
-                *copies -= 1;
-                self.copies = self.copies.saturating_sub(1);
-            }
-            Some(_) => self.remove(key),
-            None => return false,
+        if self.counts.is_empty() {
+            return false;
         }
+        let Entry::Occupied(mut count) = self.counts.entry(*key) else { return false };
+        if *count.get() > 1 {
+            *count.get_mut() -= 1;
+        } else {
+            count.remove();
+        }
+        self.copies = self.copies.saturating_sub(1);
         true
     }
 
     /// Takes out all copies.
     pub(crate) fn remove(&mut self, key: &SpillKey) {
-        let Some(counts) = self.segments.get_mut(&key.segment) else { return };
-        if let Some(copies) = counts.remove(&Within::of(*key)) {
-            if counts.is_empty() {
-                self.segments.remove(&key.segment);
-            }
-            self.entries -= 1;
-            self.copies = self.copies.saturating_sub(copies);
-        }
+        let copies = self.counts.remove(key).unwrap_or(0);
+        self.copies = self.copies.saturating_sub(copies);
     }
 
     /// The values of all copies that differ from `key` in nothing else, and how many have each. A
     /// file may claim any number of copies, so nothing is done for each of them.
     pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
-        let within = Within::of(key);
-        let (first, last) = (Within { value: 0, ..within }, Within { value: u64::MAX, ..within });
-        let values = self.of(key.segment).map(|counts| counts.range(first..=last));
-        values.into_iter().flatten().map(|(within, &count)| (within.value, count))
+        let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
+        self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
     }
 
     /// How many copies differ from `key` in nothing but the value.
@@ -152,21 +124,18 @@ impl Spill {
 
     /// The entries of a segment.
     pub(crate) fn segment(&self, segment: u32) -> impl Iterator<Item = (SpillKey, u64)> {
-        let entries = self.of(segment).into_iter().flatten();
-        entries.map(move |(within, &copies)| (within.key(segment), copies))
+        let first = SpillKey { segment, place: 0, fingerprint: 0, value: 0 };
+        let last = SpillKey { segment, place: u32::MAX, fingerprint: u32::MAX, value: u64::MAX };
+        self.counts.range(first..=last).map(|(&key, &copies)| (key, copies))
     }
 
-    /// The entries from one key up to another of the same segment.
+    /// The entries from one key up to another.
     pub(crate) fn between(
         &self,
         first: SpillKey,
         end: SpillKey,
     ) -> impl Iterator<Item = (SpillKey, u64)> {
-        debug_assert_eq!(first.segment, end.segment);
-        let range = Within::of(first)..Within::of(end);
-        let entries = self.of(first.segment).map(|counts| counts.range(range));
-        let key = move |(within, &copies): (&Within, &u64)| (within.key(first.segment), copies);
-        entries.into_iter().flatten().map(key)
+        self.counts.range(first..end).map(|(&key, &copies)| (key, copies))
     }
 
     /// Takes out all copies under these keys.
@@ -176,11 +145,9 @@ impl Spill {
 
     /// Takes out all entries of a segment.
     pub(crate) fn drain(&mut self, segment: u32) -> Vec<(SpillKey, u64)> {
-        let counts = self.segments.remove(&segment).unwrap_or_default();
-        self.entries -= counts.len();
-        let copies = counts.values().fold(0_u64, |sum, &copies| sum.saturating_add(copies));
-        self.copies = self.copies.saturating_sub(copies);
-        counts.into_iter().map(|(within, copies)| (within.key(segment), copies)).collect()
+        let entries: Vec<_> = self.segment(segment).collect();
+        self.remove_all(&entries);
+        entries
     }
 
     /// The entries, in segments whose numbers are higher by `first`.
@@ -209,14 +176,12 @@ impl Spill {
 
     /// What is spilled, and how many copies of it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
-        self.segments.iter().flat_map(|(&segment, counts)| {
-            counts.iter().map(move |(within, &copies)| (within.key(segment), copies))
-        })
+        self.counts.iter().map(|(&key, &copies)| (key, copies))
     }
 
     /// How many different copies are spilled.
     pub(crate) fn entries(&self) -> u64 {
-        self.entries as u64
+        self.counts.len() as u64
     }
 
     /// All spilled copies.
@@ -226,7 +191,7 @@ impl Spill {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries == 0
+        self.counts.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -235,17 +200,7 @@ impl Spill {
 
     /// Bytes of the list, nearly.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        // What a tree's nodes of 6 to 11 entries have empty comes on top.
-        let entries = self.entries * size_of::<(Within, u64)>();
-        let segments = self.segments.len() * size_of::<(u32, Counts)>();
-        ((entries + segments) * 4 / 3) as u64
+        // An entry, and what a tree's nodes of 6 to 11 entries have empty.
+        self.counts.len() as u64 * (size_of::<(SpillKey, u64)>() as u64) * 4 / 3
     }
 }
-
-impl PartialEq for Spill {
-    fn eq(&self, other: &Self) -> bool {
-        self.entries == other.entries && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Spill {}

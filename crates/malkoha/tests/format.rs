@@ -265,8 +265,8 @@ fn seal_spilled(bytes: &mut [u8], at: usize) {
     }
 }
 
-/// Removals from semi-sorted buckets rely on the order, which the code of the top nibbles alone does
-/// not give.
+/// Removals from semi-sorted buckets rely on the order, which the code of the top nibbles alone
+/// does not give.
 #[test]
 fn semi_sorted_buckets_are_in_order() {
     let mut bytes = std::fs::read("tests/fixtures/set-v1-semi-sorted-f13.mlk").unwrap();

@@ -138,11 +138,13 @@ fn keeps_its_rate_at_every_doubling() {
 fn grows_in_small_steps() {
     for (fpr, most) in [(0.03, 16.0), (0.002, 18.3)] {
         let mut filter = GrowableCuckooFilter::with_capacity(10_000, fpr).unwrap();
-        let mut next = 130_000;
+        let mut next = 50_000;
         for key in 0..400_000_u64 {
             filter.insert(key).unwrap();
             if key + 1 == next {
                 let (load, bits) = (filter.load_factor(), filter.bits_per_key());
+                // Segments of the second depth have a bit more a slot.
+                let most = if next < 61_000 { most + 1.0 } else { most };
                 assert!(load > 0.86 && bits < most, "{load} at {next} keys, {bits} bits a key");
                 next += next / 16;
             }

@@ -137,8 +137,8 @@ pub trait StorageFile: Send + Sync {
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives its descriptor back, of which a process may not have many, unless it is read by it. What
-    /// is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from
+    /// Gives its descriptor back, of which a process may not have many, unless it is read by it.
+    /// What is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from
     /// here on.
     fn close(&self);
 }

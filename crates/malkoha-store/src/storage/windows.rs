@@ -1,8 +1,8 @@
 //! A directory of Windows.
 //!
-//! Files are read by system calls: one that is mapped can be neither removed nor made shorter, and a
-//! page of it that cannot be read ends the process. Others may remove and rename files that are open,
-//! as Rust opens them so.
+//! Files are read by system calls: one that is mapped can be neither removed nor made shorter, and
+//! a page of it that cannot be read ends the process. Others may remove and rename files that are
+//! open, as Rust opens them so.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -117,8 +117,8 @@ impl Storage for OsStorage {
     fn room(&self) -> io::Result<Option<Room>> {
         let path: Vec<u16> = self.path.as_os_str().encode_wide().chain([0]).collect();
         let (mut free, mut total) = (0, 0);
-        // SAFETY: the path ends with a zero, two pointers are to live numbers of this width, and the
-        // third may be null.
+        // SAFETY: the path ends with a zero, two pointers are to live numbers of this width, and
+        // the third may be null.
         let done = unsafe {
             GetDiskFreeSpaceExW(path.as_ptr(), &raw mut free, &raw mut total, ptr::null_mut())
         };

@@ -11,8 +11,8 @@ use super::stored::StoredFilter;
 use super::table::Table;
 use super::{Damaged, Value};
 
-/// Pieces a chunk: some 512 KiB at most, which is checked and read in less than a millisecond. It may
-/// be another number in what is loaded: it was 8.
+/// Pieces a chunk: some 512 KiB at most, which is checked and read in less than a millisecond. It
+/// may be another number in what is loaded: it was 8.
 const PIECES: usize = 4;
 /// What chunk 1 begins with, the last byte being the version: of a filter whose items stay, and of
 /// one whose items expire.

@@ -197,9 +197,9 @@ pub type MappedMap = CuckooMap<MappedFile>;
 ///
 /// The rate that was asked for holds for good, whatever the size. A key spends a bit with each
 /// split, and each depth of splits adds to the rate. That is paid for with four bits a key at
-/// first, with two from the second split on, and with more again far beyond. Who knows that a
-/// filter will grow little can say so ([`growth`](crate::Builder::growth)), which saves up to all
-/// of them; beyond a growth that was named the rate rises a little with each doubling, and
+/// first, with two from the second split on, and later with a bit more in every four. Who knows
+/// that a filter will grow little can say so ([`growth`](crate::Builder::growth)), which saves up
+/// to all of them; beyond a growth that was named the rate rises a little with each doubling, and
 /// [`expected_fpr`](Self::expected_fpr) reports it.
 ///
 /// # Inserts never fail

@@ -101,8 +101,8 @@ mod tests {
     }
 
     /// Worked out by hand: 30,208 keys fill a segment, so that 14.75 slots match with probability
-    /// 2^-bits. In units of 2^-15, keys of the first three depths weigh 1, those of two more 1, those
-    /// of four each behind the turn 1, 0.5 and 0.25, and all others 0.47; 0.2 % allows 4.45.
+    /// 2^-bits. In units of 2^-15, keys of the first three depths weigh 1, those of two more 1,
+    /// those of four each behind the turn 1, 0.5 and 0.25, and all others 0.47; 0.2 % allows 4.45.
     #[test]
     fn two_per_mille_for_good() {
         let mut expected = [19; 32];

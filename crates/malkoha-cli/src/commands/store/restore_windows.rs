@@ -1,8 +1,8 @@
 //! Restoring below a directory on Windows.
 //!
-//! No link below it is followed that is there when its name is looked at. Windows lends no directory
-//! by which names could be looked up, as other systems do: so nobody else may change the directory
-//! meanwhile. Times of files are restored, permissions are not.
+//! No link below it is followed that is there when its name is looked at. Windows lends no
+//! directory by which names could be looked up, as other systems do: so nobody else may change the
+//! directory meanwhile. Times of files are restored, permissions are not.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, OpenOptions};
