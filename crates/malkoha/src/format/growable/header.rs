@@ -86,11 +86,15 @@ impl GrowableHeader {
         check(known, "mix bits", MIX_BITS, mix_bits)?;
         let widths =
             Widths { bits, narrow_from: byte(NARROW_FROM), turn: byte(TURN), rise: byte(RISE) };
-        let depths = [widths.narrow_from, widths.turn].map(|depth| depth <= MAX_DEPTH);
-        let known = depths == [true; 2]
-            && widths.rise <= MAX_BITS
-            && (mix_bits > 0 || widths == Widths::all(bits));
-        check(known, "fingerprint bits by depth", NARROW_FROM, widths.narrow_from)?;
+        let numbers = [
+            (NARROW_FROM, "narrow from", widths.narrow_from, MAX_DEPTH),
+            (TURN, "turn", widths.turn, MAX_DEPTH),
+            (RISE, "rise", widths.rise, MAX_BITS),
+        ];
+        for (at, name, number, most) in numbers {
+            // In several trees all have as many bits.
+            check(number <= if mix_bits > 0 { most } else { 0 }, name, at, number)?;
+        }
         let header = Self {
             kind,
             shape: Shape { widths, roots, value_bits, mix_bits, ages: false },
