@@ -1,6 +1,6 @@
-//! The structures that a cuckoo filter is measured against, each usable by itself.
+//! Structures to compare with a cuckoo filter. Each can be used by itself.
 //!
-//! | structure | bits a key at fpr 2^-k | memory touched by a lookup | removes | full |
+//! | structure | bits per key at fpr 2^-k | memory touched by a lookup | removes | full |
 //! | --- | --- | --- | --- | --- |
 //! | [`BloomFilter`] | 1.44 k | k places (2 for an absent key) | no | never |
 //! | [`BlockedBloomFilter`] | 1.44 k, and 3 to 23 % more | 1 cache line | no | never |
@@ -10,9 +10,9 @@
 //! | [`CuckooHashTable`] | the keys, at load below 0.5 | 2 places | yes, exact | at 0.5, or it grows |
 //! | [`BucketedCuckooTable`] | the keys, at load up to 0.99 | 2 to 4 places | yes, exact | at its threshold, or it grows |
 //!
-//! All of them take any [`Key`](malkoha::Key) of the `malkoha` crate and hash it the same way, so
-//! that answers and files are the same on every machine. The filters share the traits [`Filter`]
-//! and, those that remove, [`RemovableFilter`]; the tables keep the keys and answer exactly.
+//! All of them take any [`Key`](malkoha::Key) of the `malkoha` crate and hash it in the same way, so
+//! answers and files are the same on every machine. The filters implement the trait [`Filter`], and
+//! [`RemovableFilter`] if they can remove keys. The tables store the keys, so they are exact.
 //!
 //! ```
 //! use malkoha_classic::{BlockedBloomFilter, Filter};

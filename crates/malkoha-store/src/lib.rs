@@ -1,4 +1,6 @@
-//! An embedded key-value store: an append-only log behind a cuckoo index of under 7 bytes a key.
+//! An embedded key-value store: an append-only log behind a cuckoo index.
+//!
+//! The index takes less than 7 bytes per key.
 //!
 //! ```
 //! use malkoha_store::{Options, Store};
@@ -14,33 +16,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A read costs one look into the index, which is in memory, and one into the log, which is mapped
-//! (on Windows it is read by system calls).
-//! The index keeps a fingerprint of 14 bits and a location for each key; the full key in the log
-//! confirms, so answers are exact. Of absent keys, fewer than 4 in a thousand cost a look into the
-//! log too, up to some 60 million keys.
+//! A read costs one lookup in the index, which is in memory, and one in the log, which is mapped.
+//! (On Windows the store reads the log by system calls.) The index stores a fingerprint of 14 bits
+//! and a location per key. The full key in the log confirms each hit, so answers are exact. With up
+//! to about 60 million keys, fewer than 4 in 1,000 absent keys also need a look into the log.
 //!
 //! # What is guaranteed
 //!
-//! * What was answered at its [`Durability`] survives a crash. A batch is there whole or not at all.
-//! * Every record is compared with its checksum each time it is read: damage is an error that names
-//!   file and offset, never an answer.
-//! * A key that was deleted does not come back, whatever is compacted or removed, in which order.
-//! * A failed sync ends writing, and a full device only refuses it; reading goes on after both.
+//! * An acknowledged write survives a crash as far as its [`Durability`] promises. A batch survives
+//!   as a whole or not at all.
+//! * Every read compares the record with its checksum. Damage is an error that names file and
+//!   offset, never a wrong answer.
+//! * A deleted key does not come back, whatever is compacted or removed, and in whatever order.
+//! * A failed sync ends writing. A full device refuses single writes. Reading continues after both.
 //!
 //! # What it is not
 //!
-//! * It is not ordered: a prefix or a range of keys is found by reading the whole log.
-//! * It is not for more keys than fit in memory at 7 bytes each, nor for logs of more than 8 TiB.
+//! * It is not ordered. Finding a prefix or a range of keys reads the whole log.
+//! * The index must fit in memory, at 7 bytes per key. A log has at most 8 TiB.
 //! * It has no transactions beyond atomic batches.
-//! * It is for Linux. It compiles for macOS, FreeBSD and Windows too; `docs/guide/platforms.md`
-//!   says where it was run. A child made by `fork` must leave its parent's stores alone.
+//! * It is made for Linux. It also compiles for macOS, FreeBSD and Windows; the page
+//!   `docs/guide/platforms.md` lists where it ran. A child made by `fork` must not use its parent's
+//!   stores.
 //!
 //! # Where things are
 //!
-//! [`Store`] has the operations, [`Table`] the same for keys that are apart, [`Snapshot`] the state of
-//! one moment, [`Library`] files cut into chunks, each of which is stored once. `docs/STORE.md`
-//! specifies the files; `examples/asynchronous.rs` puts a store behind futures.
+//! [`Store`] has the operations. A [`Table`] has the same operations for a separate set of keys. A
+//! [`Snapshot`] is the state at one moment. A [`Library`] stores files as chunks, each chunk once.
+//! `docs/STORE.md` specifies the files. `examples/asynchronous.rs` uses a store with futures.
 
 mod error;
 mod index;

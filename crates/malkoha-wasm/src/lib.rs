@@ -4,8 +4,8 @@
 //! cargo build --release -p malkoha-wasm --target wasm32-unknown-unknown
 //! ```
 //!
-//! The caller writes bytes into a buffer of this module and calls a function on them. There is one
-//! filter, that of the last file that was opened.
+//! The caller writes bytes into a buffer of this module and then calls a function on them. The module
+//! has one filter, from the last file that was opened.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Makes room for `bytes` bytes, and returns where they are to be written. What was there is lost.
+/// Makes room for `bytes` bytes and returns their address. The old content of the buffer is lost.
 #[unsafe(no_mangle)]
 pub extern "C" fn malkoha_buffer(bytes: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {

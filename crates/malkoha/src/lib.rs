@@ -1,8 +1,8 @@
-//! Sets that remember a key in a few bits, and can forget it again: cuckoo filters.
+//! Cuckoo filters: sets that store a few bits per key, and can delete keys.
 //!
-//! A [`CuckooFilter`] answers "have I seen this key?". **No** is always right; **yes** is wrong
-//! with a small probability that you choose. One key in a thousand wrong costs 12.6 bits a key,
-//! whatever the keys' size; a Bloom filter needs 14.4 and cannot delete.
+//! A [`CuckooFilter`] answers "have I seen this key?". **No** is always right. **Yes** is wrong
+//! with a small probability that you choose. A probability of 1 in 1,000 takes 12.6 bits per key,
+//! however long the keys are. A Bloom filter takes 14.4 bits and cannot delete.
 //!
 //! ```
 //! use malkoha::CuckooFilter;
@@ -24,17 +24,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`GrowableCuckooFilter`] starts small. A [`ConcurrentCuckooFilter`] is shared by threads, and
-//! a [`GrowableConcurrentCuckooFilter`] grows meanwhile. A [`CuckooMap`], a [`GrowableCuckooMap`],
-//! a [`ConcurrentCuckooMap`] and a [`GrowableConcurrentCuckooMap`] keep a small value beside each
-//! fingerprint: where the key's record lies, say. An [`ExpiringCuckooFilter`] forgets keys when a
-//! time has passed since they were seen. The folder `examples` of the repository has a
-//! program of a page for each common job.
+//! There are more kinds:
 //!
-//! # One face
+//! * A [`GrowableCuckooFilter`] starts small and grows.
+//! * Threads can share a [`ConcurrentCuckooFilter`], or a [`GrowableConcurrentCuckooFilter`],
+//!   which also grows.
+//! * A [`CuckooMap`] stores a small value with each fingerprint, such as the place of the key's
+//!   record. [`GrowableCuckooMap`], [`ConcurrentCuckooMap`] and [`GrowableConcurrentCuckooMap`]
+//!   are its variants.
+//! * An [`ExpiringCuckooFilter`] forgets a key when a given time has passed since it was seen.
 //!
-//! All of them are one type, [`Filter`], over the table that holds the fingerprints: a method has
-//! one name, one meaning and one set of errors wherever it is. The names above are aliases.
+//! The folder `examples` of the repository has a short program for each common job.
+//!
+//! # One type for all kinds
+//!
+//! All of these names are aliases of one type, [`Filter`], over different tables. A method has the
+//! same name, meaning and errors on every kind.
 //!
 //! | | fixed | growable | shared | growable and shared | [`view`], mapped |
 //! | --- | --- | --- | --- | --- | --- |
@@ -52,69 +57,70 @@
 //! | `build_from`, on several threads | set | set | (4) | | |
 //! | `reserve`, `shrink_to_fit` | | map; set, map | | map | |
 //!
-//! 1. Views are of bytes that belong to somebody else. Growable ones are mapped so that changes
-//!    stay in memory: they can be changed as ever.
-//! 2. A set's files are those of a [`CuckooFilter`], which [`MappedFilter`] maps. Threads that read
-//!    what they mapped need no locks.
-//! 3. Its parts come one by one, each with a lock, so they do not lie in one file's memory. Copy it
-//!    into memory with `open`.
-//! 4. Both sides have to hold still: [`to_filter`](ConcurrentCuckooFilter::to_filter) or
-//!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before,
-//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Sets that grow have neither:
-//!    built for other capacities, they tell too little of a key to say where it belongs in another;
-//!    insert the keys of both into one. Nor do they shrink, since a part that was split stays so:
-//!    removals leave room for the keys that come.
-//! 5. Of a map it would not be known which value is meant.
+//! 1. A view borrows bytes that belong to somebody else. A growable filter is mapped so that
+//!    changes stay in memory, so it can be changed as usual.
+//! 2. A shared set has the same file as a [`CuckooFilter`], which [`MappedFilter`] maps. Threads
+//!    that only read a mapped file need no locks.
+//! 3. Its parts are allocated one by one, each with a lock, so they do not fit one file's memory.
+//!    Use `open` to copy it into memory.
+//! 4. Neither side may change meanwhile. Use [`to_filter`](ConcurrentCuckooFilter::to_filter) or
+//!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before, and
+//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Shared sets that grow have neither.
+//!    If they were built for different capacities, they know too little of a key to place it in the
+//!    other set: insert the keys of both into one. They do not shrink either, because a part that
+//!    was split stays split; removals make room for later keys.
+//! 5. In a map it would be unclear which value is meant.
 //!
-//! An empty field says that the kind has no use for it. Each of the others has a test: the first
-//! page of `tests/kinds` in the repository lists them.
+//! An empty field means that the kind has no use for the method. Every other field has a test; the
+//! first page of `tests/kinds` in the repository lists them.
 //!
-//! An [`ExpiringCuckooFilter`], a [`GrowableExpiringCuckooFilter`], and those that threads share,
-//! have what a set of their kind has, except `map`, `intersect_with` and `unite`, which would count
-//! copies. They have `advance`, `age` and `refresh` besides.
+//! Expiring sets have the methods of a set of their kind, except `map`, `intersect_with` and
+//! `unite`, which would count copies. In addition they have `advance`, `age` and `refresh`.
 //!
 //! [`view`]: FilterView::view
 //!
 //! # What is guaranteed
 //!
 //! * No false negatives: a key that was inserted and not removed is found.
-//! * A failed insert is an error, and nothing has changed. No key is dropped, evicted for good, or
-//!   kept aside uncounted.
+//! * A failed insert returns an error and changes nothing. No key is dropped, evicted for good, or
+//!   stored without being counted.
 //! * Any capacity from 1 to 2^36 keys, without rounding to a power of two.
-//! * Equal operations give equal bytes: no random numbers, a fixed seed unless you ask for another.
-//! * Files are checked whole; damaged or hostile ones give an error that says where.
+//! * Equal operations give equal bytes: there are no random numbers, and the seed is fixed unless
+//!   you choose another.
+//! * Files are checked as a whole. A damaged or hostile file gives an error that names the place.
 //!
 //! # What it is not
 //!
-//! * It is not exact: keep the keys elsewhere if a wrong "yes" costs you more than a look-up there.
-//! * It cannot list its keys, and must not be told to [remove] keys that were never inserted.
-//! * With the default hash and seed, somebody who chooses keys can choose bad ones: build with
-//!   [`Builder::random_seed`] where strangers do, and see [`KeyHasher`] for what that promises.
+//! * It is not exact. If a wrong "yes" must not happen, also keep the keys elsewhere.
+//! * It cannot list its keys, and you must not [remove] keys that were never inserted.
+//! * With the default hash and seed, somebody who chooses keys can choose bad ones. If strangers
+//!   choose them, build with [`Builder::random_seed`]. [`KeyHasher`] states what that guarantees.
 //!
 //! [remove]: CuckooFilter#removing-keys-that-were-never-inserted
 //!
 //! # Where things are
 //!
-//! [`Builder`] chooses a geometry and says what it costs ([`Plan`]); [`params`] has the formulas;
-//! [`Layout`] says how fingerprints can lie in memory; [`Key`] says what is hashed, and how.
+//! [`Builder`] chooses a geometry and reports what it costs ([`Plan`]). [`params`] has the
+//! formulas. [`Layout`] describes how fingerprints can lie in memory. [`Key`] describes what is
+//! hashed, and how.
 //!
 //! # Features
 //!
 //! * `std` (default): filters that grow, filters that threads share, building on several threads,
-//!   files, streams and random keys. Without it the library needs `core` and `alloc` alone.
-//!   [`CuckooFilter`], [`CuckooMap`] and views of bytes are the same then, to the byte; batches use
-//!   the instruction set that the program is compiled for.
-//! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and gives large tables
-//!   huge pages.
-//! * `allocator-sizes`: segments of growing tables fill what an allocator gives, for programs that
-//!   count its memory; the bytes of their files then differ from those of others.
+//!   files, streams and random keys. Without it the library needs only `core` and `alloc`.
+//!   [`CuckooFilter`], [`CuckooMap`] and views then have the same bytes. Batches use the
+//!   instruction set that the program is compiled for.
+//! * `mmap` (default): opens files without copying them ([`MappedFilter`]), and uses huge pages for
+//!   large tables.
+//! * `allocator-sizes`: makes segments of growing tables fill the sizes of an allocator, for
+//!   programs that count its memory. The bytes of their files then differ from those of others.
 //! * `rayon`: looks up many keys on all threads of a pool (`par_contains_many`).
 //! * `serde`: stores filters in the data of other programs.
-//! * `uuid`: makes `uuid::Uuid` a [`Key`]. All others need `std` and enable it.
+//! * `uuid`: makes `uuid::Uuid` a [`Key`]. All other features need `std` and enable it.
 //!
-//! Nothing here depends on the operating system. Where files cannot be mapped, as in WebAssembly,
+//! Nothing here depends on the operating system. If files cannot be mapped, as in WebAssembly,
 //! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
-//! and all else works; where there are no threads, the calling one does the work.
+//! and everything else works. If there are no threads, the calling thread does the work.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(
@@ -189,8 +195,10 @@ pub use table::Memory;
 #[cfg(feature = "std")]
 use std::io;
 
-/// The tables behind the faces, and the sealed traits that say what each can do: for code that is
-/// generic over them. They are named in types and bounds, and never made or used directly.
+/// The tables of [`Filter`], and sealed traits for what each table can do.
+///
+/// Code that is generic over tables names them in types and bounds. It never makes or uses them
+/// directly.
 ///
 /// ```
 /// use malkoha::tables::Lookup;

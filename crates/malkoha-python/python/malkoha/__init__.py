@@ -1,4 +1,4 @@
-"""Cuckoo filters: sets of keys in a few bits each that delete, count, grow and never lose a key.
+"""Cuckoo filters: sets that take a few bits per key. They delete, count, grow and never lose a key.
 
     >>> from malkoha import CuckooFilter
     >>> seen = CuckooFilter(fpr=0.001)
@@ -8,8 +8,8 @@
     >>> seen.contains_many(["magpie", "cuckoo"])
     array([False,  True])
 
-"No" is always right; "yes" is wrong with the probability that you choose. docs/PYTHON.md of the
-repository is the guide.
+"No" is always right. "Yes" is wrong with a probability that you choose. The guide is docs/PYTHON.md
+of the repository.
 """
 
 from ._errors import BuildError, InsertError, MalkohaError, ReadError, ReadOnlyError, UnionError
