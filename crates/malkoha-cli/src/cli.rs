@@ -15,14 +15,14 @@ use crate::commands::{
 use crate::input::{Inputs, files_below};
 use crate::time::Now;
 
-const ABOUT: &str = "Screen lines against huge lists, in a few bytes a line";
+const ABOUT: &str = "Screen lines against huge lists, in a few bytes per line";
 
 const AFTER_HELP: &str = "\
-Lines are bytes: nothing is decoded, and CR is an ordinary byte. A last line
-without a terminator is a line. INPUT '-', or no INPUT, is standard input.
+Lines are bytes: no encoding is assumed, and CR is an ordinary byte. The last
+line needs no terminator. INPUT '-', or no INPUT, is standard input.
 
-Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on
-stderr.";
+Exit codes: 0 something was found or done; 1 nothing was; 2 an error, with a
+message on stderr.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -66,7 +66,7 @@ pub(crate) struct InputArgs {
     #[arg(value_name = "INPUT")]
     paths: Vec<PathBuf>,
 
-    /// Lines end with a NUL byte, not with a newline, in and out
+    /// Lines end with a NUL byte instead of a newline, in input and output
     #[arg(short = '0', long = "null")]
     null: bool,
 
@@ -78,7 +78,7 @@ pub(crate) struct InputArgs {
 /// How many threads work.
 #[derive(Args, Debug)]
 pub(crate) struct ThreadArgs {
-    /// Threads that work; results are the same for any number [default: one a processor]
+    /// Number of threads; the results do not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     threads: Option<u16>,
 }
@@ -98,8 +98,8 @@ impl ThreadArgs {
 /// The time at which filters are asked and changed whose lines expire.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct NowArgs {
-    /// If lines of FILTER expire: let it be this time, written as seconds since 1970 or as
-    /// 2026-11-22T08:30:00Z, or 'file' for the latest that FILTER was told [default: the clock's]
+    /// If lines of FILTER expire: set its time to this, given as seconds since 1970 or as
+    /// 2026-11-22T08:30:00Z, or 'file' for the latest time in FILTER [default: the clock's]
     #[arg(long, value_name = "TIME", value_parser = Now::parse, default_value = "clock", hide_default_value = true)]
     pub(crate) now: Now,
 }
@@ -107,7 +107,7 @@ pub(crate) struct NowArgs {
 /// How lines are printed.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PrintArgs {
-    /// Write what is found at once, not when there is much of it: for input that trickles in
+    /// Print each line at once instead of many together: for slow input
     #[arg(long)]
     pub(crate) line_buffered: bool,
 }
@@ -125,7 +125,7 @@ impl InputArgs {
 /// Which lines to print, and how.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SelectArgs {
-    /// Print the lines that are not in
+    /// Print the lines that are not found
     #[arg(short = 'v', long = "invert-match")]
     pub(crate) invert: bool,
 
@@ -149,19 +149,19 @@ pub(crate) struct PlaceArgs {
     #[arg(short, long)]
     recursive: bool,
 
-    /// Print the name of its file in front of each line; with -c, of each file its count
+    /// Print the file name before each line; with -c, the count of each file
     #[arg(short = 'H', long = "with-filename")]
     pub(crate) file: bool,
 
-    /// Print the number that each line has in its file in front of it
+    /// Print the line number before each line
     #[arg(short = 'n', long)]
     pub(crate) line_number: bool,
 
-    /// Print only the names of files of which a line would be printed
+    /// Print only the names of files with a line that would be printed
     #[arg(short = 'l', long, conflicts_with = "count")]
     pub(crate) files_with_matches: bool,
 
-    /// Read a file no further when so many of its lines are printed
+    /// Stop reading a file after printing this many of its lines
     #[arg(short, long, value_name = "NUM", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_count: Option<u64>,
 }
@@ -181,9 +181,9 @@ impl PlaceArgs {
 /// The hash of a filter that ends with the process.
 #[derive(Args, Debug)]
 pub(crate) struct SeedArgs {
-    /// Hash by XXH3-64 with this seed: it is faster, and the same in every run. Whoever chooses the
-    /// lines can then choose some that are taken for each other, unless lines are compared
-    /// [default: SipHash-1-3 with a random key]
+    /// Hash by XXH3-64 with this seed, which is faster and the same in every run. Unless lines are
+    /// compared, somebody who chooses the lines can then choose some that collide [default:
+    /// SipHash-1-3 with a random key]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }

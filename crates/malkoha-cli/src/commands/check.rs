@@ -13,9 +13,9 @@ use crate::progress::Progress;
 use crate::screen::{Approximate, Selecting, StoreKeys, print_selected};
 
 const AFTER_HELP: &str = "\
-A line that was put in is always found. Of the others, the filter's rate are
-found too; 'malkoha info' tells it. Where that must not be, use 'malkoha
-screen', which has no such errors.
+A line that was added is always found. A share of the other lines is found too,
+by mistake. 'malkoha info' shows this rate. If you need an exact answer, use
+'malkoha screen'.
 
 Examples:
   malkoha check seen.mlk urls.txt           lines that are in
@@ -26,7 +26,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Filter file, or directory of a store, whose keys are found without error
+    /// Filter file, or directory of a store, which is exact
     filter: PathBuf,
 
     #[command(flatten)]

@@ -16,10 +16,10 @@ use crate::pipeline::in_order;
 use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
-Prints each line of the input behind its count and a tab. Counts are of
-fingerprints: never too low, and too high for the filter's rate of lines, which
-'malkoha info' tells. Of a map, the number of values is printed; 'malkoha get'
-prints the values.
+Prints each line of the input after its count and a tab. Counts are of
+fingerprints: a count is never too low, and is too high for a share of lines
+that is the filter's rate. 'malkoha info' shows the rate. For a map, it prints
+the number of values; 'malkoha get' prints the values.
 
 Exit code 1 if no line is printed.
 
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Print only lines that are in at least so often
+    /// Print only lines that are in the filter at least this often
     #[arg(long, value_name = "COPIES", default_value = "0", value_parser = cli::count)]
     min: u64,
 

@@ -19,19 +19,20 @@ use crate::progress::Progress;
 use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
-A line that is in, as far as the filter can tell, is not added again. With
---copies every line is, and counts as often as it was added: 'malkoha count'
-tells it, and each 'malkoha remove' takes one away. Use --copies for a filter
-that lines are removed from.
+If a line is already in the filter, as far as the filter can tell, it is not
+added again. With --copies every line is added, and counts as often as it was
+added. 'malkoha count' prints this count, and each 'malkoha remove' reduces it
+by one. Use --copies if you want to remove lines from the filter.
 
-Of a filter whose lines expire, one that is in stays as old as it is, or with
---copies gets as young as a new one.
+If lines expire, a line that is already in the filter keeps its age, or with
+--copies becomes as young as a new one.
 
-If the filter has no room for all lines, it stays as it was. 'malkoha build
---capacity' makes a larger one, and 'malkoha build --growable' one that grows.
+If the filter has no room for all lines, it is left unchanged. 'malkoha build
+--capacity' makes a larger filter, and 'malkoha build --growable' one that
+grows.
 
-To a map, which 'malkoha build --values' makes, add lines of a key, a tab and a
-decimal number. A key keeps the values that it has: remove those that the new
+If the filter is a map, made by 'malkoha build --values', add lines of a key, a
+tab and a decimal number. A key keeps its old values: remove those that the new
 ones replace.
 
 Examples:
@@ -40,12 +41,13 @@ Examples:
   malkoha add ages.mlk hatched.tsv";
 
 const AFTER_REMOVE: &str = "\
-Remove only lines that are certainly in! A filter keeps fingerprints: removing
-a line that was never added can remove another line's, which is then no longer
-found. To keep the two apart, add lines with 'add --copies': a line that 'add'
-takes for one that is in shares its fingerprint.
+Remove only lines that were certainly added! A filter stores fingerprints.
+Removing a line that was never added can remove another line, which is then no
+longer found. Therefore add lines with 'add --copies'. Without it, 'add' skips
+a line that seems to be in the filter, and that line shares the fingerprint of
+another.
 
-From a map, remove lines of a key, a tab and the value that goes. The key's
+From a map, remove lines of a key, a tab and the value to remove. The key's
 other values stay.
 
 Exit code 1 if no line was found.
@@ -81,7 +83,7 @@ struct EditArgs {
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_ADD)]
 pub(crate) struct Add {
-    /// Add every line, also one that is in, and as often as it occurs in the input
+    /// Add every line as often as it occurs in the input, even if it is already in the filter
     #[arg(long)]
     copies: bool,
 

@@ -22,9 +22,9 @@ Examples:
   malkoha completions fish > ~/.config/fish/completions/malkoha.fish";
 
 const AFTER_MAN: &str = "\
-With --install, pages of all commands go to PREFIX/share/man/man1, and the
-completions of bash, zsh and fish to the places below PREFIX where these shells
-look for them.
+With --install, the pages of all commands go to PREFIX/share/man/man1. The
+completions of bash, zsh and fish go to the places below PREFIX where these
+shells look for them.
 
 Examples:
   malkoha man screen | man -l -
@@ -43,10 +43,10 @@ pub(crate) struct Completions {
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_MAN)]
 pub(crate) struct Man {
-    /// Command to print the page of; without it, that of malkoha itself
+    /// Command whose page to print; without it, the page of malkoha itself
     command: Vec<String>,
 
-    /// Write all pages, and completions, below this directory
+    /// Write all pages and completions below this directory
     #[arg(long, value_name = "PREFIX", conflicts_with = "command")]
     install: Option<PathBuf>,
 }

@@ -18,14 +18,14 @@ use crate::progress::Progress;
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\
-Prints each line of the input that has values, a tab, and the values, with
-commas between them, in ascending order; one that was put in twice is printed
+Prints each line of the input that has values, then a tab, and the values in
+ascending order, separated by commas. A value that was added twice is printed
 twice.
 
-The values are candidates. Those that a line was put in with are always among
-them; and the filter's rate of lines, whether in or not, has a wrong one.
-'malkoha info' tells the rate. Where a value says where the line's record lies,
-the record tells whether it is the right one.
+The values are candidates. All values that were added for a line are among
+them. A share of the lines, whether in the map or not, has a wrong one in
+addition. 'malkoha info' shows this rate. If the value is the place of a
+record, compare the record to find the right value.
 
 Exit code 1 if no line has values.
 
@@ -44,11 +44,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Print lines without values too, with nothing behind the tab
+    /// Also print lines without values, with nothing after the tab
     #[arg(short, long)]
     all: bool,
 
-    /// Print a JSON record for each line: 'key', or 'key_hex' if it is no UTF-8, and 'values'
+    /// Print a JSON record for each line: 'key', or 'key_hex' if it is not UTF-8, and 'values'
     #[arg(long)]
     json: bool,
 

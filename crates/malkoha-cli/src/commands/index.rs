@@ -14,22 +14,22 @@ use crate::progress::Progress;
 use crate::screen::{Keeping, place_of_index};
 
 const AFTER_HELP: &str = "\
-The index of LIST is written beside it, as LIST.mlx, and takes 5 to 7 bytes a
-line. 'malkoha screen' finds it by its name and maps it: then only the input is
-read, and of the list what lies where the input's lines may be. The list stays
-needed.
+Writes the index of LIST beside it, as LIST.mlx, with 5 to 7 bytes per line.
+'malkoha screen' finds the index by its name and maps it. It then reads only
+the input, and those places of the list where input lines may be. Keep the
+list: it is still needed.
 
-It is used if the list has the size and the times that it had, or else if its
-checksum is the same; if not, a line on stderr says so, and the list is indexed
-anew for this one time. It is not used with --approximate, --domain, --cidr,
---ignore-case, --crlf and --trim. 'malkoha verify LIST.mlx' compares all of it
-with its checksums. A list that was changed in the last two seconds is waited
-for.
+The index is used if the list has the same size and times as before, or else if
+its checksum is the same. Otherwise a line on stderr says so, and the list is
+indexed again for this run. The index is not used with --approximate, --domain,
+--cidr, --ignore-case, --crlf or --trim. 'malkoha verify LIST.mlx' compares all
+of it with its checksums. If the list was changed in the last two seconds, the
+command waits.
 
-LIST must be a plain file, not compressed. The index has the key of a hash in
-it: show it to nobody who chooses lines.
+LIST must be a plain file, not compressed. The index contains the key of a
+hash: do not show it to anybody who chooses lines.
 
-Exit code 0 if all were written; 2 if not.
+Exit code 0 if all indexes were written, else 2.
 
 Examples:
   malkoha index blocked.txt
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "LIST", required = true)]
     lists: Vec<PathBuf>,
 
-    /// Lines end with a NUL byte, not with a newline
+    /// Lines end with a NUL byte instead of a newline
     #[arg(short = '0', long = "null")]
     null: bool,
 

@@ -14,13 +14,13 @@ use crate::screen::print_record;
 use crate::time;
 
 const AFTER_HELP: &str = "\
-Of a filter of fixed size, reads the header only; 'malkoha verify' checks the
+For a filter of fixed size, reads only the header. 'malkoha verify' checks the
 rest.
 
-Of a filter whose lines expire, tells what lives at the time that --now says.
-Times are milliseconds since 1970 in filters that this command makes; one that
-was told times before 1973 counts otherwise, and is always taken at the latest
-time that it was told, unless --now says another.
+If lines of the filter expire, shows what is live at the time of --now. This
+command makes filters whose times are milliseconds since 1970. If a filter's
+time is before 1973, it uses another unit. Its own latest time is then used,
+unless --now sets another.
 
 Example:
   malkoha info seen.mlk";

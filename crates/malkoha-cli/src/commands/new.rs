@@ -20,22 +20,22 @@ use crate::progress::Progress;
 use crate::time::{self, Now};
 
 const AFTER_HELP: &str = "\
-Prints each line that is not in FILTER, once, and adds it. All in one pass,
-while FILTER is locked: of two that run at once, one prints a line. A FILTER
-that is not there is made; it grows, and loses a new line with a probability
-below 1e-6, whoever chooses the lines: it hashes by a random key, so make it
-with 'malkoha build' if it is to be united with others. One that was made so
-loses new lines at its rate, which 'malkoha info' tells.
+Prints each line that is not in FILTER, once, and adds it. It does this in one
+pass, while FILTER is locked. If two run at once, only one of them prints a
+line. If FILTER does not exist, it is created. It grows, and loses a new line
+with a probability below 1e-6, whoever chooses the lines, because its hash has
+a random key. If you want to unite it with other filters, create it with
+'malkoha build' first. A filter made in that way loses new lines at its own
+rate, which 'malkoha info' shows.
 
-FILTER is replaced as a whole, at the end. If the end is not reached, or if the
-output is closed before, it stays as it was, and the lines will be printed
-again.
+FILTER is replaced as a whole, at the end. If the command fails, or its output
+is closed before, FILTER stays as it was, and the lines will be printed again.
 
-With --within a FILTER is made whose lines expire: each is new again when TIME
-has passed since it was printed, or with --renew since it was there last, and
-at most a fifteenth of TIME more. Such a FILTER keeps its TIME: --within need
-not be told again, except beside --renew and --time-field. Lines have the time
-of their arrival, or with --time-field the one that they tell, as 'malkoha uniq
+With --within, lines of a new FILTER expire. A line is new again when TIME has
+passed since it was printed, or with --renew since it last occurred. This may
+take up to a fifteenth of TIME longer. FILTER stores its TIME, so you need not
+repeat --within, except with --renew and --time-field. The time of a line is
+that of its arrival, or with --time-field a field of the line, as 'malkoha uniq
 --help' explains.
 
 Exit code 1 if no line is new.
@@ -50,7 +50,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// Filter file to change, or to make
+    /// Filter file to change or to create
     filter: PathBuf,
 
     #[command(flatten)]

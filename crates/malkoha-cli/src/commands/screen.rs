@@ -13,31 +13,30 @@ use crate::progress::Progress;
 use crate::screen::{How, Lists, Selecting, print_selected};
 
 const AFTER_HELP: &str = "\
-Prints the same lines as 'LC_ALL=C grep -haFxf LIST INPUT', in 5 to 7 bytes of
-memory a line of LIST. A regular file LIST is mapped, not read, and must not
-change meanwhile: if it is cut short, the program is stopped (SIGBUS). A LIST
-that is a pipe is kept in memory. An index that 'malkoha index' keeps beside a
-LIST is used.
+Prints the same lines as 'LC_ALL=C grep -haFxf LIST INPUT', with 5 to 7 bytes
+of memory per line of LIST. A LIST that is a regular file is mapped, not read.
+It must not change meanwhile: if it becomes shorter, the system stops the
+program (SIGBUS). A LIST that is a pipe is kept in memory. If 'malkoha index'
+has written an index beside LIST, it is used.
 
-Where the input is less than half as long as the lists, it is indexed instead,
-in as little memory, and the lists are read once. Input from a pipe is, if all
-of it comes within a tenth of a second.
+If the input is less than half as long as the lists, the input is indexed
+instead, in as little memory, and the lists are read once. This includes input
+from a pipe, if all of it arrives within a tenth of a second.
 
-Fields, as -k 2 chooses, are of INPUT; the lines of LIST are compared as
-wholes. How they are spelled (--ignore-case, --crlf, --trim) holds for both. A
-line that lacks a field has an empty one, and a line on stderr tells how many
-there were.
+Options like -k 2 select fields of INPUT. Lines of LIST are always compared as
+a whole. --ignore-case, --crlf and --trim apply to both. If a line lacks a
+field, the field is empty. A line on stderr tells how many such lines there
+were.
 
--H, -n and '-o list' print FILE:, LINE: and LIST:LINE: in front of lines, in
-this order. Of several places in lists, -o tells the first; of domains and
-networks the most specific. Names of files are not printed without -H.
+-H, -n and '-o list' print FILE:, LINE: and LIST:LINE: before a line, in this
+order. If a line is in several lists, -o prints the first; for domains and
+networks, it prints the most specific. File names are printed only with -H.
 
-Lines of LIST that --domain or --cidr does not understand are counted on
-stderr. Rules of ad blockers are understood if they are for a whole domain and
-all requests.
+Lines of LIST that --domain or --cidr cannot parse are counted on stderr. Ad
+blocker rules are accepted if they are for a whole domain and all requests.
 
-With --approximate only fingerprints of LIST are kept, in about 2 bytes a line;
-then RATE of the lines that are not in LIST are taken for lines of it.
+With --approximate only fingerprints of LIST are kept, in about 2 bytes per
+line. A share RATE of the other lines is then found by mistake.
 
 Examples:
   malkoha screen -f blocked.txt access.txt       lines that are in the list
@@ -52,8 +51,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input.
-    /// There may be several
+    /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input. May
+    /// be given several times
     #[arg(short = 'f', long = "list", value_name = "LIST", required = true)]
     lists: Vec<PathBuf>,
 
@@ -63,7 +62,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: SelectArgs,
 
-    /// Print in front of each line where it is listed: the list, and the number of the line in it
+    /// Print before each line where it is listed: the list, and the line number in it
     #[arg(short, long, value_name = "WHAT", conflicts_with_all = ["invert", "approximate"])]
     origin: Option<Origin>,
 
@@ -81,12 +80,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATE", default_value_t = 0.001, requires = "approximate")]
     fpr: f64,
 
-    /// Find domain names that are in the list or lie below one that is. Lists may be names, hosts
-    /// files, '||name^' of ad blockers, or of dnsmasq
+    /// Find domain names that are in the list, and their subdomains. A list may have names, or the
+    /// lines of hosts files, ad blockers ('||name^') or dnsmasq
     #[arg(long, conflicts_with_all = ["approximate", "cidr"])]
     domain: bool,
 
-    /// Find addresses that lie in networks of the list, as 192.0.2.0/24 or 2001:db8::/32
+    /// Find addresses in networks of the list, such as 192.0.2.0/24 or 2001:db8::/32
     #[arg(long, conflicts_with = "approximate")]
     cidr: bool,
 

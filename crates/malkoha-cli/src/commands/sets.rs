@@ -14,10 +14,10 @@ use crate::progress::Progress;
 use crate::screen::{Operation, operate};
 
 const AFTER_INTERSECT: &str = "\
-Prints each line of the first file that is in all others, once, in the order
-of first occurrences. As 'comm -12' of sorted files, without sorting. The
-first file is indexed, in 5 to 7 bytes a line, and mapped; the others are read
-once. Any of them may be compressed.
+Prints each line of the first file that is in all others, once, in the order of
+first occurrence. It does what 'comm -12' does with sorted files, without
+sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
+reads the others once. Any file may be compressed.
 
 Exit code 1 if there is no such line.
 
@@ -27,9 +27,9 @@ Examples:
 
 const AFTER_DIFF: &str = "\
 Prints each line of the first file that is in no other, once, in the order of
-first occurrences. As 'comm -23' of sorted files, without sorting. The first
-file is indexed, in 5 to 7 bytes a line, and mapped; the others are read once.
-Any of them may be compressed.
+first occurrence. It does what 'comm -23' does with sorted files, without
+sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
+reads the others once. Any file may be compressed.
 
 Exit code 1 if there is no such line.
 
@@ -45,7 +45,7 @@ pub(super) struct LinesArgs {
     #[arg(value_name = "FILE", required = true, num_args = 2..)]
     pub(super) files: Vec<PathBuf>,
 
-    /// Lines end with a NUL byte, not with a newline, in and out
+    /// Lines end with a NUL byte instead of a newline, in input and output
     #[arg(short = '0', long = "null")]
     null: bool,
 

@@ -20,30 +20,29 @@ use crate::output::{Overwrite, refuse_both, replace, tell};
 use crate::screen::{Operation, print_record};
 
 const AFTER_HELP: &str = "\
-Of files of lines it prints each line that is in one of them, once, in the
-order of first occurrences: no line is lost. Filter files, which are known by
-their first bytes, are united in FILE.
+From files of lines, prints each line that is in one of them, once, in the
+order of first occurrence. No line is lost. Filter files, recognised by their
+first bytes, are united in FILE.
 
-The lines themselves are not needed. Filters of fixed size can be united if
-they were built with the same capacity, rate and hash, and if one of them has
-room for the lines of all; growable ones if they were built with the same hash,
-whatever else they were built with and whatever they have grown to. See
-'malkoha build --like' for files with a random key.
+Uniting filters does not need their lines. Growable filters can be united if
+they have the same hash, whatever their rates and sizes. Filters of fixed size
+also need the same capacity and rate, and one of them must have room for the
+lines of all. For files with a random key, see 'malkoha build --like'.
 
-A line that is in two of them counts as often as in the one in which it counts
-more: what was added once to each is removed once. With --copies it counts as
-often as in both together.
+A line that is in two filters counts as often as in the one where it counts
+more. If it was added once to each, one removal removes it. With --copies it
+counts as often as in both together.
 
-Filters whose lines expire are united if that takes the same time in both. Each
-line is then as young as in the one in which it is younger.
+Filters whose lines expire can be united if their times to live are equal. Each
+line then has its younger age.
 
-Maps are united likewise; those of fixed size if their values have equally many
-bits, see 'malkoha build --value-bits'.
+Maps are united in the same way. Maps of fixed size also need equal value bits:
+see 'malkoha build --value-bits'.
 
-FILE is replaced as a whole, at the end, and may be one of the filters; a file
-that is not a filter is only with --force.
+FILE is replaced as a whole, at the end, and may be one of the filters. A file
+that is not a filter is replaced only with --force.
 
-Exit code 0; of files of lines 1 if there is no line.
+Exit code 0. For files of lines, 1 if there is no line.
 
 Examples:
   malkoha union mon.txt tue.txt.gz > either.txt
@@ -61,11 +60,11 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Let what is in several filters count as often as in all of them together
+    /// Count a line as often as in all filters together
     #[arg(long, requires = "output")]
     copies: bool,
 
-    /// Overwrite FILE also if it is not a filter
+    /// Overwrite FILE even if it is not a filter
     #[arg(short, long, requires = "output")]
     force: bool,
 

@@ -12,8 +12,8 @@ use crate::screen::{is_index, print_record, verify_index};
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\
-Exit code 0 if every byte is as it was written; 2, and where the damage is, if
-not.
+Exit code 0 if every byte is as it was written. Otherwise 2, with a message
+that tells where the damage is.
 
 Example:
   malkoha verify seen.mlk";

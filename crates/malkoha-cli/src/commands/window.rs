@@ -26,17 +26,17 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_name = "TIME", value_parser = time::duration)]
     pub(crate) within: Option<u64>,
 
-    /// Measure --within from a line's last occurrence, not from its last printing
+    /// Measure --within from the last occurrence of a line, not from its last printing
     #[arg(long, requires = "within")]
     renew: bool,
 
-    /// Take the time from this field: a number, or a name where -k has names or with --json-field;
-    /// it has seconds since 1970 or UTC as in 2026-11-22T08:30:00Z
+    /// Take the time from this field, in seconds since 1970 or as 2026-11-22T08:30:00Z (UTC). A
+    /// number, or a name if -k has names or with --json-field
     #[arg(long, value_name = "FIELD", requires = "within")]
     time_field: Option<String>,
 
-    /// Let lines come late, by up to this time after others: lines wait in memory for so long, and
-    /// are taken in the order of their times
+    /// Accept lines that come late by up to this time: lines wait in memory that long, and are then
+    /// taken in the order of their times
     #[arg(long, value_name = "TIME", requires = "time_field", value_parser = time::duration)]
     disorder: Option<u64>,
 }

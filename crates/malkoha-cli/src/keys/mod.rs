@@ -22,38 +22,38 @@ use crate::output::tell;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What is compared")]
 pub(crate) struct KeyArgs {
-    /// Compare these fields instead of the whole line: 2, or 1,3-5; the first is 1, several are
-    /// joined by tabs. With --csv also names of columns: the first line of each file is then its
-    /// header, not a line, and the first header is printed in front of all lines
+    /// Compare these fields instead of the whole line: 2, or 1,3-5. The first is 1; several are
+    /// joined by tabs. With --csv also column names: the first line of each file is then its
+    /// header, and the first header is printed before all lines
     #[arg(short = 'k', long = "key", value_name = "FIELDS", value_parser = fields::called)]
     key: Option<Called>,
 
-    /// What separates fields [default: tab, or comma with --csv]
+    /// Character between fields [default: tab, or comma with --csv]
     #[arg(short = 't', long, value_name = "CHAR", value_parser = fields::delimiter)]
     #[arg(requires = "key")]
     delimiter: Option<u8>,
 
-    /// Fields may be quoted, as in CSV; each record in one line
+    /// Fields may be quoted, as in CSV; each record is one line
     #[arg(long, requires = "key")]
     csv: bool,
 
-    /// Lines are JSON objects: compare this field's value; /a/b is b of a
+    /// Lines are JSON objects: compare the value of this field; /a/b is b of a
     #[arg(long, value_name = "NAME", conflicts_with = "key")]
     json_field: Option<String>,
 
-    /// Take upper and lower case of ASCII letters for the same
+    /// Ignore the case of ASCII letters
     #[arg(short, long)]
     ignore_case: bool,
 
-    /// Take upper and lower case of all letters for the same, as Unicode folds them
+    /// Ignore the case of all letters, by Unicode's case folding
     #[arg(long, conflicts_with = "ignore_case")]
     ignore_unicode_case: bool,
 
-    /// Take a CR before the end of a line as part of the end
+    /// Treat a CR before the end of a line as part of the end
     #[arg(long)]
     crlf: bool,
 
-    /// Leave out white space before and after what is compared
+    /// Ignore white space before and after what is compared
     #[arg(long)]
     trim: bool,
 }

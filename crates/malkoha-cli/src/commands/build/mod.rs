@@ -24,30 +24,31 @@ use crate::screen::print_record;
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\
-Without --capacity the filter is as large as the input's distinct lines need. A
-line that occurs several times is put in once, unless --copies is given.
-Building takes up to 30 MB of memory beside the filter. Of more than a million
-distinct lines it keeps 8 bytes each in a temporary file meanwhile.
+Without --capacity, the filter is as large as the distinct lines of the input
+need. A line that occurs several times is added once, unless you give --copies.
+Building takes up to 30 MB of memory in addition to the filter. If there are
+more than a million distinct lines, it also keeps 8 bytes per line in a
+temporary file.
 
-With --growable the filter grows when lines are added, to any size, and its
-rate holds at any size. --growth saves bits where it is known how far it grows:
-the rate then holds up to so many times --capacity, and each doubling beyond
-raises it by as much as the first rate.
+With --growable, the filter grows to any size when lines are added, and keeps
+its rate. If you know how far it will grow, --growth saves bits: the rate then
+holds up to that many times --capacity. Each doubling beyond raises it by as
+much as the first rate.
 
-With --values the file is a map, and 'malkoha get' prints the values of keys.
+With --values, the file is a map, and 'malkoha get' prints the values of keys.
 The last tab of a line ends its key. Several lines can give a key several
-values: eight of them lie in the table, or two with --growable, and further
-ones beside it, at some 45 bytes each. The rate is that of values found by
-mistake. Building takes twice as much memory and disk then.
+values. Eight of them, or two with --growable, are stored in the table, and
+further ones beside it at about 45 bytes each. The rate is that of values found
+by mistake. Building a map takes twice as much memory and disk.
 
-Files can be united only if they hash alike. So by default all of them do, with
-a seed that everybody knows, and whoever chooses lines can choose some that are
-taken for each other. Where that matters, build the first file with
---random-seed and those to be united with it with --like, and show the files to
-nobody who chooses lines: the key is in each of them.
+Files can be united only if they use the same hash. By default all files do,
+with a seed that everybody knows, so somebody who chooses lines can choose some
+that collide. If this matters, build the first file with --random-seed and
+those to be united with it with --like. Do not show these files to anybody who
+chooses lines, because each contains the key.
 
-FILE is replaced as a whole, at the end; a file that is not a filter is only
-with --force.
+FILE is replaced as a whole, at the end. A file that is not a filter is
+replaced only with --force.
 
 Examples:
   malkoha build -o seen.mlk urls.txt
@@ -71,15 +72,15 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Highest rate at which lines that are not in are said to be [default: 0.001]
+    /// Highest share of other lines to find by mistake [default: 0.001]
     #[arg(long, value_name = "RATE", conflicts_with = "fingerprint_bits")]
     fpr: Option<f64>,
 
-    /// Bits a fingerprint, 4 to 32, instead of a rate
+    /// Bits per fingerprint, 4 to 32, instead of a rate
     #[arg(long, value_name = "BITS")]
     fingerprint_bits: Option<u32>,
 
-    /// Slots a bucket of the bucketed layout: 1, 2, 4 or 8
+    /// Slots per bucket of the bucketed layout: 1, 2, 4 or 8
     #[arg(long, value_name = "SLOTS")]
     bucket_size: Option<u32>,
 
@@ -87,7 +88,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "bucket_size")]
     layout: Option<LayoutName>,
 
-    /// Room for this many lines, so that some can be added later; to begin with, with --growable
+    /// Make room for this many lines, to add more later; with --growable, at first
     #[arg(long, value_name = "LINES", value_parser = cli::count)]
     capacity: Option<u64>,
 
@@ -95,20 +96,20 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["fingerprint_bits", "bucket_size", "layout"])]
     growable: bool,
 
-    /// How many times its capacity a growable filter may grow to at its rate [default: without end]
+    /// How many times its capacity a growable filter keeps its rate [default: at any size]
     #[arg(long, value_name = "FACTOR", requires = "growable")]
     growth: Option<f64>,
 
-    /// Put a line in as often as it occurs
+    /// Add a line as often as it occurs
     #[arg(long)]
     copies: bool,
 
-    /// Build a map: each line is a key, a tab and a value, a decimal number
+    /// Build a map: each line is a key, a tab and a decimal number as value
     #[arg(long)]
     values: bool,
 
-    /// Bits a value, 1 to 64; none that needs more can be added [default: as many as the largest
-    /// value of the input needs; 64 with --growable, where only those that are needed take memory]
+    /// Bits per value, 1 to 64. Larger values cannot be added [default: as many as the largest
+    /// value of the input needs; 64 with --growable, where only needed bits take memory]
     #[arg(long, value_name = "BITS", requires = "values")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: Option<u32>,
@@ -119,7 +120,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     threads: ThreadArgs,
 
-    /// Overwrite FILE also if it is not a filter
+    /// Overwrite FILE even if it is not a filter
     #[arg(short, long)]
     force: bool,
 
@@ -135,17 +136,17 @@ pub(crate) struct Arguments {
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 struct HashArgs {
-    /// Hash by XXH3-64 with this seed [default: 0, so that equal inputs give equal files, and files
-    /// that were built apart can be united]
+    /// Hash by XXH3-64 with this seed [default: 0, so equal inputs give equal files, and any two
+    /// files can be united]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Hash by SipHash-1-3 with a random key, which FILE keeps: for lines that somebody chooses
-    /// who cannot read FILE
+    /// Hash by SipHash-1-3 with a random key, stored in FILE: for lines chosen by somebody who
+    /// cannot read FILE
     #[arg(long)]
     random_seed: bool,
 
-    /// Hash as this filter file does, to be united with it
+    /// Use the same hash as this filter file, to unite the two
     #[arg(long, value_name = "FILTER")]
     like: Option<PathBuf>,
 }

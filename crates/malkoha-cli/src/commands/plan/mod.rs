@@ -15,9 +15,9 @@ use crate::screen::print_record;
 use rows::{Row, rows};
 
 const AFTER_HELP: &str = "\
-Rows marked * are what this program builds, with the rate that it reaches; the
-first of them is what 'malkoha build' takes. The others are formulas, at
-exactly the asked rate.
+Rows marked * are what this program builds, with the rate that it reaches.
+'malkoha build' uses the first of them. The other rows are computed by
+formulas, at exactly the given rate.
 
 Example:
   malkoha plan --keys 100M --fpr 0.001";

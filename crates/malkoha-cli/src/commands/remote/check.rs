@@ -9,13 +9,13 @@ use crate::failure::Outcome;
 use crate::progress::Progress;
 use crate::screen::Selection;
 
-/// Print the lines that are in
+/// Print the lines that are in the filter
 #[derive(Args, Debug)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
 
-    /// Shards that the filter must have [default: as many as it has]
+    /// Number of shards that the filter must have [default: any]
     #[arg(long, value_name = "N")]
     shards: Option<u32>,
 

@@ -14,17 +14,16 @@ use crate::remote::{Changes, Shape, Shards};
 use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
-A line is added as often as it occurs. If the answer to a batch is lost, the
-batch is sent again, and its lines may be in twice, which the summary tells;
---unique avoids that. What was acknowledged is never sent again: where
---replicas says how many must have it and they do not within --timeout, or
-their number cannot be learned any more, the command ends with an error that
-says so.";
+A line is added as often as it occurs. If the reply to a batch is lost, the
+batch is sent again. Its lines may then be stored twice, and the summary
+reports how many. --unique avoids this. Acknowledged lines are never sent
+again. With --replicas, the command ends with an error if too few replicas have
+a batch within --timeout, or if their number cannot be determined.";
 
 const AFTER_REMOVE: &str = "\
-Remove only lines that are certainly in! See 'malkoha remove --help'. If the
-answer to a batch is lost nobody knows what was removed: the command goes on
-with the next one and ends with an error.";
+Remove only lines that were certainly added! See 'malkoha remove --help'. If
+the reply to a batch is lost, nobody knows what was removed. The command then
+continues with the next batch and ends with an error.";
 
 /// What all three are given.
 #[derive(Args, Debug)]
@@ -43,19 +42,19 @@ struct Edit {
     json: bool,
 }
 
-/// Make a filter of lines
+/// Make a filter from lines
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_ADD)]
 pub(super) struct Load {
     #[command(flatten)]
     edit: Edit,
 
-    /// Keys that the filter is spread over: some for each server that there will ever be
+    /// Number of keys to spread the filter over: several for each server that there will ever be
     #[arg(long, value_name = "N", default_value = "16")]
     #[arg(value_parser = value_parser!(u32).range(1..=16_384))]
     shards: u32,
 
-    /// Lines to make room for; the filter grows beyond
+    /// Lines to make room for; the filter grows beyond this
     #[arg(long, value_name = "LINES", default_value = "1M", value_parser = count)]
     capacity: u64,
 
@@ -63,7 +62,7 @@ pub(super) struct Load {
     #[arg(long, value_name = "RATE")]
     fpr: Option<f64>,
 
-    /// Leave out lines that the filter says are in; not for filters that lines are removed from
+    /// Skip lines that seem to be in the filter; not for filters that lines are removed from
     #[arg(long)]
     unique: bool,
 }
@@ -75,11 +74,11 @@ pub(super) struct Add {
     #[command(flatten)]
     edit: Edit,
 
-    /// Shards that the filter must have [default: as many as it has]
+    /// Number of shards that the filter must have [default: any]
     #[arg(long, value_name = "N")]
     shards: Option<u32>,
 
-    /// Leave out lines that the filter says are in; not for filters that lines are removed from
+    /// Skip lines that seem to be in the filter; not for filters that lines are removed from
     #[arg(long)]
     unique: bool,
 }
@@ -91,7 +90,7 @@ pub(super) struct Remove {
     #[command(flatten)]
     edit: Edit,
 
-    /// Shards that the filter must have [default: as many as it has]
+    /// Number of shards that the filter must have [default: any]
     #[arg(long, value_name = "N")]
     shards: Option<u32>,
 }

@@ -10,13 +10,13 @@ use crate::failure::Outcome;
 use crate::remote::Sums;
 use crate::screen::print_record;
 
-/// Print what all shards together hold
+/// Print the totals of all shards
 #[derive(Args, Debug)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
 
-    /// Shards that the filter must have [default: as many as it has]
+    /// Number of shards that the filter must have [default: any]
     #[arg(long, value_name = "N")]
     shards: Option<u32>,
 

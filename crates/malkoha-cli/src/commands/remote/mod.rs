@@ -18,12 +18,12 @@ use crate::remote::{Cluster, Policy, Shards};
 
 const AFTER_HELP: &str = "\
 Servers are Valkey or Redis with Malkoha's module, alone or as a cluster. A
-filter NAME is as many keys NAME:0, NAME:1 and so on as it has shards, which
-the key NAME tells; a cluster spreads them by their hash slots.
+filter NAME consists of the keys NAME:0, NAME:1 and so on, one per shard. The
+key NAME stores their number. A cluster spreads them by their hash slots.
 
-Shards move and fail over while a command runs: it goes on where they are. A
-line is never said to be out because a shard could not be reached: that is an
-error, after --timeout seconds.
+Shards may move and fail over while a command runs. The command follows them.
+It never reports a line as absent because a shard could not be reached. That is
+an error, after --timeout seconds.
 
 Examples:
   malkoha remote load --url redis://cache:6379 --key urls --capacity 1e9 f.txt
@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 /// The filter that a command is about.
 #[derive(Args, Debug)]
 struct Place {
-    /// A server, redis://[USER:PASSWORD@]HOST:PORT, or rediss:// for TLS; of a cluster any, or
-    /// several [default: those in MALKOHA_URL]
+    /// A server, redis://[USER:PASSWORD@]HOST:PORT, or rediss:// for TLS; any servers of a cluster
+    /// [default: those in MALKOHA_URL]
     #[arg(long = "url", value_name = "URL")]
     urls: Vec<String>,
 
@@ -69,7 +69,7 @@ struct Place {
     #[arg(long, value_name = "NAME")]
     key: String,
 
-    /// Seconds to go on trying without progress
+    /// Seconds to keep trying without progress
     #[arg(long, value_name = "SECONDS", default_value = "30")]
     #[arg(value_parser = value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -78,7 +78,8 @@ struct Place {
 /// What makes writes safer.
 #[derive(Args, Clone, Copy, Debug)]
 struct Writing {
-    /// Replicas that must have a batch before it counts: with 1, a failover loses nothing
+    /// Replicas that must have a batch before it counts as written; with 1, a failover loses
+    /// nothing
     #[arg(long, value_name = "N", default_value = "0")]
     replicas: u32,
 }

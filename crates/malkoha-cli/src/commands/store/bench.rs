@@ -16,24 +16,24 @@ use crate::screen::print_record;
 /// Bytes of a key.
 const KEY: usize = 20;
 
-/// Measure a store with keys of 20 bytes, made for this in a directory and removed again
+/// Create a store with keys of 20 bytes in a directory, measure it and remove it
 #[derive(Args, Debug)]
 pub(super) struct Bench {
-    /// Directory to make it in
+    /// Directory for the store
     #[arg(default_value = ".")]
     directory: PathBuf,
 
-    /// Records
+    /// Number of records
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1000..=1 << 36))]
     keys: u64,
 
-    /// Bytes of a value
+    /// Bytes per value
     #[arg(long, value_name = "BYTES", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(..=MAX_VALUE as i64))]
     value_bytes: u32,
 
-    /// Synced puts
+    /// Number of synced puts
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     synced: u64,
 

@@ -17,17 +17,18 @@ use crate::failure::Outcome;
 use crate::output::tell;
 use crate::screen::print_record;
 
-/// Restore files byte for byte, and compare them with their hashes
+/// Restore files byte for byte, and check their hashes
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_EXPORT)]
 pub(super) struct Export {
     #[command(flatten)]
     place: Place,
 
-    /// Names as 'ls' prints them, in any spelling; a directory is all below it, none is all
+    /// Names as 'ls' prints them, in any spelling; a directory includes everything below it.
+    /// Default: everything
     names: Vec<OsString>,
 
-    /// Directory to restore into; without it one file goes to standard output
+    /// Directory to restore into; without it, one file goes to standard output
     #[arg(long, value_name = "DIRECTORY")]
     into: Option<PathBuf>,
 
@@ -37,11 +38,11 @@ pub(super) struct Export {
 }
 
 const AFTER_EXPORT: &str = "\
-Permissions are restored as they were, whatever the umask, but for set-user-ID,
-set-group-ID and sticky bits, since owners are not; times too, but for those of
-links. Files that are in the way are replaced, each when the new one is whole.
-Links are restored as they were, wherever they lead, but nothing is ever
-written through a link below the directory.";
+Permissions are restored as they were, whatever the umask, except set-user-ID,
+set-group-ID and sticky bits, because owners are not restored. Times are
+restored, except those of links. Existing files are replaced, each when the new
+one is whole. Links are restored as they were, wherever they point, but nothing
+is ever written through a link below the directory.";
 
 /// What was restored.
 #[derive(Default)]

@@ -24,48 +24,49 @@ pub(super) struct Ls {
     #[command(flatten)]
     place: Place,
 
-    /// Names, in any spelling; a directory is all below it, none is all
+    /// Names, in any spelling; a directory includes everything below it. Default: everything
     names: Vec<OsString>,
 
     /// Print a JSON record for each file
     #[arg(long)]
     json: bool,
 
-    /// Lines end with a NUL byte, not with a newline
+    /// Lines end with a NUL byte instead of a newline
     #[arg(short = '0', long = "null", conflicts_with = "json")]
     null: bool,
 }
 
 const AFTER_LS: &str = "\
-A line has the hash of a file, or 'directory' or 'link' in its place, the bytes
-and the name. Records have the mode too, in octal digits, the time in seconds
-since 1970, and where a link leads.
+A line has the hash of a file, or 'directory' or 'link' instead, then its size
+in bytes and its name. JSON records also have the mode in octal digits, the
+time in seconds since 1970, and the target of a link.
 
-In lines, control characters and what is not UTF-8 are written as in C, '\\n', '\\t', '\\r' or three
-octal digits a byte as in '\\033', and a backslash is '\\\\'. With --null and --json names are exact.";
+In lines, control characters and bytes that are not UTF-8 are escaped as in C:
+'\\n', '\\t', '\\r' or three octal digits per byte, as in '\\033'. A backslash is
+'\\\\'. With --null and --json names are exact.";
 
-/// Forget files; 'gc' removes what only they had
+/// Remove files; 'gc' then removes chunks that only they used
 #[derive(Args, Debug)]
 pub(super) struct Rm {
     #[command(flatten)]
     place: Place,
 
-    /// Names as 'ls' prints them, in any spelling; a directory is all below it too
+    /// Names as 'ls' prints them, in any spelling; a directory includes everything below it
     #[arg(required = true)]
     names: Vec<OsString>,
 
-    /// Print how many were forgotten as a JSON record
+    /// Print the number of removed files as a JSON record
     #[arg(long)]
     json: bool,
 }
 
-/// Remove chunks that no file has, and give their space back
+/// Remove chunks that no file uses, and return their space
 #[derive(Args, Debug)]
 pub(super) struct Gc {
     #[command(flatten)]
     place: Place,
 
-    /// Print how many were removed as a JSON record
+    /// Print the number of removed chunks as a JSON record
     #[arg(long)]
     json: bool,
 }

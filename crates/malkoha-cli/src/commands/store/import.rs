@@ -18,7 +18,7 @@ use crate::output::tell;
 use crate::progress::Progress;
 use crate::screen::print_record;
 
-/// Store files and whole directories; equal parts take space once
+/// Store files and whole directories; equal parts take space only once
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_IMPORT)]
 pub(super) struct Import {
@@ -29,16 +29,16 @@ pub(super) struct Import {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// Cut after every so many bytes, 1 to 1 GiB, not where the content says so
+    /// Cut into chunks of this size, 1 byte to 1 GiB, instead of by content
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     fixed: Option<u32>,
 
-    /// Know chunks by their SHA-256, not by their BLAKE3
+    /// Identify chunks by SHA-256 instead of BLAKE3
     #[arg(long, conflicts_with = "sha1")]
     sha256: bool,
 
-    /// Know chunks by their SHA-1, as in stores of earlier versions, and compare those that are
-    /// there
+    /// Identify chunks by SHA-1, as stores of earlier versions do, and compare chunks that are
+    /// already stored
     #[arg(long)]
     sha1: bool,
 
@@ -55,19 +55,20 @@ pub(super) struct Import {
 }
 
 const AFTER_IMPORT: &str = "\
-Kept are content, permissions and times of files and directories, and where
-symbolic links lead; owners, extended attributes and hard links are not. A link
-that is named is followed; below a directory it is stored as a link. Below a
-directory, sockets, pipes, devices and the store itself are skipped, which is
-told; pipes and devices that are named are read to their end.
+Stores content, permissions and times of files and directories, and the targets
+of symbolic links. It does not store owners, extended attributes and hard
+links. A link given as an argument is followed; a link below a directory is
+stored as a link. Below a directory, sockets, pipes, devices and the store
+itself are skipped, with a message. Pipes and devices given as arguments are
+read to their end.
 
-A file is stored under its path, as tar does it: './a//b' is 'a/b',
-'/etc/hosts' is 'etc/hosts', and of '../a' and 'b/../a' remains 'a'. What has
-the name is replaced; nothing else is forgotten. A key of yours that is 'f' and
-the name is not: the import ends with an error there.
+A file is stored under its path, as tar does it: './a//b' becomes 'a/b',
+'/etc/hosts' becomes 'etc/hosts', and '../a' and 'b/../a' become 'a'. A file of
+the same name is replaced; nothing else is removed. If another program's key is
+'f' and the name, the import ends with an error there.
 
-What cannot be opened below a directory is told and left out; the exit code is
-2 then.";
+If something below a directory cannot be opened, it is reported and skipped,
+and the exit code is 2.";
 
 /// What was stored.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
 
-/// Give a key a value; exit code 1 if the key has not what was asked for
+/// Set the value of a key; exit code 1 if a condition does not hold
 #[derive(Args, Debug)]
 pub(super) struct Put {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(super) struct Put {
     /// Key, of any bytes
     key: OsString,
 
-    /// Value, of any bytes; none is standard input, to its end
+    /// Value, of any bytes [default: all of standard input]
     value: Option<OsString>,
 
     /// Only if the key has no value
@@ -57,12 +57,12 @@ pub(super) struct Get {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Print a JSON record, with the value in 'value', or in 'value_hex' if it is no UTF-8
+    /// Print a JSON record, with the value in 'value', or in 'value_hex' if it is not UTF-8
     #[arg(long)]
     json: bool,
 }
 
-/// Remove keys; exit code 1 if none was there
+/// Remove keys; exit code 1 if none was found
 #[derive(Args, Debug)]
 pub(super) struct Del {
     #[command(flatten)]
@@ -75,12 +75,12 @@ pub(super) struct Del {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Print how many there were as a JSON record
+    /// Print the number of removed keys as a JSON record
     #[arg(long)]
     json: bool,
 }
 
-/// Print all keys, in the order in which they were written
+/// Print all keys, in the order they were written
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_SCAN)]
 pub(super) struct Scan {
@@ -90,12 +90,11 @@ pub(super) struct Scan {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Only keys that begin with this, sorted by key; takes memory for each, and reads the whole
-    /// log
+    /// Print only keys that begin with this, sorted; keeps them in memory and reads the whole log
     #[arg(long)]
     prefix: Option<OsString>,
 
-    /// Print values too: a key, a tab and a value in each line, both as hex digits with --hex
+    /// Also print values: each line is a key, a tab and a value, both as hex digits with --hex
     #[arg(long)]
     values: bool,
 
@@ -103,15 +102,15 @@ pub(super) struct Scan {
     #[arg(long)]
     json: bool,
 
-    /// Lines end with a NUL byte, not with a newline
+    /// Lines end with a NUL byte instead of a newline
     #[arg(short = '0', long = "null", conflicts_with = "json")]
     null: bool,
 }
 
 const AFTER_SCAN: &str = "\
-Keys are printed byte for byte, so one with a newline takes two lines. With
---hex or --json each key takes one line, whatever bytes it has; in records, a
-key that is no UTF-8 is in 'key_hex'.
+Keys are printed byte for byte, so a key with a newline takes two lines. With
+--hex or --json each key takes one line, whatever its bytes. In records, a key
+that is not UTF-8 is in 'key_hex'.
 
 Example, a copy of all pairs, of any bytes:
   malkoha store scan --hex --values cuckoos | malkoha store load --hex copy";

@@ -18,9 +18,9 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Bytes of a line that are enough to see that it is too long, in hex digits too.
 const LINE_BYTES: usize = 2 * (MAX_KEY + MAX_VALUE) + 4;
 
-/// Put the pairs of standard input: a key, a tab and a value in each line
+/// Put the pairs of standard input: each line is a key, a tab and a value
 #[derive(Args, Debug)]
-#[command(after_help = "A line that is no pair ends it; the pairs of the lines before are in.")]
+#[command(after_help = "A line that is not a pair is an error; the pairs before it are stored.")]
 pub(super) struct Load {
     #[command(flatten)]
     place: Place,
@@ -31,7 +31,7 @@ pub(super) struct Load {
     #[command(flatten)]
     packing: Packing,
 
-    /// Print each key as soon as its value is on the device, and lose none of these in a power cut
+    /// Print each key as soon as its value is on the device, where a power cut cannot lose it
     #[arg(long)]
     echo: bool,
 
@@ -39,7 +39,7 @@ pub(super) struct Load {
     #[arg(long)]
     hex: bool,
 
-    /// Print how many there were as a JSON record
+    /// Print the number of pairs as a JSON record
     #[arg(long, conflicts_with = "echo")]
     json: bool,
 }

@@ -25,15 +25,15 @@ use crate::failure::Outcome;
 use crate::output::tell;
 
 const AFTER_HELP: &str = "\
-STORE is a directory, made by 'put', 'load' and 'import' if it is not there.
-One process at a time writes to it; others may read meanwhile.
+STORE is a directory. 'put', 'load' and 'import' create it if necessary. One
+process at a time writes to it, and others may read meanwhile.
 
 Keys and values are any bytes. Every command prints a JSON record with --json.
-In it, what is UTF-8 is a string in 'key', 'value', 'name' or 'target'; what is
-not is hex digits in 'key_hex' and so on.
+In a record, UTF-8 is a string in 'key', 'value', 'name' or 'target'. Other
+bytes are hex digits in 'key_hex' and so on.
 
-Exit codes: 0 something was found, or done; 1 nothing was; 2 an error, told on
-stderr.
+Exit codes: 0 something was found or done; 1 nothing was; 2 an error, with a
+message on stderr.
 
 Examples:
   malkoha store put cuckoos koel 'Eudynamys scolopaceus'
@@ -98,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 /// How values are stored.
 #[derive(Args, Clone, Copy, Debug)]
 struct Packing {
-    /// Compress values of 64 bytes and more by LZ4, where that saves an eighth; values are read
-    /// whichever way they are stored
+    /// Compress values of 64 bytes or more with LZ4, if that saves an eighth. Reading needs no
+    /// option
     #[arg(long)]
     compress: bool,
 }

@@ -16,7 +16,7 @@ pub(super) struct Tables {
     #[command(flatten)]
     place: Place,
 
-    /// Remove this table with all of its keys
+    /// Remove this table and all its keys
     #[arg(long, value_name = "NAME")]
     remove: Option<String>,
 
@@ -26,12 +26,12 @@ pub(super) struct Tables {
 }
 
 const AFTER_HELP: &str = "\
-A table has keys of its own; 'put --table' and 'load --table' make it. To remove
-one reads the whole store and writes a mark for each of its keys; 'compact' then
-gives the space back.
+A table has its own keys. 'put --table' and 'load --table' create it. Removing
+a table reads the whole store and writes a mark for each of its keys. 'compact'
+then returns the space.
 
-In lines, control characters of names are written as 'ls' writes them; with
---json names are exact.";
+In lines, control characters of names are written as 'ls' writes them. With
+--json, names are exact.";
 
 impl Tables {
     pub(super) fn run(&self) -> Result<Outcome> {

@@ -29,13 +29,13 @@ pub(super) struct Stats {
     prometheus: bool,
 }
 
-/// Give back the space of what was overwritten or removed
+/// Return the space of overwritten and removed values
 #[derive(Args, Debug)]
 pub(super) struct Compact {
     #[command(flatten)]
     place: Place,
 
-    /// Print the bytes of the log before and now as a JSON record
+    /// Print the bytes of the log before and after as a JSON record
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +52,7 @@ pub(super) struct Verify {
     json: bool,
 }
 
-/// Save every whole record of a damaged store; damaged files stay under other names
+/// Recover every whole record of a damaged store; damaged files are kept under other names
 #[derive(Args, Debug)]
 pub(super) struct Repair {
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) struct Repair {
     json: bool,
 }
 
-/// Copy a store, by hard links where that can be
+/// Copy a store, by hard links where possible
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_BACKUP)]
 pub(super) struct Backup {
@@ -79,14 +79,15 @@ pub(super) struct Backup {
 }
 
 const AFTER_VERIFY: &str = "\
-Exit code 2 if something is damaged; the JSON record lists all of it. Keys that
-are gone are told, as far as they can be read. What a crash left of writes that
-were not answered for is told too, 'unfinished' and 'unfinished_files' in the
-record, and is no damage.";
+Exit code 2 if something is damaged; the JSON record lists all damage. Lost
+keys are named as far as they can be read. Remains of unacknowledged writes
+after a crash are reported too, as 'unfinished' and 'unfinished_files' in the
+record. They are not damage.";
 
 const AFTER_BACKUP: &str = "\
-No other process may have the store open for writing. One that has can make the
-backup itself, without pause: 'Store::backup' in the library.";
+No other process may have the store open for writing. A process that has it
+open can make the backup itself, without a pause: see 'Store::backup' in the
+library.";
 
 impl Stats {
     pub(super) fn run(&self) -> Result<Outcome> {

@@ -22,10 +22,10 @@ use moves::{Shape, Step, Table};
 const MOST_LINES: usize = 512;
 
 const AFTER_HELP: &str = "\
-Each line is inserted into a table of the library, and what it was before is
-compared with what it is then. A line that finds both of its buckets full makes
-the shortest chain of others move on. At most 512 lines; give fewer --slots
-than lines to see refusals.
+Inserts each line into a table of the library, and compares the table before
+and after. If both buckets of a line are full, it makes room by the shortest
+chain of moves. It takes at most 512 lines. Give fewer --slots than lines to
+see refusals.
 
 Example:
   seq 40 | malkoha trace --slots 44 --bucket-size 2 --svg moves.svg";
@@ -37,19 +37,19 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Slots of the table at most [default: so many that the lines fill 95 % of them]
+    /// Largest number of slots [default: as many as make the lines fill 95 % of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     slots: Option<u64>,
 
-    /// Slots a bucket: 1, 2, 4 or 8
+    /// Slots per bucket: 1, 2, 4 or 8
     #[arg(long, value_name = "SLOTS", default_value_t = 4)]
     bucket_size: u32,
 
-    /// Bits a fingerprint
+    /// Bits per fingerprint
     #[arg(long, value_name = "BITS", default_value_t = 16)]
     fingerprint_bits: u32,
 
-    /// Write a picture: a row an insert, a column a bucket
+    /// Write a picture: one row per insert, one column per bucket
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }

@@ -23,35 +23,36 @@ use crate::progress::Progress;
 const DEFAULT_FPR: f64 = 1e-6;
 
 const AFTER_HELP: &str = "\
-Like awk '!seen[$0]++', in a fraction of its memory: the order is kept and
-output begins at once.
+Does what awk '!seen[$0]++' does, in a fraction of the memory. It keeps the
+order and prints lines as it reads.
 
-Every line that differs from all before it is printed. Of regular files, which
-are mapped and must not be cut short meanwhile, it keeps where each distinct
-line begins, in about 8 bytes, and compares the lines. Of a stream it keeps
-over 96 bits of two keyed hashes of each distinct line, in about 13 bytes:
-among 10^9 distinct lines, one is taken for another with a probability below
-10^-10.
+It prints every line that differs from all lines before it. It maps regular
+files, which must not become shorter meanwhile. For each distinct line it keeps
+the place of the line, in about 8 bytes, and compares the lines themselves. For
+a stream it keeps over 96 bits of two keyed hashes per distinct line, in about
+13 bytes. Among 10^9 distinct lines, the probability of confusing any two is
+below 10^-10.
 
-With --approximate it keeps only fingerprints, 4 bytes or so a distinct line. A
-new line is then taken for an old one, and lost, with a probability below RATE.
-No line is ever printed twice.
+With --approximate it keeps only fingerprints, about 4 bytes per distinct line.
+It then mistakes a new line for an old one, and loses it, with a probability
+below RATE. It never prints a line twice.
 
-With -k and the like, lines are equal if what is compared is, and what is
-printed is the first such line. Files are read as streams are then.
+With -k and similar options, lines are equal if the compared parts are equal,
+and it prints the first such line. Files are then read as streams are.
 
-With --within a line is new again when that time has passed since it was printed,
-or with --renew since it was there last: TIME, and at most a fifteenth more. It
-keeps fingerprints as with --approximate, of the lines within that time alone,
-about 5 bytes each, so that it can run for years. The time is that of arrival,
-or with --time-field what the lines say; one that goes back is taken as the
-latest before it. With --disorder 10m lines may come up to ten minutes late:
-they wait so long, and are printed in the order of their times. One that is
-later still is taken as ten minutes late, and counted on stderr at the end.
+With --within, a line is new again when TIME has passed since it was printed,
+or with --renew since it last occurred. This may take up to a fifteenth of TIME
+longer. It keeps fingerprints as with --approximate, about 5 bytes each, only
+of the lines within that time. It can therefore run for years. The time is that
+of arrival, or with --time-field a field of the line. If a time goes back, the
+line counts as of the latest time before. With --disorder 10m, lines may arrive
+up to ten minutes late: they wait that long, and are printed in the order of
+their times. A line that is even later counts as ten minutes late. The number
+of these is printed on stderr at the end.
 
--c and -u print when all is read, in the order of first occurrences. Distinct
-lines of a stream are kept in a temporary file meanwhile. -d prints a line when
-it occurs the second time.
+-c and -u print when all input is read, in the order of first occurrences.
+Until then the distinct lines of a stream are in a temporary file. -d prints a
+line when it occurs for the second time.
 
 Examples:
   malkoha uniq access.txt > distinct.txt
@@ -70,7 +71,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Print how often each line occurs, in front of it
+    /// Print before each line how often it occurs
     #[arg(short, long, group = "selection", conflicts_with = "within")]
     count: bool,
 
@@ -82,11 +83,11 @@ pub(crate) struct Arguments {
     #[arg(short, long = "unique", group = "selection", conflicts_with = "within")]
     unique: bool,
 
-    /// Print every occurrence of a line but the first
+    /// Print every occurrence of a line except the first
     #[arg(long, group = "selection")]
     repeated: bool,
 
-    /// Keep fingerprints alone: a third of the memory, and new lines are lost at RATE
+    /// Keep only fingerprints: takes a third of the memory, but loses new lines at RATE
     #[arg(long, conflicts_with_all = ["count", "duplicates", "unique"])]
     approximate: bool,
 
@@ -97,12 +98,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATE", requires = "fingerprints")]
     fpr: Option<f64>,
 
-    /// Distinct lines to make room for at the start; it grows beyond them
+    /// Distinct lines to make room for at first; it grows beyond
     #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = cli::count)]
     capacity: u64,
 
-    /// With --approximate: keep RATE up to this many times --capacity; each doubling beyond adds
-    /// RATE once more, and less memory is needed [default: keep it at any size]
+    /// With --approximate: keep RATE up to this many times --capacity, to save memory. Each
+    /// doubling beyond adds RATE once more [default: keep it at any size]
     #[arg(long, value_name = "FACTOR", requires = "approximate")]
     growth: Option<f64>,
 
@@ -115,11 +116,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     print: PrintArgs,
 
-    /// At the end, tell lines, distinct lines and memory on stderr
+    /// At the end, print lines, distinct lines and memory on stderr
     #[arg(long)]
     stats: bool,
 
-    /// The statistics as a JSON record on stderr
+    /// Print the statistics as a JSON record on stderr
     #[arg(long)]
     json: bool,
 
