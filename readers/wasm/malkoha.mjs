@@ -26,6 +26,11 @@ export class Filter {
     }
   }
 
+  /** The number of keys, copies included. */
+  get length() {
+    return this.#module.malkoha_len();
+  }
+
   /** Whether a key seems to be in. @param {string | Uint8Array} key */
   has(key) {
     return this.#module.malkoha_has(this.#put(key)) !== 0;

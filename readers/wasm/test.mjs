@@ -23,6 +23,7 @@ const list = new URL("../javascript/disposable-email-domains.mlk", here);
 const filter = await Filter.load(module, readFileSync(list));
 assert.deepEqual(filter.hasLines("mailinator.com\nwikipedia.org\n\nguerrillamail.com"), [true, false, false, true]);
 assert.equal(filter.has("mailinator.com"), true);
+assert.equal(filter.length, 8335);
 // Longer than what is looked up together.
 const many = Array.from({ length: 5000 }, (_, i) => (i % 7 === 0 ? "mailinator.com" : `${i}.example.org`));
 const found = filter.hasLines(many.join("\n"));

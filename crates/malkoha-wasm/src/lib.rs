@@ -59,6 +59,12 @@ pub extern "C" fn malkoha_message() -> *const u8 {
     STATE.with_borrow(|state| state.buffer.as_ptr())
 }
 
+/// How many keys the filter has: exact up to 2^53, and 0 if there is no filter.
+#[unsafe(no_mangle)]
+pub extern "C" fn malkoha_len() -> f64 {
+    STATE.with_borrow(|state| state.filter.as_ref().map_or(0.0, |filter| filter.len() as f64))
+}
+
 /// Whether the first `bytes` bytes of the buffer are a key of the filter; not, if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn malkoha_has(bytes: usize) -> bool {
