@@ -2,7 +2,7 @@
 
 use super::many::{AT_ONCE, Many, Verb};
 use super::options::{self, Wanted, spelled_out, wanted};
-use super::{CommandError, expire, filter_mut, hash, limit};
+use super::{CommandError, expire, filter_mut, hash, limit, still_here};
 use crate::server::{Args, Context, Given, Key, Promised, defaults, max_filter_bytes};
 use crate::value::{Refused, StoredFilter, Value};
 
@@ -33,6 +33,7 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         filter
     };
     context.beside(args, bytes < LITTLE, 1, work, move |context, args, filter| {
+        still_here(context, args)?;
         let mut key = context.open_mut(args, 1);
         is_free(&key, is_beside)?;
         put(context, args, &mut key, &wanted, filter?);

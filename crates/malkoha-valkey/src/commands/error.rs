@@ -56,6 +56,9 @@ impl CommandError {
     pub(crate) const GONE: Self = fixed(
         "ERR the key was deleted while the command ran: what it had done until then is gone too",
     );
+    /// Clients of clusters send a command again that got this word, and are then told where to.
+    pub(crate) const MOVED: Self =
+        fixed("TRYAGAIN the key's slot moved to another node while the command ran");
     pub(crate) const CHANGED: Self = fixed(
         "ERR a filter was deleted, or changed by a transaction or script, while the command ran: \
          try again",

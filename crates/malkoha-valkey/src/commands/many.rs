@@ -110,6 +110,7 @@ impl Many {
             let key = context.open(args, 1);
             let found = match holder_if_any(&key)? {
                 Some(holder) => holder.contains_all(items, holder.now(context)),
+                None if context.has_moved(args) => return Err(CommandError::MOVED),
                 None => vec![false; items.len()],
             };
             self.outcomes.extend(found.into_iter().map(Outcome::from));
@@ -183,6 +184,9 @@ impl Task for Many {
         if self.outcomes.len() < items {
             return match self.work(context, args) {
                 Err(CommandError::Lent) => Ok(Step::Wait),
+                Err(error) if error == CommandError::GONE && context.has_moved(args) => {
+                    Err(CommandError::MOVED)
+                }
                 outcome => outcome.map(|()| Step::More),
             };
         }

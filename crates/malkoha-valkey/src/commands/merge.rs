@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CommandError, filter_mut, limit, unless_lent};
+use super::{CommandError, filter_mut, limit, still_here, unless_lent};
 use crate::server::{Args, Context, Given, Key};
 use crate::value::{StoredFilter, Table, Value};
 
@@ -54,6 +54,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
         if union.is_overfull() {
             return Err(CommandError::FULL);
         }
+        still_here(context, args)?;
         if !are_unchanged(context, args, &lent)? {
             return Err(CommandError::CHANGED);
         }

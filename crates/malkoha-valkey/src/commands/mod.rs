@@ -13,7 +13,7 @@ mod transfer;
 
 pub(crate) use error::CommandError;
 
-use crate::server::{Context, Entry, Key, entry, max_filter_bytes};
+use crate::server::{Args, Context, Entry, Key, entry, max_filter_bytes};
 use crate::value::{Chain, StoredFilter, Value};
 
 /// What each command runs.
@@ -113,6 +113,12 @@ fn unless_lent(context: &Context, filter: &mut StoredFilter) -> Result<(), Comma
         return Err(CommandError::Lent);
     }
     Ok(())
+}
+
+/// An error if what was made beside the server must not be put at its key, since another node has
+/// that by now: nobody would find it here.
+fn still_here(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    if context.has_moved(args) { Err(CommandError::MOVED) } else { Ok(()) }
 }
 
 /// A key's filter that is all ours; an error if it is being loaded or something else.

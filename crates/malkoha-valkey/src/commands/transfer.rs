@@ -1,7 +1,7 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
 use super::options::number;
-use super::{CommandError, filter_mut};
+use super::{CommandError, filter_mut, still_here};
 use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
 use crate::value::{
     BESIDE, Chain, HEADER_BYTES, Loading, Small, StoredFilter, Value, chunk_behind,
@@ -164,6 +164,7 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     let work = |given: Given<'_>| StoredFilter::open(given.argument);
     context.beside(args, is_little, 2, work, |context, args, filter| {
         let filter = filter.map_err(|error| CommandError::message(format!("ERR {error}")))?;
+        still_here(context, args)?;
         let mut key = context.open_mut(args, 1);
         if key.get()?.is_some() {
             return Err(CommandError::EXISTS);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_longlong};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
@@ -111,6 +112,31 @@ impl Context {
         let mode = raw::REDISMODULE_READ | raw::REDISMODULE_WRITE;
         // SAFETY: the context and the argument are of this call.
         unsafe { Key::open(self.raw, args.raw(index), mode) }
+    }
+
+    /// Whether another node of a cluster has the first key by now, which was this one's when the
+    /// command began.
+    pub(crate) fn has_moved(&self, args: &Args<'_>) -> bool {
+        let is_primary_of_cluster = self.has_flag(raw::REDISMODULE_CTX_FLAGS_CLUSTER)
+            && !self.has_flag(raw::REDISMODULE_CTX_FLAGS_SLAVE);
+        if !self.is_resumed() || !is_primary_of_cluster {
+            return false;
+        }
+        // No function tells whose a slot is, but commands for others' keys are refused. This one is
+        // let in where a slot arrives, too; a syntax error ends it before it looks at the key. `s`
+        // stands for a string of the server's, `c` for one that ends in 0.
+        let (command, format) = (c"RESTORE-ASKING".as_ptr(), c"sccc".as_ptr());
+        let (key, number, wrong) = (args.raw(1), c"0".as_ptr(), c"".as_ptr());
+        // SAFETY: the context and the argument are of this call. The reply is freed once.
+        unsafe {
+            let told =
+                call!(RedisModule_Call(self.raw, command, format, key, number, wrong, wrong));
+            if told.is_null() {
+                return io::Error::last_os_error().kind() == io::ErrorKind::PermissionDenied;
+            }
+            call!(RedisModule_FreeCallReply(told));
+        }
+        false
     }
 
     /// Tells watching clients and subscribers of keyspace events what happened to a key.

@@ -125,9 +125,14 @@ impl Small {
     }
 
     #[inline]
+    fn of_fingerprint(&self) -> u32 {
+        u32::from(self.form) & ((1 << BITS_OF_FORM) - 1)
+    }
+
+    #[inline]
     fn bits(&self) -> KeptBits {
-        let of_fingerprint = u32::from(self.form) & ((1 << BITS_OF_FORM) - 1);
-        KeptBits::of_fingerprints(of_fingerprint).expect("it is of a table, or was checked")
+        let bits = KeptBits::of_fingerprints(self.of_fingerprint());
+        bits.expect("it is of a table, or was checked")
     }
 
     /// Where an item's bits are: the first byte of eight that have all of them, and how many are
@@ -216,7 +221,7 @@ impl Small {
 
     /// The table that it stands for.
     pub(super) fn table(&self) -> Table {
-        let built = self.properties.build(None, self.hasher());
+        let built = self.properties.build_small(self.of_fingerprint(), self.hasher());
         let mut table = built.expect("it was built when the filter was made");
         for kept in self.iter() {
             // Tables that grow refuse nothing.

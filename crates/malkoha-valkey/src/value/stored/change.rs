@@ -1,0 +1,86 @@
+//! Items are added and deleted.
+
+use super::StoredFilter::{Large as IsLarge, Small as IsSmall};
+use super::{Refused, StoredFilter};
+
+impl StoredFilter {
+    /// Adds a copy of an item, or one that is not in already, unless the filter takes `max_bytes`;
+    /// answers whether it was added.
+    pub(crate) fn insert(
+        &mut self,
+        item: &[u8],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if let IsSmall(small) = self
+            && let Some(added) = small.insert(item, absent_only)
+        {
+            return Ok(added);
+        }
+        let large = self.large();
+        if absent_only {
+            large.insert_unique(item, max_bytes)
+        } else {
+            large.insert(item, max_bytes).map(|()| true)
+        }
+    }
+
+    /// Adds a copy of each item, or of each that is not in already; returns which were added.
+    pub(crate) fn insert_all(
+        &mut self,
+        items: &[&[u8]],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Vec<Result<bool, Refused>> {
+        let mut outcomes = Vec::new();
+        if let IsSmall(small) = self {
+            outcomes.extend(items.iter().map_while(|item| small.insert(item, absent_only)).map(Ok));
+        }
+        let left = &items[outcomes.len()..];
+        if outcomes.is_empty() || !left.is_empty() {
+            outcomes.extend(self.large().insert_all(left, absent_only, max_bytes));
+        }
+        outcomes
+    }
+
+    /// Deletes a copy of an item; answers whether it was there.
+    pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
+        let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
+        removed.unwrap_or_else(|| self.large().remove(item))
+    }
+
+    /// Deletes a copy of each item; answers which were there.
+    pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
+        match self {
+            IsLarge(large) => large.remove_all(items),
+            IsSmall(_) => items.iter().map(|item| self.remove(item)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use malkoha::KeyHasher;
+
+    use super::*;
+    use crate::value::Properties;
+
+    #[test]
+    fn what_is_added_unless_it_is_in_stays_in() {
+        let properties = Properties {
+            capacity: 4,
+            error_rate: 0.2,
+            growth: 1e4,
+            bucket_size: 2,
+            max_iterations: 20,
+            expansion: 1,
+        };
+        let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
+        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
+        for item in &items {
+            stored.insert(item, true, u64::MAX).unwrap();
+        }
+        let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
+        assert_eq!(lost, 0);
+    }
+}
