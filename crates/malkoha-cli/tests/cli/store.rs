@@ -29,8 +29,14 @@ fn keys_come_and_go() {
 #[test]
 fn puts_depend_on_what_a_key_has() {
     let dir = Dir::new();
-    dir.run("store put s koel Cuculus --if-value Eudynamys").finds_nothing();
+    // Nothing is made for what cannot be there.
+    let run = dir.run("store put s koel Cuculus --if-value Eudynamys");
+    assert_eq!((run.code, dir.names().len()), (Some(2), 0), "{}", run.stderr);
     dir.run("store put s koel Eudynamys --if-absent").prints("");
+    dir.run("store put s koel Cuculus --table birds --if-value Eudynamys")
+        .complains("store 's': the store has no table 'birds': 'tables' lists those that it has");
+    dir.run("store tables s").finds_nothing();
+    dir.run("store put s koel Cuculus --if-value Cuculus").finds_nothing();
     dir.run("store put s koel Cuculus --if-absent").finds_nothing();
     dir.run("store get s koel").prints("Eudynamys");
     dir.run("store put s koel Cuculus --if-value Eudynamys").prints("");

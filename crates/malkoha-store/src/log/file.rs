@@ -11,11 +11,11 @@ use super::record::{HEAD, Head, Record};
 use super::usage::Usage;
 use super::{UNIT, to_usize};
 use crate::error::{Error, READ, Result};
-use crate::storage::{Storage, StorageFile, View, any_lost};
+use crate::storage::{Forward, Storage, StorageFile, View, any_lost};
 
 const EXTENSION: &str = ".log";
 /// What is added to the name of a file while a copy of it is made.
-const COPY: &str = ".new";
+pub(super) const COPY: &str = ".new";
 
 /// The name of a log file.
 pub(crate) fn file_name(id: u64) -> String {
@@ -34,10 +34,10 @@ pub(crate) struct LogFile {
     /// The location of its first byte.
     pub(crate) base: u64,
     seed: u32,
-    view: View,
+    pub(super) view: View,
     file: Box<dyn StorageFile>,
     /// What of the file there is room for on the device.
-    capacity: AtomicU64,
+    pub(super) capacity: AtomicU64,
     end: AtomicU64,
     /// What is durable, all earlier files included.
     durable: AtomicU64,
@@ -99,113 +99,6 @@ impl LogFile {
         Self::new(file, header, 0)
     }
 
-    /// The same file for writing at its end, with room again. What a crash left behind the end is
-    /// gone before anything is written there. The file gets no shorter: other processes read it.
-    pub(crate) fn reopen(&self, storage: &dyn Storage, file_bytes: u64) -> Result<Self> {
-        let name = self.name();
-        let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
-        let end = self.end();
-        if file.is_shared().map_err(Error::io("look at", &*name))? {
-            file = self.copy(storage)?;
-        } else {
-            self.clear(&*file)?;
-        }
-        // Not beyond its slots, which others may have taken the next of.
-        let most = self.length().next_multiple_of(super::table::SLOT_BYTES);
-        let room = file_bytes.min(most).max(end + SEAL_ROOM);
-        let capacity = self.make_room(&*file, room)?;
-        let new = Self::new(file, self.header, self.base)?;
-        new.capacity.store(capacity, Ordering::Release);
-        new.set_end(end);
-        new.set_durable(self.durable());
-        new.take_usage(self);
-        Ok(new)
-    }
-
-    /// Finds room behind the end until `room`, or as far as there is any: a full device can still
-    /// be opened, and the first write that needs more is refused. Answers how far.
-    fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
-        let (end, failed) = (self.end(), || Error::io("extend", self.name()));
-        loop {
-            match file.reserve(end..room).map_err(failed()) {
-                Err(Error::NoSpace { .. }) if room > end + SEAL_ROOM => {
-                    // The system keeps what it has found, and there is none for others then.
-                    file.release(self.least()).map_err(failed())?;
-                    let half = (room - end) / 2;
-                    room = end + if half < PAGE { SEAL_ROOM } else { half };
-                }
-                other => return other.map(|()| room),
-            }
-        }
-    }
-
-    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have
-    /// failed: the system then takes the pages for written, and a later sync would not write them.
-    pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
-        // What cannot be read is told by those who read it.
-        if self.durable() >= self.end() || self.is_lost() {
-            return Ok(());
-        }
-        let name = self.name();
-        let file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
-        self.write_anew(&*file)
-    }
-
-    fn write_anew(&self, file: &dyn StorageFile) -> Result<()> {
-        const PIECE: u64 = 1 << 20;
-        let (mut at, end) = (self.durable(), self.end());
-        if at >= end {
-            return Ok(());
-        }
-        while at < end {
-            let next = end.min(at + PIECE);
-            let bytes = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
-            if self.is_lost() {
-                return Err(lost(&self.name(), at));
-            }
-            file.write_at(at, &bytes).map_err(Error::io("write", self.name()))?;
-            at = next;
-        }
-        file.sync().map_err(Error::io("sync", self.name()))?;
-        self.set_durable(end);
-        Ok(())
-    }
-
-    /// Makes zero what lies behind the end.
-    fn clear(&self, file: &dyn StorageFile) -> Result<()> {
-        let leftovers = self.leftovers(self.end());
-        for bytes in &leftovers {
-            let zeros = vec![0; to_usize(bytes.end - bytes.start)];
-            file.write_at(bytes.start, &zeros).map_err(Error::io("write", self.name()))?;
-        }
-        if leftovers.is_empty() {
-            return Ok(());
-        }
-        file.sync().map_err(Error::io("sync", self.name()))
-    }
-
-    /// Puts a copy in the place of a file that another store has too, as backups do: what is
-    /// written from now on must not show there.
-    fn copy(&self, storage: &dyn Storage) -> Result<Box<dyn StorageFile>> {
-        let (name, copy) = (self.name(), format!("{}{COPY}", self.name()));
-        let failed = || Error::io("copy", &*name);
-        let end = self.end();
-        let file = storage.create(&copy, end + SEAL_ROOM).map_err(failed())?;
-        let bytes = self.view.get(0, to_usize(end)).unwrap_or_default();
-        let written = file.write_at(0, &bytes).and_then(|()| file.sync());
-        if self.is_lost() {
-            let _ = storage.remove(&copy);
-            return Err(lost(&name, 0));
-        }
-        let renamed = written.and_then(|()| storage.rename(&copy, &name));
-        renamed.and_then(|()| storage.sync_directory()).map_err(|error| {
-            // The first error is the one to tell; opening removes what stays.
-            let _ = storage.remove(&copy);
-            failed()(error)
-        })?;
-        Ok(file)
-    }
-
     /// Whether a file of this name is a copy that was not finished.
     pub(crate) fn is_copy(name: &str) -> bool {
         name.strip_suffix(COPY).and_then(parse_name).is_some()
@@ -225,24 +118,6 @@ impl LogFile {
         let next = |after: &Range<u64>| self.written(after.end);
         let ranges = std::iter::successors(self.written(from), next);
         ranges.map(|range| range.end - range.start).sum()
-    }
-
-    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash
-    /// left.
-    pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
-        let (mut at, mut found) = (from, Vec::new());
-        while let Some(written) = self.written(at) {
-            at = written.start;
-            while at < written.end {
-                let next = (at + 1).next_multiple_of(PAGE).min(written.end);
-                let bytes = self.view.get(at, to_usize(next - at)).unwrap_or_default();
-                if bytes.iter().any(|&byte| byte != 0) {
-                    found.push(at..next);
-                }
-                at = next;
-            }
-        }
-        found
     }
 
     pub(crate) fn name(&self) -> String {
@@ -296,7 +171,12 @@ impl LogFile {
         if offset + HEAD as u64 > self.capacity() {
             return None;
         }
-        let head = Head::parse(&self.view.get_array::<HEAD>(offset)?)?;
+        self.inside(offset, Head::parse(&self.view.get_array::<HEAD>(offset)?)?)
+    }
+
+    /// A head, if its record ends inside the file.
+    #[inline(always)]
+    fn inside(&self, offset: u64, head: Head) -> Option<Head> {
         (offset + head.shape.bytes() <= self.capacity()).then_some(head)
     }
 
@@ -304,6 +184,22 @@ impl LogFile {
     #[inline(always)]
     pub(crate) fn try_record(&self, offset: u64) -> Option<Record<'_>> {
         self.whole(offset, self.head(offset)?)
+    }
+
+    /// The record at `offset`, as [`try_record`](Self::try_record), of a file that is read in order
+    /// by system calls.
+    pub(super) fn next_record<'f>(
+        &'f self,
+        forward: &mut Forward<'f>,
+        offset: u64,
+    ) -> Option<Record<'f>> {
+        let head = self.inside(offset, Head::parse(&forward.get_array::<HEAD>(offset)?)?)?;
+        Record::checked(head, forward.get(offset, to_usize(head.shape.bytes()))?, self.seed)
+    }
+
+    /// Its bytes for looks at them in order, where each would be a system call.
+    pub(super) fn forward(&self) -> Option<Forward<'_>> {
+        self.view.forward()
     }
 
     /// The rest of the record with this head.
@@ -457,8 +353,8 @@ pub(crate) fn lost(name: &str, offset: u64) -> Error {
 }
 
 /// Room for the seal that a file must always have.
-const SEAL_ROOM: u64 = HEAD as u64;
+pub(super) const SEAL_ROOM: u64 = HEAD as u64;
 /// Bytes of a record that is worth some system calls.
 const LONG: u64 = 16 * PAGE;
 /// What file lengths are rounded to.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;

@@ -16,6 +16,7 @@ mod header;
 mod key;
 mod pack;
 mod record;
+mod renew;
 mod reserve;
 mod scan;
 mod size;

@@ -3,6 +3,7 @@
 use super::file::LogFile;
 use super::record::{HEAD, Head, Kind, Record};
 use super::to_usize;
+use crate::storage::Forward;
 
 /// Reads the records of one file in order.
 pub(crate) struct Scan<'a> {
@@ -13,6 +14,8 @@ pub(crate) struct Scan<'a> {
     end: u64,
     /// The system was told that it will be read until there.
     told: u64,
+    /// If it is read by system calls.
+    forward: Option<Forward<'a>>,
 }
 
 /// Bytes that the system is told of at a time: what is read in order need not wait for each page.
@@ -32,7 +35,7 @@ pub(crate) enum Step<'a> {
 impl<'a> Scan<'a> {
     /// From `offset`, where the record has this sequence number, to `end`.
     pub(crate) fn new(file: &'a LogFile, offset: u64, sequence: u64, end: u64) -> Self {
-        Self { file, offset, sequence, end, told: offset }
+        Self { file, offset, sequence, end, told: offset, forward: file.forward() }
     }
 
     /// Where the next record begins.
@@ -55,7 +58,9 @@ impl<'a> Scan<'a> {
             self.file.will_need(begin, 2 * AHEAD);
             self.told = begin + 2 * AHEAD;
         }
-        match self.file.try_record(offset) {
+        // What a piece lacks may have been written, or be readable by itself.
+        let ahead = self.forward.as_mut().and_then(|it| self.file.next_record(it, offset));
+        match ahead.or_else(|| self.file.try_record(offset)) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
                 self.offset += record.bytes();
                 self.sequence += 1;

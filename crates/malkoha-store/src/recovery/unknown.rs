@@ -7,7 +7,7 @@ use super::read::{Ended, Read};
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, lost, to_usize};
+use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, lost};
 use crate::replay::Changes;
 
 /// What a file that the checkpoint does not know is.
@@ -32,12 +32,8 @@ impl Opening<'_> {
         let name = file_name(id);
         let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
         let map = file.view().map_err(Error::io("map", &*name))?;
-        let is_zero = |from: u64, to: u64| {
-            let bytes = map.get(from, to_usize(to.saturating_sub(from))).unwrap_or_default();
-            bytes.iter().all(|&byte| byte == 0)
-        };
         let length = map.len();
-        if !is_zero(0, length.min(HEADER_BYTES as u64)) {
+        if !map.is_zero(0..HEADER_BYTES as u64) {
             return LogFile::with_header(file, id, 0).map(Opened::File);
         }
         if map.is_lost() {
@@ -47,7 +43,7 @@ impl Opening<'_> {
         // Where the system cannot tell what was written, all of it.
         while let Some(written) = file.written(at).unwrap_or((at < length).then_some(at..length)) {
             at = written.end;
-            if !is_zero(written.start, written.end.min(length)) {
+            if !map.is_zero(written) {
                 return Ok(Opened::Headless);
             }
         }

@@ -4,6 +4,7 @@
 mod directory;
 mod faults;
 mod file;
+mod forward;
 #[cfg(unix)]
 mod guard;
 #[cfg(unix)]
@@ -25,6 +26,7 @@ use std::path::Path;
 pub(crate) use directory::{make_directories, sync_directory};
 pub(crate) use faults::major_faults;
 pub use file::Writing;
+pub(crate) use forward::Forward;
 #[cfg(unix)]
 pub use lock::Lock;
 pub(crate) use lost::any_lost;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::lost::note_lost;
-use super::positional::read_exact_at;
+use super::positional::{read_at, read_exact_at};
 
 /// The bytes of a file, each time read anew. Keeps the file open.
 #[derive(Clone)]
@@ -54,6 +54,22 @@ impl Reader {
         let mut bytes = [0; N];
         self.read(offset, &mut bytes);
         Some(bytes)
+    }
+
+    /// Reads at most `len` bytes at an offset in place of what is in `bytes`, as far as they can be
+    /// read: that others are lost is told when they are asked for.
+    pub(super) fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
+        let left = usize::try_from(self.0.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+        bytes.resize(len.min(left), 0);
+        let mut done = 0;
+        while done < bytes.len() {
+            match read_at(&self.0.file, &mut bytes[done..], offset + done as u64) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => break,
+                Ok(count) => done += count,
+            }
+        }
+        bytes.truncate(done);
     }
 
     fn read(&self, offset: u64, bytes: &mut [u8]) {

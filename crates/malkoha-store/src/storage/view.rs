@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::forward::Forward;
 use super::mapping::Mapping;
 use super::reader::Reader;
+use crate::log::to_usize;
 
 /// The bytes of a file, as many as it had when it was first looked at.
 ///
@@ -59,6 +61,26 @@ impl View {
             Self::Mapped(mapping) => mapping.get(offset, N)?.first_chunk().copied(),
             Self::Read(reader) => reader.get_array(offset),
         }
+    }
+
+    /// For looks at it in order, where each would be a system call.
+    pub(crate) fn forward(&self) -> Option<Forward<'_>> {
+        match self {
+            Self::Mapped(_) => None,
+            Self::Read(reader) => Some(Forward::new(reader)),
+        }
+    }
+
+    /// Whether all of these bytes are zero, as far as it has them. Of any number, few are in memory
+    /// at a time.
+    pub(crate) fn is_zero(&self, bytes: Range<u64>) -> bool {
+        const PIECE: u64 = 1 << 20;
+        let end = bytes.end.min(self.len());
+        let begins = (bytes.start..end).step_by(to_usize(PIECE));
+        begins.into_iter().all(|at| {
+            let piece = self.get(at, to_usize(PIECE.min(end - at)));
+            piece.is_none_or(|piece| piece.iter().all(|&byte| byte == 0))
+        })
     }
 
     /// Whether a part of it could not be read or written, and shows as zeros.

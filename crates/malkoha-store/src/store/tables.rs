@@ -168,15 +168,14 @@ impl Store {
         if name.is_empty() || name.len() > 255 {
             return Err(Error::Option("the name of a table has 1 to 255 bytes"));
         }
-        let table = |number| Table { store: self, number };
-        if let Some(number) = self.inner.tables.load().number(name) {
-            return Ok(table(number));
+        if let Some(table) = self.find_table(name) {
+            return Ok(table);
         }
         let _one_at_a_time = self.inner.listing.lock();
-        let tables = self.inner.tables.load();
-        if let Some(number) = tables.number(name) {
-            return Ok(table(number));
+        if let Some(table) = self.find_table(name) {
+            return Ok(table);
         }
+        let tables = self.inner.tables.load();
         if self.inner.writer.is_none() {
             return Err(Error::NoTable(name.to_owned()));
         }
@@ -190,7 +189,26 @@ impl Store {
         let (tables, number) = self.inner.tables.load().with(name);
         self.write_list(&tables)?;
         self.inner.tables.store(Arc::new(Tables { is_written: true, ..tables }));
-        Ok(table(number))
+        Ok(Table { store: self, number })
+    }
+
+    /// The table of this name, if it is there: for what makes none, such as a swap that expects a
+    /// value.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// assert!(store.find_table("birds").is_none());
+    /// store.table("birds")?.put(b"koel", b"Eudynamys")?;
+    /// let birds = store.find_table("birds").ok_or("no table")?;
+    /// assert!(birds.contains(b"koel")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn find_table(&self, name: &str) -> Option<Table<'_>> {
+        let number = self.inner.tables.load().number(name)?;
+        Some(Table { store: self, number })
     }
 
     /// The names of all tables, in their order.

@@ -65,8 +65,8 @@ impl TableArg {
     pub(super) fn of<'s>(&self, store: &'s Store, make: bool) -> malkoha_store::Result<Table<'s>> {
         match &self.table {
             None => Ok(store.main()),
-            Some(name) if make || store.tables().contains(name) => store.table(name),
-            Some(name) => Err(Error::NoTable(name.clone())),
+            Some(name) if make => store.table(name),
+            Some(name) => store.find_table(name).ok_or_else(|| Error::NoTable(name.clone())),
         }
     }
 }

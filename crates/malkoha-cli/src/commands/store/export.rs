@@ -11,7 +11,8 @@ use malkoha_store::{Error, FileInfo, FileKind, Library};
 use serde_json::json;
 
 use super::Place;
-use super::names::{Selection, name_of, path_of, select};
+use super::bytes::escaped;
+use super::names::{Selection, name_of, normal, path_of, select};
 use super::restore::Target;
 use crate::failure::Outcome;
 use crate::output::tell;
@@ -68,7 +69,7 @@ impl Export {
             bail!("standard output takes one file: name one, or a directory with --into");
         };
         let found = self.select(library)?.into_values().next();
-        match found.filter(|file| name_of(&path_of(&file.name)) == name_of(Path::new(name))) {
+        match found.filter(|file| normal(&file.name) == name_of(Path::new(name))) {
             Some(FileInfo { kind: FileKind::File, name, .. }) => {
                 self.place.named(library.export(name, io::stdout().lock()))?;
                 Ok(Outcome::Found)
@@ -84,14 +85,17 @@ impl Export {
         let files = by_name(self.select(library)?)?;
         let mut sums = Sums::default();
         if !files.is_empty() {
+            // All of them, before anything is written.
+            let files = files.iter().map(|(name, file)| Ok((path_of(name)?, file)));
+            let files: Vec<_> = files.collect::<Result<_>>()?;
             let target = Target::open(directory)?;
             for (name, file) in &files {
-                self.restore_one(library, &target, &path_of(name), file, &mut sums)?;
+                self.restore_one(library, &target, name, file, &mut sums)?;
             }
             // What lies in a directory comes behind it, and so is finished before it.
             for (name, file) in files.iter().rev() {
                 if file.kind == FileKind::Directory {
-                    target.finish_directory(&path_of(name), file.metadata)?;
+                    target.finish_directory(name, file.metadata)?;
                 }
             }
         }
@@ -148,7 +152,7 @@ fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileI
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
     let mut left_out = 0_u64;
     for (name, file) in files {
-        let place = name_of(&path_of(&name));
+        let place = normal(&name);
         let Some(other) = named.get(&place) else {
             named.insert(place, file);
             continue;
@@ -158,8 +162,8 @@ fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileI
         } else if other.name != place {
             bail!(
                 "'{}' and '{}' would be restored to the same place: name one of them",
-                path_of(&other.name).display(),
-                path_of(&name).display()
+                escaped(&other.name),
+                escaped(&name)
             );
         }
         left_out += 1;

@@ -90,7 +90,7 @@ impl Import {
         if !self.quiet && self.files.iter().any(|path| is_cut(path)) {
             tell("malkoha: names in the store are without a leading '/' and without '..'");
         }
-        let store = self.place.packing(self.packing)?;
+        let store = self.place.packing(self.packing, true)?;
         let sums = self.store(Library::new(&store), &mut tree)?;
         self.place.named(store.close())?;
         self.summarise(&sums, &tree)?;

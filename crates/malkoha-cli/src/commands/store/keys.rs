@@ -30,7 +30,7 @@ pub(super) struct Put {
     #[arg(long, conflicts_with = "if_value")]
     if_absent: bool,
 
-    /// Only if the key has this value
+    /// Only if the key has this value; makes neither a store nor a table
     #[arg(long, value_name = "OLD")]
     if_value: Option<OsString>,
 
@@ -132,7 +132,7 @@ impl Put {
                 value
             }
         };
-        let store = self.place.packing(self.packing)?;
+        let store = self.place.packing(self.packing, self.if_value.is_none())?;
         let put = self.place.named(self.put(&store, &key, &value))?;
         self.place.named(store.close())?;
         if self.json {
@@ -144,13 +144,17 @@ impl Put {
 
     /// Whether the key had what was asked for.
     fn put(&self, store: &Store, key: &[u8], value: &[u8]) -> malkoha_store::Result<bool> {
+        if let Some(old) = &self.if_value {
+            // Neither a store nor a table is made for what cannot be there.
+            let table = self.keys.table(store)?;
+            let swap = table.compare_and_swap(key, Some(old.as_encoded_bytes()), Some(value))?;
+            return Ok(swap == Swap::Done);
+        }
         let table = self.keys.table_made(store)?;
         if self.if_absent {
             return table.put_if_absent(key, value);
         }
-        let Some(old) = &self.if_value else { return table.put(key, value).map(|()| true) };
-        let swap = table.compare_and_swap(key, Some(old.as_encoded_bytes()), Some(value))?;
-        Ok(swap == Swap::Done)
+        table.put(key, value).map(|()| true)
     }
 }
 

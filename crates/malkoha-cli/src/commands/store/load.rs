@@ -49,7 +49,7 @@ impl Load {
         let store = if self.echo {
             self.place.durable(self.packing)?
         } else {
-            self.place.packing(self.packing)?
+            self.place.packing(self.packing, true)?
         };
         let mut pairs = 0;
         let loaded = self.load(&store, &mut pairs);

@@ -123,9 +123,9 @@ impl Place {
         self.open(Options::new().durability(Durability::System), create)
     }
 
-    /// For writing values; the store is made if it is not there.
-    fn packing(&self, packing: Packing) -> Result<Store> {
-        self.open(packing.options().durability(Durability::System), true)
+    /// For writing values.
+    fn packing(&self, packing: Packing, create: bool) -> Result<Store> {
+        self.open(packing.options().durability(Durability::System), create)
     }
 
     /// The same with every write on the device before it is answered.

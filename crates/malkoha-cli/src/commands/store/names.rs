@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
+#[cfg(any(not(unix), test))]
+use anyhow::Context;
 use anyhow::{Result, ensure};
 use malkoha_store::{FileInfo, FileKind, Library};
 
@@ -33,17 +35,69 @@ pub(super) fn is_cut(path: &Path) -> bool {
     path.components().any(|part| matches!(part, Component::RootDir | Component::ParentDir))
 }
 
-/// A name in a store as a path: in older stores it may have parts that [`name_of`] leaves out.
-#[cfg(unix)]
-pub(super) fn path_of(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    OsStr::from_bytes(name).into()
+/// A name of a store as [`name_of`] makes it: in older stores it may have parts that this leaves
+/// out.
+pub(super) fn normal(name: &[u8]) -> Vec<u8> {
+    let mut parts = Vec::new();
+    for part in name.split(|&byte| byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => parts.clear(),
+            part => parts.push(part),
+        }
+    }
+    parts.join(&b'/')
 }
 
-/// The same, where paths are text: what is none in a name is replaced.
+/// A normal name of a store as a path.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems lack some names")]
+pub(super) fn path_of(name: &[u8]) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(OsStr::from_bytes(name).into())
+}
+
+/// A normal name of a store as a path, if a file of Windows can have it.
 #[cfg(not(unix))]
-pub(super) fn path_of(name: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(name).into_owned().into()
+pub(super) fn path_of(name: &[u8]) -> Result<PathBuf> {
+    windows_path(name)
+}
+
+/// What Windows has for devices, with any ending; a digit follows the last two.
+#[cfg(any(not(unix), test))]
+const DEVICES: [&str; 8] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "COM", "LPT"];
+
+#[cfg(any(not(unix), test))]
+fn windows_path(name: &[u8]) -> Result<PathBuf> {
+    let shown = || String::from_utf8_lossy(name);
+    let text = std::str::from_utf8(name).ok().with_context(|| {
+        let shown = shown();
+        format!("cannot write '{shown}': it is not Unicode; export it to standard output")
+    })?;
+    ensure!(
+        text.split('/').all(is_name_of_windows),
+        "cannot write '{}': Windows has no such names; export it to standard output",
+        shown()
+    );
+    Ok(text.into())
+}
+
+/// Whether a part of a name is one of a file to Windows, and stays as it is.
+#[cfg(any(not(unix), test))]
+fn is_name_of_windows(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).trim_end_matches(' ').to_uppercase();
+    let is_device = DEVICES.iter().any(|device| match stem.strip_prefix(device) {
+        Some("") => !matches!(*device, "COM" | "LPT"),
+        // Windows takes superscript digits for digits.
+        Some(rest) if matches!(*device, "COM" | "LPT") => {
+            let mut digits = rest.chars();
+            digits.next().is_some_and(|it| "0123456789\u{b9}\u{b2}\u{b3}".contains(it))
+                && digits.next().is_none()
+        }
+        _ => false,
+    });
+    let is_odd = |it: char| r#"\:*?"<>|"#.contains(it) || it < ' ';
+    !is_device && !part.contains(is_odd) && !part.ends_with(['.', ' '])
 }
 
 /// Files that were asked for.
@@ -73,7 +127,7 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
         return Ok(selection);
     }
     for file in place.named(library.files())? {
-        let name = name_of(&path_of(&file.name));
+        let name = normal(&file.name);
         let mut is_meant = names.is_empty();
         for (directory, _, found) in &mut directories {
             if is_at_or_below(&name, directory) {
@@ -129,6 +183,39 @@ mod tests {
             (".a", ".a"),
         ] {
             assert_eq!(name_of(Path::new(path)), name.as_bytes(), "{path}");
+            assert_eq!(normal(path.as_bytes()), name.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_windows_lacks_are_refused() {
+        for name in
+            ["a", "a/b.c", ".a", "null", "COM", "com10", "CONS/lpt.txt", "auxiliary", "\u{fc}"]
+        {
+            assert_eq!(windows_path(name.as_bytes()).unwrap(), Path::new(name));
+        }
+        for name in [
+            "NUL",
+            "nul.txt",
+            "a/Con",
+            "aux .c",
+            "COM1",
+            "lpt9.log",
+            "COM\u{b2}",
+            "conin$",
+            "a\\b",
+            "..\\a",
+            "c:a",
+            "a/b.",
+            "a ",
+            "b?",
+            "tab\t",
+        ] {
+            let error = windows_path(name.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("Windows has no such names"), "{name}: {error}");
+        }
+        for name in [&b"\xff"[..], b"a/\xed\xa0\x80"] {
+            assert!(windows_path(name).unwrap_err().to_string().contains("is not Unicode"));
         }
     }
 

@@ -10,16 +10,15 @@ use std::io;
 use std::os::windows::fs::{OpenOptionsExt, symlink_file};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use malkoha_store::Metadata;
-
-use super::names::path_of;
 
 /// What opens a directory, and the right to change its times.
 const BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const WRITE_ATTRIBUTES: u32 = 0x0100;
 
-/// A directory that is restored into. Names in it have only parts that are names themselves.
+/// A directory that is restored into. Names in it have only parts that are names of files to
+/// Windows.
 pub(super) struct Target {
     path: PathBuf,
 }
@@ -57,7 +56,8 @@ impl Target {
         if place.is_symlink() {
             fs::remove_file(&place).with_context(failed)?;
         }
-        symlink_file(path_of(target), place).with_context(failed)
+        let target = std::str::from_utf8(target).with_context(failed)?;
+        symlink_file(target, place).with_context(failed)
     }
 
     /// Makes a directory, if it is not there, for more to be restored into it.
@@ -77,7 +77,6 @@ impl Target {
     /// The directory that a name lies in, and the last part of the name.
     fn place<'n>(&self, name: &'n Path) -> Result<(PathBuf, &'n OsStr)> {
         let last = name.file_name().with_context(|| self.cannot_write(name))?;
-        self.check(name, last)?;
         Ok((self.enter(name.parent().unwrap_or(Path::new("")))?, last))
     }
 
@@ -85,7 +84,6 @@ impl Target {
     fn enter(&self, name: &Path) -> Result<PathBuf> {
         let mut path = self.path.clone();
         for part in name {
-            self.check(name, part)?;
             path.push(part);
             match fs::create_dir(&path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -104,17 +102,6 @@ impl Target {
             }
         }
         Ok(path)
-    }
-
-    /// An error if a part of a name would mean something else than a file or a directory.
-    fn check(&self, name: &Path, part: &OsStr) -> Result<()> {
-        let text = part.to_string_lossy();
-        ensure!(
-            !text.contains([':', '*', '?', '"', '<', '>', '|']) && !text.ends_with(['.', ' ']),
-            "{}: Windows has no such names; export it to standard output",
-            self.cannot_write(name)
-        );
-        Ok(())
     }
 
     fn cannot_write(&self, name: &Path) -> String {

@@ -1,0 +1,149 @@
+//! What is done with a file of an earlier opening before it is written again.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use super::file::{COPY, LogFile, PAGE, SEAL_ROOM, lost};
+use super::{table, to_usize};
+use crate::error::{Error, Result};
+use crate::storage::{Storage, StorageFile};
+
+impl LogFile {
+    /// The same file for writing at its end, with room again. What a crash left behind the end is
+    /// gone before anything is written there. The file gets no shorter: other processes read it.
+    pub(crate) fn reopen(&self, storage: &dyn Storage, file_bytes: u64) -> Result<Self> {
+        let name = self.name();
+        let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
+        let end = self.end();
+        if file.is_shared().map_err(Error::io("look at", &*name))? {
+            file = self.copy(storage)?;
+        } else {
+            self.clear(&*file)?;
+        }
+        // Not beyond its slots, which others may have taken the next of.
+        let most = self.length().next_multiple_of(table::SLOT_BYTES);
+        let room = file_bytes.min(most).max(end + SEAL_ROOM);
+        let capacity = self.make_room(&*file, room)?;
+        let new = Self::new(file, self.header, self.base)?;
+        new.capacity.store(capacity, Ordering::Release);
+        new.set_end(end);
+        new.set_durable(self.durable());
+        new.take_usage(self);
+        Ok(new)
+    }
+
+    /// Finds room behind the end until `room`, or as far as there is any: a full device can still
+    /// be opened, and the first write that needs more is refused. Answers how far.
+    fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
+        let (end, failed) = (self.end(), || Error::io("extend", self.name()));
+        loop {
+            match file.reserve(end..room).map_err(failed()) {
+                Err(Error::NoSpace { .. }) if room > end + SEAL_ROOM => {
+                    // The system keeps what it has found, and there is none for others then.
+                    file.release(self.least()).map_err(failed())?;
+                    let half = (room - end) / 2;
+                    room = end + if half < PAGE { SEAL_ROOM } else { half };
+                }
+                other => return other.map(|()| room),
+            }
+        }
+    }
+
+    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have
+    /// failed: the system then takes the pages for written, and a later sync would not write them.
+    pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
+        // What cannot be read is told by those who read it.
+        if self.durable() >= self.end() || self.is_lost() {
+            return Ok(());
+        }
+        let name = self.name();
+        let file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
+        self.write_anew(&*file)
+    }
+
+    fn write_anew(&self, file: &dyn StorageFile) -> Result<()> {
+        let (begin, end) = (self.durable(), self.end());
+        if begin >= end {
+            return Ok(());
+        }
+        self.write_to(file, begin..end, "write")?;
+        file.sync().map_err(Error::io("sync", self.name()))?;
+        self.set_durable(end);
+        Ok(())
+    }
+
+    /// Writes bytes of it to the same place in a file, a piece at a time.
+    fn write_to(
+        &self,
+        file: &dyn StorageFile,
+        bytes: Range<u64>,
+        action: &'static str,
+    ) -> Result<()> {
+        const PIECE: u64 = 1 << 20;
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let next = bytes.end.min(at + PIECE);
+            // A copy: the mapping of this very file may be where it is written.
+            let piece = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
+            if self.is_lost() {
+                return Err(lost(&self.name(), at));
+            }
+            file.write_at(at, &piece).map_err(Error::io(action, self.name()))?;
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Makes zero what lies behind the end.
+    fn clear(&self, file: &dyn StorageFile) -> Result<()> {
+        let leftovers = self.leftovers(self.end());
+        for bytes in &leftovers {
+            let zeros = vec![0; to_usize(bytes.end - bytes.start)];
+            file.write_at(bytes.start, &zeros).map_err(Error::io("write", self.name()))?;
+        }
+        if leftovers.is_empty() {
+            return Ok(());
+        }
+        file.sync().map_err(Error::io("sync", self.name()))
+    }
+
+    /// Puts a copy in the place of a file that another store has too, as backups do: what is
+    /// written from now on must not show there.
+    fn copy(&self, storage: &dyn Storage) -> Result<Box<dyn StorageFile>> {
+        let (name, copy) = (self.name(), format!("{}{COPY}", self.name()));
+        let failed = || Error::io("copy", &*name);
+        let end = self.end();
+        let file = storage.create(&copy, end + SEAL_ROOM).map_err(failed())?;
+        let written = self.write_to(&*file, 0..end, "copy");
+        let copied = written.and_then(|()| {
+            let synced = file.sync().and_then(|()| storage.rename(&copy, &name));
+            synced.and_then(|()| storage.sync_directory()).map_err(failed())
+        });
+        copied.inspect_err(|_| {
+            // The first error is the one to tell; opening removes what stays.
+            let _ = storage.remove(&copy);
+        })?;
+        Ok(file)
+    }
+
+    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash
+    /// left.
+    pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
+        let (mut at, mut found, mut forward) = (from, Vec::new(), self.forward());
+        while let Some(written) = self.written(at) {
+            at = written.start;
+            while at < written.end {
+                let next = (at + 1).next_multiple_of(PAGE).min(written.end);
+                let bytes = match &mut forward {
+                    Some(forward) => forward.get(at, to_usize(next - at)),
+                    None => self.view.get(at, to_usize(next - at)),
+                };
+                if bytes.unwrap_or_default().iter().any(|&byte| byte != 0) {
+                    found.push(at..next);
+                }
+                at = next;
+            }
+        }
+        found
+    }
+}
