@@ -49,7 +49,7 @@ pub enum Error {
     #[error("the store was opened read-only")]
     ReadOnly,
     /// There is no store in the directory.
-    #[error("'{0}' is no store: it holds no log files")]
+    #[error("'{0}' is not a store: it has no log files")]
     NoStore(String),
     /// The directory has a part of a store: its backup was interrupted.
     #[error("it is a backup that did not come to its end: make it again, or remove the directory")]

@@ -94,7 +94,7 @@ fn text(facts: &Facts) -> String {
     let bits_per_key = if facts.keys == 0 {
         String::new()
     } else {
-        format!(", {:.2} bits a {item}", facts.bits_per_key)
+        format!(", {:.2} bits per {item}", facts.bits_per_key)
     };
     let mut fingerprints = format!("{} bits", facts.fingerprint_bits);
     if facts.value_bits > 0 {

@@ -125,18 +125,7 @@ fn difference(kinds: [FileKind; 2]) -> &'static str {
     let expires =
         kinds.map(|kind| matches!(kind, FileKind::ExpiringSet | FileKind::GrowableExpiringSet));
     let [a, b] = kinds.map(|kind| matches!(kind, FileKind::Map | FileKind::GrowableMap));
-    let can_be_united = matches!(
-        kinds[1],
-        FileKind::Set
-            | FileKind::Map
-            | FileKind::GrowableSet
-            | FileKind::GrowableMap
-            | FileKind::ExpiringSet
-            | FileKind::GrowableExpiringSet
-    );
-    if !can_be_united {
-        "the latter is one that threads share, which this command only reads"
-    } else if expires[0] != expires[1] {
+    if expires[0] != expires[1] {
         "lines of one expire and of the other do not"
     } else if a == b {
         "one grows and the other does not: build both with --growable, or neither"

@@ -13,11 +13,10 @@ use super::facts::{Shape, Window};
 use super::lookup::Lookup;
 use crate::time::Now;
 
-/// A filter at a time.
-struct Aged<F> {
-    filter: F,
-    grows: bool,
-    window: fn(&F) -> Window,
+/// A set that is only looked up in.
+pub(super) struct Set<F> {
+    pub(super) filter: F,
+    pub(super) shape: fn(&F) -> Shape,
 }
 
 /// Opens the file at `path`, if lines of this kind expire, and lets it be `now`.
@@ -32,12 +31,11 @@ pub(super) fn open(
                 #[allow(unused_mut, reason = "what threads share changes behind a reference")]
                 let mut filter = filter;
                 filter.advance(now.of(filter.now()));
-                let window = |filter: &$filter| Window {
-                    ttl: filter.ttl(),
-                    resolution: filter.resolution(),
-                    now: filter.now(),
+                let shape = |filter: &$filter| {
+                    let (ttl, resolution, now) = (filter.ttl(), filter.resolution(), filter.now());
+                    Shape::aged($grows, Window { ttl, resolution, now })
                 };
-                Box::new(Aged { filter, grows: $grows, window }) as Box<dyn Lookup>
+                Box::new(Set { filter, shape }) as Box<dyn Lookup>
             });
             Some(opened)
         }};
@@ -53,7 +51,7 @@ pub(super) fn open(
     }
 }
 
-impl<T: tables::Lookup + Send + Sync> Lookup for Aged<Filter<T>> {
+impl<T: tables::Lookup + Send + Sync> Lookup for Set<Filter<T>> {
     fn hasher(&self) -> KeyHasher {
         self.filter.hasher()
     }
@@ -75,8 +73,7 @@ impl<T: tables::Lookup + Send + Sync> Lookup for Aged<Filter<T>> {
     }
 
     fn facts(&self) -> Facts {
-        let shape = Shape::aged(self.grows, (self.window)(&self.filter));
-        Facts::of(&self.filter, shape)
+        Facts::of(&self.filter, (self.shape)(&self.filter))
     }
 
     fn verify(&self) -> Result<(), ReadError> {

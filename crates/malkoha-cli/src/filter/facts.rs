@@ -89,10 +89,38 @@ impl Shape {
         Self {
             grows: true,
             layout: "growable",
-            description: "growable, 4 slots a bucket".to_owned(),
+            description: "growable, 4 slots per bucket".to_owned(),
             slots_probed: 8,
             slots: Some(buckets * 4),
             segments: Some(segments as u64),
+            window: None,
+        }
+    }
+
+    /// Of a growing set that threads share: its parts split by themselves.
+    pub(super) fn shared(fingerprint_bits: u32) -> Self {
+        let slots = 64 / fingerprint_bits.max(1);
+        Self {
+            grows: true,
+            layout: "words",
+            description: format!("growable, shared by threads, {slots} slots per word"),
+            slots_probed: 2 * slots,
+            slots: None,
+            segments: None,
+            window: None,
+        }
+    }
+
+    /// Of a map that threads share, in shards of buckets of four slots.
+    pub(super) fn sharded(grows: bool) -> Self {
+        let layout = if grows { "growable" } else { "bucketed" };
+        Self {
+            grows,
+            layout,
+            description: format!("{layout}, shared by threads, 4 slots per bucket"),
+            slots_probed: 8,
+            slots: None,
+            segments: None,
             window: None,
         }
     }
@@ -103,7 +131,7 @@ impl Shape {
         Self {
             grows,
             layout,
-            description: format!("{layout}, 4 slots a bucket"),
+            description: format!("{layout}, 4 slots per bucket"),
             slots_probed: 8,
             slots: None,
             segments: None,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
@@ -12,6 +12,7 @@ use same_file::Handle;
 use super::lookup::{kind, named};
 use super::{Lines, Table};
 use crate::failure::Outcome;
+use crate::input::name;
 use crate::time::Now;
 
 /// A filter file, of which the kind is known.
@@ -20,6 +21,16 @@ pub(crate) struct FilterFile {
     kind: FileKind,
     _lock: Option<File>,
 }
+
+/// The kinds that are changed and united here: threads of one program share the others.
+const CHANGED: [FileKind; 6] = [
+    FileKind::Set,
+    FileKind::Map,
+    FileKind::GrowableSet,
+    FileKind::GrowableMap,
+    FileKind::ExpiringSet,
+    FileKind::GrowableExpiringSet,
+];
 
 /// What a command does with what a file holds, of whatever kind.
 pub(crate) trait Task {
@@ -38,6 +49,13 @@ impl FilterFile {
 
     fn of(path: &Path, lock: io::Result<Option<File>>) -> Result<Self> {
         let kind = named(path, kind(path))?;
+        if !CHANGED.contains(&kind) {
+            bail!(
+                "{} holds a filter that threads share: programs change these, this command only \
+                 reads them, with check, count, get, info and verify",
+                name(path)
+            );
+        }
         let lock = named(path, lock.map_err(Into::into))?;
         Ok(Self { path: path.to_path_buf(), kind, _lock: lock })
     }

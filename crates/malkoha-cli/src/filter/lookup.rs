@@ -4,14 +4,15 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use malkoha::tables::{Candidates, Fixed, Growing};
+use malkoha::tables::{Candidates, Fixed, Growing, Sharded};
 use malkoha::{
-    FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys, MappedFile,
-    ReadError, Values,
+    ConcurrentCuckooMap, FileKind, Filter, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys,
+    MappedFile, ReadError, Values,
 };
 
 use super::Lines;
-use super::aged;
+use super::aged::{self, Set};
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
 use crate::time::Now;
@@ -101,6 +102,18 @@ impl Opened for Growing {
     }
 }
 
+impl Opened for Sharded<Fixed> {
+    fn shape<C: Lines>(_: &Filter<Self, C>) -> Shape {
+        Shape::sharded(false)
+    }
+}
+
+impl Opened for Sharded<Growing> {
+    fn shape<C: Lines>(_: &Filter<Self, C>) -> Shape {
+        Shape::sharded(true)
+    }
+}
+
 /// Opens a filter file. What is of fixed size is mapped, and only its header is checked; what grows
 /// or expires is read, and every byte is checked. Of what expires it is `now`.
 pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
@@ -111,7 +124,7 @@ pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
 pub(super) fn named<T>(path: &Path, opened: Result<T, ReadError>) -> Result<T> {
     match opened {
         Err(ReadError::Signature) => bail!(
-            "{} is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+            "{} is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
              --list' takes the lines as they are",
             name(path)
         ),
@@ -134,6 +147,12 @@ fn read(path: &Path, now: Now) -> Result<Box<dyn Lookup>, ReadError> {
     Ok(match kind {
         FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
         FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
+        FileKind::SharedGrowableSet => Box::new(Set {
+            filter: GrowableConcurrentCuckooFilter::open(path)?,
+            shape: |filter| Shape::shared(filter.fingerprint_bits()),
+        }),
+        FileKind::SharedMap => Box::new(ConcurrentCuckooMap::open(path)?),
+        FileKind::SharedGrowableMap => Box::new(GrowableConcurrentCuckooMap::open(path)?),
         FileKind::Map => mapped::<Values>(path)?,
         _ => mapped::<Keys>(path)?,
     })

@@ -70,7 +70,7 @@ fn files_that_are_built_alike_unite() {
     let text = String::from_utf8(dir.run("info u.mlk").succeeds().stdout).unwrap();
     assert!(text.contains("hash          SipHash-1-3, a key of 128 bits\n"), "{text}");
     dir.run("build -q --like a -o c.mlk a").complains(
-        "'a' is no filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
+        "'a' is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
          --list' takes the lines as they are",
     );
 }

@@ -1,6 +1,9 @@
 //! Filter files of every kind: growable filters, and maps that a program wrote.
 
-use malkoha::{CuckooMap, GrowableCuckooMap};
+use malkoha::{
+    ConcurrentCuckooMap, CuckooMap, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
+    GrowableCuckooMap,
+};
 use serde_json::json;
 
 use crate::harness::Dir;
@@ -17,23 +20,35 @@ fn of_every_kind() -> Dir {
     dir.run("build -q --copies --growable -o growable-set.mlk lines").prints("");
     let mut map = CuckooMap::with_capacity(10, 0.001, 20).unwrap();
     let mut growable = GrowableCuckooMap::with_capacity(10, 0.001, 20).unwrap();
+    let shared_set = GrowableConcurrentCuckooFilter::with_capacity(10, 0.001).unwrap();
+    let shared_map = ConcurrentCuckooMap::with_capacity(10, 0.001, 20).unwrap();
+    let shared_growable = GrowableConcurrentCuckooMap::with_capacity(10, 0.001, 20).unwrap();
     for (value, line) in (0..).zip(lines.lines()) {
         map.insert(line, value).unwrap();
         growable.insert(line, value).unwrap();
+        shared_set.insert(line).unwrap();
+        shared_map.insert(line, value).unwrap();
+        shared_growable.insert(line, value).unwrap();
     }
     let mut bytes = Vec::new();
     map.write_to(&mut bytes).unwrap();
     dir.write("map.mlk", bytes);
     dir.write("growable-map.mlk", growable.to_bytes());
+    dir.write("shared-set.mlk", shared_set.to_bytes());
+    dir.write("shared-map.mlk", shared_map.to_bytes());
+    dir.write("shared-growable-map.mlk", shared_growable.to_bytes());
     dir
 }
 
 const KINDS: [&str; 4] = ["set", "growable-set", "map", "growable-map"];
 
+/// Those that threads of a program share, which the command only reads.
+const SHARED: [&str; 3] = ["shared-set", "shared-map", "shared-growable-map"];
+
 #[test]
 fn every_kind_is_looked_up_in() {
     let dir = of_every_kind().and("input", "x\nc\na\nb\n");
-    for kind in KINDS {
+    for kind in KINDS.into_iter().chain(SHARED) {
         dir.run(&format!("check {kind}.mlk input")).prints("c\na\nb\n");
         dir.run(&format!("check -v {kind}.mlk input")).prints("x\n");
         dir.run(&format!("count {kind}.mlk input")).prints("0\tx\n3\tc\n1\ta\n2\tb\n");
@@ -42,6 +57,34 @@ fn every_kind_is_looked_up_in() {
         dir.run(&format!("verify {kind}.mlk")).prints(format!("{kind}.mlk: ok\n"));
     }
     dir.pipe(b"c\0x\n\0", "count -0 set.mlk").prints(b"3\tc\x000\tx\n\0");
+}
+
+/// A filter that threads had shared could not be opened at all.
+#[test]
+fn shared_kinds_are_read_and_not_changed() {
+    let dir = of_every_kind().and("input", "c\nx\n");
+    for kind in SHARED {
+        let info = dir.run(&format!("info --json {kind}.mlk")).succeeds().json();
+        let kept = if kind == "shared-set" { "growable set" } else { &kind["shared-".len()..] };
+        assert_eq!(info["kind"], kept.replace('-', " "));
+        assert_eq!(info["keys"], 6);
+        let text = String::from_utf8(dir.run(&format!("info {kind}.mlk")).succeeds().stdout);
+        assert!(text.unwrap().contains("shared by threads"));
+        let file = dir.read(&format!("{kind}.mlk"));
+        for command in ["add", "remove", "new", "union -o out.mlk set.mlk"] {
+            dir.run(&format!("{command} {kind}.mlk input")).complains(&format!(
+                "'{kind}.mlk' holds a filter that threads share: programs change these, this \
+                 command only reads them, with check, count, get, info and verify",
+            ));
+        }
+        assert!(dir.read(&format!("{kind}.mlk")) == file);
+        let mut damaged = file.clone();
+        damaged[file.len() / 2] ^= 1;
+        dir.write("bad.mlk", damaged);
+        assert_eq!(dir.run("verify bad.mlk").code, Some(2));
+    }
+    dir.run("get shared-map.mlk input").prints("c\t3,4,5\n");
+    dir.run("get shared-growable-map.mlk input").prints("c\t3,4,5\n");
 }
 
 #[test]

@@ -184,6 +184,6 @@ fn the_other_commands_read_maps() {
         dir.run("verify m.mlk").prints("m.mlk: ok\n");
         let text = String::from_utf8(dir.run("info m.mlk").succeeds().stdout).unwrap();
         assert!(text.contains("\npairs         4 of 100\n"), "{text}");
-        assert!(text.contains(" bits a pair\n"), "{text}");
+        assert!(text.contains(" bits per pair\n"), "{text}");
     }
 }

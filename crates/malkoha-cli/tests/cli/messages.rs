@@ -34,7 +34,7 @@ fn files_that_are_no_filters() {
             let run = dir.run(&format!("{command} {file}"));
             assert_eq!(run.code, Some(2));
             assert!(
-                run.stderr.starts_with(&format!("malkoha: '{file}' is no filter file: ")),
+                run.stderr.starts_with(&format!("malkoha: '{file}' is not a filter file: ")),
                 "{}",
                 run.stderr
             );

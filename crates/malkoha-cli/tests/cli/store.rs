@@ -148,9 +148,9 @@ fn files_are_restored_byte_for_byte() {
 fn what_is_wrong_is_told() {
     let dir = Dir::with("file", "x");
     dir.run("store get none k")
-        .complains("store 'none': 'none' is no store: it holds no log files");
+        .complains("store 'none': 'none' is not a store: it has no log files");
     dir.run("store del none k")
-        .complains("store 'none': 'none' is no store: it holds no log files");
+        .complains("store 'none': 'none' is not a store: it has no log files");
     dir.run("store put s k v").prints("");
     let mut bytes = dir.read("s/000000000001.log");
     bytes[80] ^= 1;

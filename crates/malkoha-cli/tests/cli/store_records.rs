@@ -248,7 +248,7 @@ fn directories_that_are_no_stores_stay_as_they_are() {
         ] {
             let command = format!("store {}", command.replace("STORE", place));
             dir.run(&command).complains(&format!(
-                "store '{place}': '{place}' is no store: it holds no log files"
+                "store '{place}': '{place}' is not a store: it has no log files"
             ));
         }
         assert!(

@@ -45,7 +45,7 @@ fn grows_with_the_stream() {
     assert_eq!(record["distinct"], seen.len());
     assert!(record["fpr"].as_f64().unwrap() < 1e-6, "{record}");
     let bits = record["bytes"].as_f64().unwrap() * 8.0 / seen.len() as f64;
-    assert!(bits < 40.0, "{bits} bits a line");
+    assert!(bits < 40.0, "{bits} bits per line");
 }
 
 #[test]

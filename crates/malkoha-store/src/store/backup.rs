@@ -27,12 +27,16 @@ impl Store {
         self.inner.checkpoint(&mut maintained)
     }
 
-    /// Makes a copy of the store, as it is now, in the directory `path`, which must be empty or not
-    /// there, or have what an interrupted backup left. On the same device it takes hard links, no
-    /// space and next to no time; writers go on meanwhile. The copy is a store like any other.
+    /// Makes a copy of the store, as it is now, in the directory `path`. The directory must be empty,
+    /// missing, or the remains of an interrupted backup. Writers continue meanwhile. The copy is a
+    /// store like any other.
     ///
-    /// Until it is whole, the directory has a file `BACKUP.unfinished`, and opening it is an error.
-    /// Then it has a file `BACKUP` with the numbers of keys, files and bytes.
+    /// On the same file system the copy consists of hard links, which take no space and next to no
+    /// time. Damage to a shared file then damages both: to survive the loss of a disk, copy to
+    /// another device.
+    ///
+    /// Until the copy is whole, the directory has a file `BACKUP.unfinished`, and opening it is an
+    /// error. Then it has a file `BACKUP` with the numbers of keys, files and bytes.
     ///
     /// # Errors
     ///

@@ -190,10 +190,10 @@ impl Layout {
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bucketed { bucket_size } => write!(f, "bucketed, {bucket_size} slots a bucket"),
-            Self::SemiSorted => write!(f, "semi-sorted, 4 slots a bucket"),
+            Self::Bucketed { bucket_size } => write!(f, "bucketed, {bucket_size} slots per bucket"),
+            Self::SemiSorted => write!(f, "semi-sorted, 4 slots per bucket"),
             Self::GapWindows => write!(f, "gap windows"),
-            Self::Words => write!(f, "one word a bucket"),
+            Self::Words => write!(f, "one word per bucket"),
         }
     }
 }

@@ -68,7 +68,7 @@ fn record(keys: u64, fpr: f64, rows: &[Row]) -> serde_json::Value {
 }
 
 /// Columns of the first column.
-const WIDTH: usize = 46;
+const WIDTH: usize = 48;
 
 fn table(keys: u64, fpr: f64, rows: &[Row]) -> String {
     let mut text = format!("{} keys, false-positive rate {fpr:e}\n\n", HumanCount(keys));

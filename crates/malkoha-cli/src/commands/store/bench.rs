@@ -116,7 +116,7 @@ impl Bench {
         figures.push(("put", per_second(keys, start.elapsed()), "/s"));
         figures.push(("longest_put", longest.as_secs_f64() * 1e3, "ms"));
         let logical = keys * (KEY as u64 + u64::from(self.value_bytes));
-        figures.push(("index", ratio(store.stats().index_bytes, keys), "bytes a key"));
+        figures.push(("index", ratio(store.stats().index_bytes, keys), "bytes per key"));
         figures.push(("log", ratio(store.stats().log_bytes, logical), "of keys and values"));
         // In no order; some more than once.
         let order = (0..keys).map(|n| n.wrapping_mul(0x5851_f42d_4c95_7f2d) % keys);

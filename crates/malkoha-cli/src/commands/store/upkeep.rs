@@ -85,6 +85,10 @@ after a crash are reported too, as 'unfinished' and 'unfinished_files' in the
 record. They are not damage.";
 
 const AFTER_BACKUP: &str = "\
+On the same file system the copy shares its files with the store, by hard
+links. It keeps the state of this moment, but whatever damages a file damages
+both. To survive the loss of a disk, copy to another device.
+
 No other process may have the store open for writing. A process that has it
 open can make the backup itself, without a pause: see 'Store::backup' in the
 library.";

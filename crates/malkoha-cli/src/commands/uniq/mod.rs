@@ -170,7 +170,7 @@ impl Arguments {
             #[expect(clippy::cast_precision_loss, reason = "for display")]
             let bits = 8.0 * bytes as f64 / distinct.max(1) as f64;
             tell(&format!(
-                "{} lines, {} distinct, {} ({bits:.1} bits a distinct line){fpr}",
+                "{} lines, {} distinct, {} ({bits:.1} bits per distinct line){fpr}",
                 HumanCount(lines),
                 HumanCount(distinct),
                 HumanBytes(bytes),
