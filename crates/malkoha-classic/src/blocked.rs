@@ -63,7 +63,7 @@ impl BlockedBloomFilter {
     /// # Errors
     ///
     /// If an argument is out of range, the rate is below what blocks can reach (about 10^-11), or
-    /// the memory is not to be had.
+    /// the memory cannot be allocated.
     pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }

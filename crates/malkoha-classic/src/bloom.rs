@@ -53,7 +53,7 @@ impl BloomFilter {
     ///
     /// # Errors
     ///
-    /// If an argument is out of range, or the memory is not to be had.
+    /// If an argument is out of range, or there is not enough memory.
     pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }

@@ -5,36 +5,36 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::log::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 
-/// When a write is safe from a power cut. A crash of the process alone loses nothing that was
-/// answered, at any level.
+/// When a write is safe from a power cut. A crash of only the process loses no acknowledged write,
+/// at any level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Before the call returns. Threads that write at the same time share one sync. A crash of the
-    /// machine loses nothing that was answered.
+    /// machine loses no acknowledged write.
     Always,
-    /// At most this much later, which is more than no time, by a thread of the store. A crash of
-    /// the machine can lose the writes of that time: always the latest ones, never some in the
+    /// At most this much later, synced by a thread of the store. The time must not be zero. A crash
+    /// of the machine can lose the writes of that time: always the latest ones, never some in the
     /// middle.
     Every(Duration),
-    /// When the system writes back, which is some 30 seconds later as a rule, or at
+    /// When the system writes back, usually about 30 seconds later, or at
     /// [`sync`](crate::Store::sync), [`checkpoint`](crate::Store::checkpoint) and closing. A crash
-    /// of the machine can lose all writes since: always the latest ones.
+    /// of the machine can lose all writes since then: always the latest ones.
     System,
 }
 
-/// How values are stored from now on. Each record says how its value is stored, so all are read
-/// whatever is chosen.
+/// How new values are stored. Each record says how its value is stored, so all values can be read
+/// with any choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// As they are.
     #[default]
     None,
-    /// Those of 64 bytes and more as an LZ4 block each, where that saves an eighth of the value at
-    /// least. A value is decompressed into memory each time it is read.
+    /// Values of 64 bytes or more as an LZ4 block each, if that saves at least an eighth of the
+    /// value. Each read decompresses the value into memory.
     Lz4,
 }
 
-/// Choices of one opening. Nothing of it is kept in the store but the seed.
+/// Options for opening a store. The store keeps only the seed.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Options {
@@ -73,69 +73,69 @@ impl Options {
         Self::default()
     }
 
-    /// When writes are safe from a power cut.
+    /// Sets when writes are safe from a power cut.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The size of a full log file in bytes, 4 KiB to 8 GiB. A record that needs more gets a file
-    /// of its own.
+    /// Sets the size of a full log file in bytes, 4 KiB to 8 GiB. A record that needs more gets its
+    /// own file.
     pub fn file_bytes(mut self, bytes: u64) -> Self {
         self.file_bytes = bytes;
         self
     }
 
-    /// Whether threads of the store compact, write checkpoints, sync and have memory ready for
-    /// writes. Without them [`Durability::Every`] is [`Durability::System`].
+    /// Sets whether threads of the store compact, write checkpoints, sync and prepare memory for
+    /// writes. Without them [`Durability::Every`] means [`Durability::System`].
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self
     }
 
-    /// The share of dead bytes, above 0 and at most 1, from which the background thread rewrites a
-    /// file.
+    /// Sets the share of dead bytes, above 0 and at most 1, from which the background thread
+    /// rewrites a file.
     pub fn compact_share(mut self, share: f64) -> Self {
         self.compact_share = share;
         self
     }
 
-    /// Bytes a second that the background thread reads in compaction, at most, unless writes wait
-    /// for it: see [`log_ratio`](Self::log_ratio).
+    /// Sets the largest number of bytes per second that the background thread reads in compaction,
+    /// unless writes wait for it: see [`log_ratio`](Self::log_ratio).
     pub fn compact_rate(mut self, bytes_per_second: u64) -> Self {
         self.compact_rate = bytes_per_second;
         self
     }
 
-    /// How many bytes the log may take for each byte of its live records, and 4 MiB more: writes
-    /// are slowed down, and wait in the end, until compaction has given back enough. 1.5 unless
-    /// given, at least 1.2. Checkpoints come on top, of 6 to 7 bytes a key each; while one is
-    /// written there are two. Only where the store has threads in the background.
+    /// Sets how many bytes the log may take per byte of its live records, plus 4 MiB. The default
+    /// is 1.5, the minimum 1.2. Near the limit writes slow down, and at the limit they wait until
+    /// compaction has freed enough. Checkpoints of 6 to 7 bytes per key come on top; while one is
+    /// written there are two. Applies only if the store has background threads.
     pub fn log_ratio(mut self, ratio: f64) -> Self {
         self.log_ratio = ratio;
         self
     }
 
-    /// Bytes of log between two checkpoints of the background thread: what opening after a crash
-    /// has to read.
+    /// Sets the bytes of log between two checkpoints of the background thread. Opening after a
+    /// crash reads that much.
     pub fn checkpoint_bytes(mut self, bytes: u64) -> Self {
         self.checkpoint_bytes = bytes;
         self
     }
 
-    /// Whether values that are put are compressed: not, unless asked for.
+    /// Sets whether new values are compressed. The default is no.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
     }
 
-    /// Whether a store is made where there is none.
+    /// Sets whether to create the store if there is none.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// The seed of the hash of a new store, which is XXH3-64; random unless given.
+    /// Sets the seed of the hash of a new store, which is XXH3-64. The default is random.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

@@ -87,7 +87,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     ///
     /// # Errors
     ///
-    /// If the capacity is out of range, or the memory is not to be had.
+    /// If the capacity is out of range, or there is not enough memory.
     pub fn with_capacity(capacity: u64) -> Result<Self, BuildError> {
         Self::with_capacity_and_hasher(capacity, KeyHasher::new(0))
     }

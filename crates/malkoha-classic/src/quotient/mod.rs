@@ -66,7 +66,7 @@ impl QuotientFilter {
     /// # Errors
     ///
     /// If an argument is out of range, no remainder of 48 bits or fewer reaches the rate, or the
-    /// memory is not to be had.
+    /// memory cannot be allocated.
     pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }

@@ -13,18 +13,19 @@ use crate::log::{Content, Key, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer, pack};
 use crate::options::{Compression, Durability};
 
 impl Store {
-    /// Gives a key a value, in place of one that it has.
+    /// Sets the value of a key, and replaces the one it has.
     ///
     /// # Errors
     ///
-    /// If key or value are too long, the device is full, a sync failed earlier, or the store is
-    /// read-only. Nothing has changed then, unless it was the sync of this very call that failed.
+    /// If key or value is too long, the device is full, a sync failed earlier, or the store is
+    /// read-only. Nothing has changed then, unless the sync of this call failed.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
         let content = Content::put(Key::main(key), value, None);
         self.write_one(content, Expected::Anything).map(drop)
     }
 
-    /// Gives a key a value for a time, to the millisecond. Its space is given back by compaction.
+    /// Sets the value of a key for a limited time, to the millisecond. Compaction then frees its
+    /// space.
     ///
     /// # Errors
     ///
@@ -34,7 +35,7 @@ impl Store {
         self.write_one(content, Expected::Anything).map(drop)
     }
 
-    /// Removes a key; answers whether it was there. Nothing is written if not.
+    /// Removes a key, and returns whether it was there. If not, nothing is written.
     ///
     /// # Errors
     ///
@@ -48,14 +49,15 @@ impl Store {
         Ok(matches!(written, Written::Done(true)))
     }
 
-    /// Applies a batch. After a crash all of it is there or nothing. Other threads see all or
-    /// nothing of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot); with
-    /// several calls of [`get`](Self::get) they may see one write before it and the next behind it.
+    /// Applies a batch. After a crash, either all of it is there or nothing. Other threads see all
+    /// or nothing of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot). With
+    /// several calls of [`get`](Self::get) they may see one key before the batch and the next after
+    /// it.
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and if the batch takes more than 8 GiB, or names a table that is not
-    /// there.
+    /// As [`put`](Self::put), and if the batch takes more than 8 GiB, or names a table that does
+    /// not exist.
     pub fn apply(&self, batch: &Batch) -> Result<()> {
         let contents = batch.contents(&self.inner.tables.load())?;
         if self.inner.options.compression == Compression::None {
@@ -86,11 +88,11 @@ impl Store {
         self.inner.write(&mut writer, contents)
     }
 
-    /// Makes all that was written durable.
+    /// Makes everything that was written durable.
     ///
     /// # Errors
     ///
-    /// If the system cannot, which ends writing to this store.
+    /// If the system cannot. This ends writing to the store.
     pub fn sync(&self) -> Result<()> {
         self.inner.sync()
     }

@@ -22,8 +22,8 @@ use crate::table::traits::Change;
 /// give equal bytes, and filters that were built apart can be united.
 const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 
-/// Builds the filters and maps of this library: a capacity, a false-positive rate, and options.
-/// `F` is what it builds.
+/// Builds the filters and maps of this library from a capacity, a false-positive rate, and options.
+/// `F` is the type it builds.
 ///
 /// | option | fixed | growable | shared | growable and shared |
 /// | --- | --- | --- | --- | --- |
@@ -106,13 +106,13 @@ impl<F> Default for Builder<F> {
 }
 
 impl<F> Builder<F> {
-    /// A builder of which nothing is decided yet.
+    /// Creates a builder with no options set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of distinct keys that the filter must hold, 1 to 2^36; of one that grows, to
-    /// begin with. It need not be a power of two.
+    /// Sets the number of distinct keys that the filter must hold, 1 to 2^36. For a filter that
+    /// grows, this is its initial capacity. It need not be a power of two.
     ///
     /// A growable filter needs none.
     pub fn capacity(mut self, keys: u64) -> Self {
@@ -129,20 +129,20 @@ impl<F> Builder<F> {
         self
     }
 
-    /// The fingerprint size, 4 to 32 bits, instead of a false-positive rate. The layout is then the
-    /// paper's, with buckets of 4, unless another is chosen.
+    /// Sets the fingerprint size, 4 to 32 bits, instead of a false-positive rate. The layout is
+    /// then the paper's, with buckets of 4, unless you choose another.
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.options.fingerprint_bits = Some(bits);
         self
     }
 
-    /// Slots per bucket: 1, 2, 4 or 8. Short for the bucketed layout of that size.
+    /// Sets the slots per bucket: 1, 2, 4 or 8. Short for the bucketed layout of that size.
     pub fn bucket_size(self, slots: u32) -> Self {
         self.layout(Layout::Bucketed { bucket_size: slots })
     }
 
-    /// How fingerprints lie in memory. Without it, the builder takes the smallest that reaches the
-    /// false-positive rate.
+    /// Sets how fingerprints lie in memory. By default, the builder takes the smallest layout that
+    /// reaches the false-positive rate.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.options.layout = Some(layout);
         self
@@ -164,52 +164,51 @@ impl<F> Builder<F> {
         self
     }
 
-    /// Bits of a value of a map: 1 to 64, or 0 to 64 at most of one that grows.
+    /// Sets the bits per value of a map: 1 to 64, or at most 0 to 64 for a map that grows.
     pub fn value_bits(mut self, bits: u32) -> Self {
         self.options.value_bits = Some(bits);
         self
     }
 
-    /// Evictions that an insert considers before it gives up, at most 65535; 8000 unless told,
-    /// which are reached only when a filter is full.
+    /// Sets how many evictions an insert considers before it gives up, at most 65535. The default
+    /// is 8000, which inserts reach only when a filter is full.
     pub fn max_kicks(mut self, kicks: u32) -> Self {
         self.options.max_kicks = Some(kicks);
         self
     }
 
-    /// The time for which a key is remembered, in any unit: required of a filter whose keys expire,
-    /// an [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter) for one. Its capacity is the number
-    /// of distinct keys that are seen within such a time.
+    /// Sets how long a key is remembered, in any unit. Required for a filter whose keys expire,
+    /// such as [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter). Its capacity is the number of
+    /// distinct keys that are seen within this time.
     pub fn expire_after(mut self, ttl: u64) -> Self {
         self.options.ttl = Some(ttl);
         self
     }
 
-    /// How much longer than the time that was asked for a key may be remembered, in the same unit:
-    /// 1/255 of that time to all of it, and a fifteenth unless told. It costs memory in two ways.
-    /// Ages take a bit for each doubling of the number of steps, 4 for fifteen. And the keys of one
-    /// more step are kept, a fifteenth as many.
+    /// Sets how much longer than [`expire_after`](Self::expire_after) a key may be remembered, in
+    /// the same unit: from 1/255 of that time to all of it. The default is a fifteenth. It costs
+    /// memory in two ways. Ages take a bit for each doubling of the number of steps, 4 bits for
+    /// fifteen. The filter also keeps the keys of one more step, a fifteenth as many.
     pub fn resolution(mut self, step: u64) -> Self {
         self.options.resolution = Some(step);
         self
     }
 
-    /// XXH3-64 with this seed; seed 0 unless told, so that equal inputs give equal filters, and
-    /// filters that were built apart can be united.
+    /// Selects XXH3-64 with this seed. The default is seed 0, so equal inputs give equal filters,
+    /// and filters that were built apart can be united.
     pub fn seed(self, seed: u64) -> Self {
         self.with_hasher(KeyHasher::new(seed))
     }
 
-    /// SipHash-1-3 with a key that nobody can guess: for keys that a stranger may choose. What it
-    /// promises, and what it costs, is said of [`KeyHasher`]. Equal inputs give different filters
-    /// then, and only those of the same [`hasher`](Self::with_hasher) can be united.
+    /// Selects SipHash-1-3 with a key that nobody can guess, for keys that a stranger may choose.
+    /// [`KeyHasher`] states what it promises and what it costs. Equal inputs then give different
+    /// filters, and only filters with the same [`hasher`](Self::with_hasher) can be united.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     pub fn random_seed(self) -> Self {
         self.with_hasher(KeyHasher::random())
     }
 
-    /// This hash: another filter's, for filters that will be united, or one with a key that is kept
-    /// somewhere.
+    /// Selects this hash: another filter's, to unite the two, or one with a key that you keep.
     ///
     /// ```
     /// use malkoha::{CuckooFilter, KeyHasher};
@@ -228,14 +227,15 @@ impl<F> Builder<F> {
         self
     }
 
-    /// The most threads that [`build_from`](Self::build_from) may use; 1 unless told. The filter
-    /// does not depend on it, and where the system refuses threads, fewer do.
+    /// Sets the largest number of threads that [`build_from`](Self::build_from) may use. The
+    /// default is 1. The filter does not depend on it. If the system refuses threads, fewer do the
+    /// work.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads.max(1);
         self
     }
 
-    /// The hash that the filter will use.
+    /// Returns the hash that the filter will use.
     #[must_use]
     pub fn hasher(&self) -> KeyHasher {
         self.options.hasher
@@ -267,19 +267,19 @@ impl<F: Build> Builder<F> {
     ///
     /// # Errors
     ///
-    /// If no filter of this library is like that, or the system does not give the memory; the
-    /// message says what to change.
+    /// If no filter of this library fits the options, or the system does not provide the memory.
+    /// The message says what to change.
     pub fn build(&self) -> Result<F, BuildError> {
         F::build(&self.options)
     }
 }
 
 impl<F: Planned> Builder<F> {
-    /// What would be built, and what it would cost. Allocates nothing.
+    /// Returns what would be built and what it would cost. Allocates nothing.
     ///
     /// # Errors
     ///
-    /// If no filter of this library is like that; the message says what to change.
+    /// If no filter of this library fits the options. The message says what to change.
     pub fn plan(&self) -> Result<Plan, BuildError> {
         F::plan(&self.options)
     }
@@ -289,11 +289,11 @@ impl<T: Change> Builder<Filter<T>>
 where
     Filter<T>: Build,
 {
-    /// Builds a filter of these keys, for as many keys as there are unless a capacity was given.
-    /// The fastest way to fill a filter of fixed size: segment by segment, each in cache.
+    /// Builds a filter of these keys. Its capacity is their number, unless you set one. This is the
+    /// fastest way to fill a filter of fixed size: it fills one segment after another in cache.
     ///
-    /// Takes some 9 bytes meanwhile for each of at most 24,576 keys a segment, whatever the number
-    /// of keys: less than two thirds of the size of a filter with slots of 12 bits.
+    /// It needs about 9 bytes for each of at most 24,576 keys per segment meanwhile, whatever the
+    /// number of keys. This is less than two thirds of the size of a filter with slots of 12 bits.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -306,16 +306,16 @@ where
     ///
     /// # Errors
     ///
-    /// If no such filter can be built, or a capacity was given that is too small.
+    /// If no such filter can be built, or the capacity that you set is too small.
     pub fn build_from<K: Key + Sync>(&self, keys: &[K]) -> Result<Filter<T>, BuildError> {
         let mut filter = self.sized_for(keys.len())?;
         filter.insert_on_threads(&KeysOf(keys, self.hasher()), self.options.threads)?;
         Ok(filter)
     }
 
-    /// [`build_from`](Self::build_from) for keys that are read once, on one thread. It takes as
-    /// much memory as that if a capacity was given or the iterator knows its length, and otherwise
-    /// 8 bytes more for each key.
+    /// Does the same as [`build_from`](Self::build_from) for keys that are read once, on one
+    /// thread. It takes as much memory if you set a capacity or the iterator knows its length.
+    /// Otherwise it takes 8 more bytes per key.
     ///
     /// ```
     /// use malkoha::CuckooFilter;

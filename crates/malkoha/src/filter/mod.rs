@@ -47,8 +47,9 @@ use crate::locks::{ParkingLock, Striped};
 use crate::sharded::Sharded;
 use crate::table::{Fixed, Memory};
 
-/// A set of keys in a few bits each, or a map from keys to small values: the methods of all of
-/// them. You name them by the aliases.
+/// A set that stores a few bits per key, or a map from keys to small values.
+///
+/// This type has the methods of all kinds. Name a kind by its alias:
 ///
 /// | | a set of [`Keys`] | a map to [`Values`] |
 /// | --- | --- | --- |
@@ -63,28 +64,29 @@ use crate::table::{Fixed, Memory};
 ///
 /// A lookup touches two places of the table, whatever its size: O(1). So does a removal.
 ///
-/// Methods that end in `_hash` or `_hashes` are for callers that hash themselves, with
-/// [`hasher`](Self::hasher) or with a hash of their own, of which all 64 bits must be well mixed.
-/// Batches do what one call for each key would do, faster in a table that is larger than the
-/// processor's caches, because the cache misses overlap.
+/// Methods that end in `_hash` or `_hashes` are for callers that hash keys themselves, with
+/// [`hasher`](Self::hasher) or with their own hash, whose 64 bits must all be well mixed. A batch
+/// does the same as one call per key. It is faster in a table that is larger than the processor's
+/// caches, because the cache misses overlap.
 ///
 /// # Removing keys that were never inserted
 ///
-/// A filter keeps fingerprints, not keys. Removing a key that was **not** inserted removes, with
-/// the probability of a false positive, the fingerprint of another key, which is then lost. Remove
-/// only what you know you have inserted. No structure of this kind can tell the difference.
+/// A filter stores fingerprints, not keys. If you remove a key that was **not** inserted, the
+/// filter may remove the fingerprint of another key, which is then lost. The probability is that of
+/// a false positive. Remove only keys that you have inserted. No structure of this kind can detect
+/// the mistake.
 ///
 /// # Equal keys
 ///
 /// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
-/// Any number of copies fits, and [`count`](Self::count) returns how many there are. Two of them,
-/// as a rule, take slots; further ones are *spilled*: counted in a list beside the table, at about
-/// 45 bytes for each fingerprint that has any. A second copy gives up its slot where a new key
-/// finds none, so copies never make a filter full: it holds its capacity of distinct keys, whatever
-/// number of copies come with them.
+/// Any number of copies fits, and [`count`](Self::count) returns it. Usually two of them take
+/// slots. Further copies are *spilled*: the filter counts them in a list beside the table, which
+/// takes about 45 bytes for each fingerprint that has any. If a new key finds no slot, a second
+/// copy gives up its slot. So copies never fill a filter: it holds its capacity of distinct keys,
+/// with any number of copies.
 ///
-/// Use [`insert_unique`](CuckooFilter::insert_unique) where the first copy is enough and nothing is
-/// ever removed.
+/// If one copy is enough and you never remove keys, use
+/// [`insert_unique`](CuckooFilter::insert_unique).
 #[derive(Clone, Debug)]
 pub struct Filter<T, C = Keys> {
     pub(crate) table: T,
@@ -92,11 +94,11 @@ pub struct Filter<T, C = Keys> {
     content: PhantomData<C>,
 }
 
-/// The content of a set: keys alone.
+/// The content of a set: only keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {}
 
-/// The content of a map: a value of up to 64 bits beside each key.
+/// The content of a map: a value of up to 64 bits per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {}
 
@@ -169,19 +171,17 @@ pub type CuckooFilter<B = Memory> = Filter<Fixed<B>>;
 /// ```
 pub type CuckooMap<B = Memory> = Filter<Fixed<B>, Values>;
 
-/// A set in the bytes of somebody else: lookups without a copy. Made by
-/// [`FilterView::view`].
+/// A set in borrowed bytes, with lookups that copy nothing. Made by [`FilterView::view`].
 pub type FilterView<'a> = CuckooFilter<&'a [u8]>;
 
-/// A map in the bytes of somebody else: lookups without a copy. Made by [`MapView::view`].
+/// A map in borrowed bytes, with lookups that copy nothing. Made by [`MapView::view`].
 pub type MapView<'a> = CuckooMap<&'a [u8]>;
 
-/// A set in a file: lookups read the file's pages, nothing is copied. Made by
-/// [`MappedFilter::map`].
+/// A set in a file. Lookups read the file's pages and copy nothing. Made by [`MappedFilter::map`].
 #[cfg(feature = "mmap")]
 pub type MappedFilter = CuckooFilter<MappedFile>;
 
-/// A map in a file: lookups read the file's pages, nothing is copied. Made by [`MappedMap::map`].
+/// A map in a file. Lookups read the file's pages and copy nothing. Made by [`MappedMap::map`].
 #[cfg(feature = "mmap")]
 pub type MappedMap = CuckooMap<MappedFile>;
 
@@ -382,17 +382,17 @@ pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 
 /// A set of fixed size whose keys expire: what was seen within the last hour, day or month.
 ///
-/// Time is a number that you [give](ExpiringCuckooFilter::advance), in any unit, and that never
-/// goes back. A key that was inserted is found for [`expire_after`](crate::Builder::expire_after),
-/// always; after that time and one step of [`resolution`](crate::Builder::resolution) it is not,
-/// except as any key that was never inserted. In between it may be found or not.
+/// Time is a number that you [set](ExpiringCuckooFilter::advance), in any unit. It never goes back.
+/// An inserted key is always found for [`expire_after`](crate::Builder::expire_after). After that
+/// time and one step of [`resolution`](crate::Builder::resolution) it is found only like any key
+/// that was never inserted. In between it may or may not be found.
 ///
-/// The slots of keys that have expired are free at once. Nothing sweeps the table at a time: each
-/// insert or removal sweeps the few blocks of 256 slots that it writes into, if that was not done
-/// in the present step. So the work of an operation is bounded, however far time has moved.
+/// The slots of expired keys are free at once. Nothing sweeps the whole table at a time. Each
+/// insert or removal sweeps only the few blocks of 256 slots that it writes into, unless this was
+/// done in the present step. So the work of an operation is bounded, however far time has moved.
 ///
-/// A key takes a fingerprint and 4 bits of age, for the usual fifteen steps, and the table has room
-/// for a fifteenth more keys than were asked for. Equal keys take one slot.
+/// With the default of fifteen steps, a key takes a fingerprint and 4 bits of age, and the table
+/// has room for a fifteenth more keys than its capacity. Equal keys take one slot.
 ///
 /// ```
 /// use malkoha::ExpiringCuckooFilter;
@@ -415,8 +415,8 @@ pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 ///
 /// # Removing keys
 ///
-/// A removal forgets all keys that share the key's fingerprint, if it is in: the removal of a key
-/// that was never inserted can do that too, with the probability of a false positive.
+/// A removal forgets all keys that share the key's fingerprint. Removing a key that was never
+/// inserted can do this too, with the probability of a false positive.
 pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
 
 /// A set whose keys expire, and that grows and shrinks with the number of those that live: as
@@ -487,7 +487,8 @@ impl<T, C> Filter<T, C> {
 }
 
 impl<A: PartialEq<B>, B, C> PartialEq<Filter<B, C>> for Filter<A, C> {
-    /// Whether both hold the same in the same places: the files of both would be equal.
+    /// Returns whether both have the same content in the same places, so that their files would be
+    /// equal.
     fn eq(&self, other: &Filter<B, C>) -> bool {
         self.hasher == other.hasher && self.table == other.table
     }

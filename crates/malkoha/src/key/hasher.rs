@@ -13,9 +13,9 @@ use crate::arch::vectorized;
 /// | XXH3-64, a seed of 64 bits | [`Builder::seed`](crate::Builder::seed); seed 0 is the default | none |
 /// | SipHash-1-3, a key of 128 bits | [`Builder::random_seed`](crate::Builder::random_seed), [`Builder::with_hasher`](crate::Builder::with_hasher) | below |
 ///
-/// XXH3-64 is the faster one, and enough where nobody gains by a wrong answer. It promises nothing
-/// to who does: for keys of 8 bytes it is a bijection, which anybody inverts who knows the seed,
-/// and there are pairs of 32 bytes that collide under one seed in 2^18, and in less.
+/// XXH3-64 is faster, and enough if nobody gains by a wrong answer. Against anybody who does, it
+/// promises nothing. For keys of 8 bytes it is a bijection, and anybody who knows the seed can
+/// invert it. There are also pairs of 32 bytes that collide under one seed in 2^18 or fewer.
 ///
 /// # What SipHash-1-3 promises
 ///
@@ -38,9 +38,9 @@ use crate::arch::vectorized;
 /// takes 2^36 pairs to see (He and Yu, "Cryptanalysis of Reduced-Round SipHash", 2019), and gives
 /// no collisions.
 ///
-/// The promise ends where the key is known. It is in the filter's file, and in what
-/// [`key`](Self::key) returns: who can read the file can choose keys against the filter that is in
-/// it, as easily as under a seed.
+/// The promise ends if the key becomes known. The key is in the filter's file, and
+/// [`key`](Self::key) returns it. Anybody who can read the file can choose keys against its filter,
+/// as easily as under a seed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyHasher(Keyed);
 
@@ -51,7 +51,7 @@ enum Keyed {
     Sip13([u64; 2]),
 }
 
-/// The hash functions that a filter can have. The number of each is in file headers.
+/// The hash functions that a filter can have. File headers store the number of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
