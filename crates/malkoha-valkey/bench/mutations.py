@@ -3,7 +3,9 @@ of those whose items expire, RESTORE and CF.LOADCHUNK of what RedisBloom dumps. 
 sealed again, so that checksums do not catch them. What is accepted is used by every command. The
 server must live and its memory stay bounded. As CSV.
 
-MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/mutations.py [COUNT]
+MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/mutations.py [COUNT] [WAY...]
+
+A way is a part of its name in the table, such as "few items"; without one, all are tried.
 
 Needs xxhash from PyPI beside the clients of the tests.
 """
@@ -22,6 +24,7 @@ from common import Server
 from test_hostile import crc64, mutations
 
 COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+WAYS = sys.argv[2:] or [""]
 BUNDLE = 200
 HEADER = 128
 # Bytes that the server may take beyond what it had.
@@ -111,6 +114,8 @@ def payload_way(client, key, parts):
 
 
 def run(table, client, server, what, make):
+    if not any(way in what for way in WAYS):
+        return
     randomness, begun = random.Random(what), time.monotonic()
     base = client.info("memory")["used_memory"]
     accepted, most, done = 0, 0, 0
