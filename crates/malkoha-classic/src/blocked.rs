@@ -19,7 +19,7 @@ const BLOCK_WORDS: u64 = BLOCK_BITS / 64;
 const POSITIONS_PER_HASH: u32 = 7;
 /// Beyond this many bits a key, more of them hardly help: the fullest blocks decide.
 const MAX_BITS_PER_KEY: f64 = 128.0;
-/// With so many keys a block, all its bits are set but for one time in 10^14.
+/// With this many keys per block, all its bits are set with probability 1 - 10^-14.
 const OVERFLOWING: f64 = 20_000.0;
 
 /// A small Bloom filter that fills one cache line.

@@ -96,7 +96,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The error and what caused it, but for causes that it tells itself.
+/// The error and its causes, except those that its own text names.
 fn with_causes(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |text, cause| match cause.to_string() {
         cause if text.contains(&cause) => text,

@@ -112,12 +112,13 @@ pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads for so many records: starting one takes as long as taking in some thousand of them.
+/// Threads for `records` records: starting one takes as long as replaying some thousand of them.
 pub(crate) fn threads_for(records: u64) -> usize {
     if records < 10_000 { 1 } else { threads() }
 }
 
-/// Does `work` for each number below `count`, on so many threads. One of the errors, if any.
+/// Does `work` for each number below `count`, on `threads` threads. Returns one of the errors, if
+/// any.
 pub(crate) fn side_by_side(
     count: usize,
     threads: usize,

@@ -14,7 +14,7 @@ pub(super) enum Content {
     Gzip,
     Zstd,
     Xz,
-    /// What is told of something that has no lines, and the remedy.
+    /// What an input without lines is, and the remedy.
     NoLines(&'static str),
 }
 

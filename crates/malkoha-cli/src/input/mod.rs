@@ -70,12 +70,12 @@ impl Inputs {
         }
     }
 
-    /// With all of them or not at all. Otherwise what cannot be read is told and passed over.
+    /// Makes an unreadable input an error. Otherwise it is reported and skipped.
     pub(crate) fn all_needed(self) -> Self {
         Self { all_needed: true, ..self }
     }
 
-    /// Only so many bytes of each file, whatever is appended meanwhile.
+    /// Reads only this many bytes of each file, whatever is appended meanwhile.
     pub(crate) fn up_to(self, lengths: Arc<[u64]>) -> Self {
         Self { lengths: Some(lengths), ..self }
     }

@@ -76,7 +76,7 @@ impl Texts {
         self.line_of(place, line.len()).is_some_and(|found| found == line)
     }
 
-    /// The line at `place`, if it has so many bytes. It may have separators in it.
+    /// The line of `len` bytes at `place`, if the text has them. It may contain separators.
     #[inline]
     pub(crate) fn line_of(&self, place: u64, len: usize) -> Option<&[u8]> {
         let (line, rest) = self.from(place)?.split_at_checked(len)?;

@@ -107,7 +107,7 @@ fn write_all(out: &mut Out<'_>, checkpoint: &Checkpoint, index: &IndexSnapshot) 
     out.finish()
 }
 
-/// Writes one piece after another, each of a MiB or more but for the last.
+/// Writes one piece after another. Each has a MiB or more, except the last.
 struct Out<'a> {
     file: &'a dyn StorageFile,
     offset: u64,

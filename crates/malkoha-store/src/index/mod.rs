@@ -211,7 +211,7 @@ impl ShardMut<'_> {
         self.shard.prefetch_hash(place(hash).1);
     }
 
-    /// Makes room for so many keys, with locations up to this one.
+    /// Makes room for `keys` keys, with locations up to this one.
     pub(crate) fn reserve(&mut self, keys: u64, location: u64) -> Result<()> {
         Ok(Arc::make_mut(&mut self.shard).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
     }

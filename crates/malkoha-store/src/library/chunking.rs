@@ -12,7 +12,7 @@ pub enum Chunking {
     /// Where the content says so (FastCDC, 2020), into chunks of about this many bytes, 1 KiB to
     /// 1 MiB: what is inserted or removed changes the chunks around it only.
     Content(u32),
-    /// After every so many bytes, 1 to 1 GiB.
+    /// Chunks of this many bytes, 1 to 1 GiB.
     Fixed(u32),
 }
 

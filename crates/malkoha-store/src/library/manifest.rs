@@ -4,7 +4,7 @@ use super::metadata;
 use super::{Digest, Metadata};
 use crate::error::{Error, Result};
 
-/// What a record begins with, but for those of version 1: they begin with a digest number.
+/// The first bytes of a record. Records of version 1 begin with a digest number instead.
 const SIGNATURE: [u8; 4] = *b"\0MLF";
 const VERSION: u16 = 2;
 

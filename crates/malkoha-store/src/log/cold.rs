@@ -18,7 +18,7 @@ const FOLLOWING: u32 = 64;
 pub(crate) struct Cold(AtomicU32);
 
 impl Cold {
-    /// Reads so many things, after `ask` if those before had to wait.
+    /// Reads `things` things, after `ask` if earlier reads had to wait.
     pub(crate) fn read<T>(&self, things: usize, ask: impl FnOnce(), read: impl FnOnce() -> T) -> T {
         let things = i64::try_from(things).unwrap_or(i64::MAX);
         let left = self.0.load(Ordering::Relaxed);

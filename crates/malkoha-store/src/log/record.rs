@@ -278,8 +278,8 @@ pub(crate) struct Placing {
     pub(crate) seed: u32,
 }
 
-/// Appends a record to `bytes`, but for a value that is `apart`: that goes between them and the
-/// zeros that are returned.
+/// Appends a record to `bytes`, except a value that is `apart`. The value goes between `bytes` and
+/// the zeros that are returned.
 pub(crate) fn encode(
     content: &Content<'_>,
     placing: Placing,

@@ -33,7 +33,7 @@ impl Reserve {
         self.held
     }
 
-    /// Sees to it that there is room for a copy of a file of so many bytes.
+    /// Ensures that there is room for a copy of a file of `wanted` bytes.
     pub(crate) fn hold(&mut self, storage: &dyn Storage, wanted: u64) -> Result<()> {
         if self.held != wanted {
             let failed = || Error::io("reserve room in", NAME);

@@ -18,7 +18,7 @@ pub(crate) struct Scan<'a> {
     forward: Option<Forward<'a>>,
 }
 
-/// Bytes that the system is told of at a time: what is read in order need not wait for each page.
+/// Bytes announced to the system at a time, so that sequential reads need not wait for each page.
 const AHEAD: u64 = 1 << 20;
 
 /// What comes next.

@@ -11,13 +11,13 @@ const PART_OF_LOG: u64 = 32;
 /// mapping, of which Linux lets a process have 65,530: so a store takes 31,000 at most.
 const LEAST_PART_OF_LOG: u64 = 2048;
 
-/// The size of a new file behind so many bytes of log.
+/// The size of a new file after `log` bytes of log.
 pub(crate) fn file_size(log: u64, asked: u64) -> u64 {
     let most = longest_file(log, asked);
     (log / PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES).clamp(FIRST_FILE.min(most), most)
 }
 
-/// The size of any file of more than one batch in a log of so many bytes.
+/// The largest size of a file with more than one batch in a log of `log` bytes.
 pub(super) fn longest_file(log: u64, asked: u64) -> u64 {
     let least = (log / LEAST_PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES);
     asked.max(least).min(MAX_FILE_BYTES)

@@ -35,8 +35,8 @@ impl LogFile {
         self.usage.tombstones.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A record of so many bytes is the present one of its key, until it ends. How many of them
-    /// count as live; the others as dead.
+    /// Counts a record of `bytes` bytes as the present one of its key until it ends. Returns how
+    /// many of them count as live; the others count as dead.
     pub(crate) fn add_present(&self, end: Option<u64>, bytes: u64) -> u64 {
         if end.is_none_or(|end| self.usage.expiring.lock().add(end, bytes)) {
             return bytes;

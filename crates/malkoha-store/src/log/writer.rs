@@ -15,8 +15,8 @@ use crate::storage::{Mapping, Room, Storage};
 
 /// Values from this size on are not copied before they are written.
 const LARGE: usize = 1 << 12;
-/// Short records of a batch are written together, so many bytes at a time: a system call for each
-/// would take as long as all else that a synced batch does.
+/// Bytes of short records of a batch that are written together. A system call for each record would
+/// take as long as the rest of a synced batch.
 const GATHERED: usize = 1 << 15;
 /// The part of a device that one file may take: room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;

@@ -103,7 +103,7 @@ impl Mapping {
         self.bytes == 0
     }
 
-    /// `len` bytes at `offset`, if it has so many.
+    /// `len` bytes at `offset`, or `None` if it ends before them.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
@@ -121,7 +121,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// If the mapping has not so many bytes, or is for reading.
+    /// If the mapping is too short, or read-only.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
         if offset.checked_add(bytes.len()).is_none_or(|end| end > self.bytes) {

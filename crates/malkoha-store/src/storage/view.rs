@@ -43,7 +43,7 @@ impl View {
         self.len() == 0
     }
 
-    /// `len` bytes at `offset`, if it has so many.
+    /// `len` bytes at `offset`, or `None` if it ends before them.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
@@ -53,7 +53,7 @@ impl View {
         }
     }
 
-    /// The `N` bytes at `offset`, if it has so many.
+    /// The `N` bytes at `offset`, or `None` if it ends before them.
     #[inline(always)]
     #[must_use]
     pub fn get_array<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {

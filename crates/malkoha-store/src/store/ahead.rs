@@ -18,7 +18,7 @@ const STRETCH: u64 = 2 << 20;
 /// A file that does not get so long needs nothing.
 const SHORT: u64 = 64 << 10;
 
-/// What is to be had ready next.
+/// What to prepare next.
 #[derive(Default)]
 pub(super) struct Ahead {
     /// What was asked for last: the number of a file and the stretches that it needs.
@@ -31,7 +31,7 @@ pub(super) struct Ahead {
 enum Wanted {
     #[default]
     Nothing,
-    /// The last two of so many stretches of a file, which may be gone by then.
+    /// The last two of this many stretches of a file, which may be gone by then.
     Stretches(Weak<LogFile>, u64),
     End,
 }

@@ -268,7 +268,7 @@ impl Inner {
     }
 }
 
-/// Waits until so many bytes may have been read at this rate.
+/// Waits until `bytes` bytes may have been read at this rate.
 fn wait_for(start: Instant, bytes: u64, rate: u64, stop: &dyn Fn() -> bool) {
     const NAP: Duration = Duration::from_millis(20);
     #[expect(clippy::cast_precision_loss, reason = "a duration needs no more than 53 bits")]

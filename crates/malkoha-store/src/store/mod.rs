@@ -86,7 +86,7 @@ struct Inner {
     upkeep: Arc<Signal>,
     /// What removes files, or makes use of all of them, takes this lock first.
     maintenance: Mutex<Maintained>,
-    /// Who waits for that lock, but for a thread of the store; a number.
+    /// Number of callers waiting for `maintenance`, background threads excluded.
     waiting: AtomicUsize,
     /// What went wrong in a thread of the store, until somebody asks.
     background_error: Mutex<Option<Error>>,

@@ -28,7 +28,7 @@ const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mil
 /// How long a write waits until it looks again whether it must.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Bytes of a log, and who waits for them.
+/// Bytes of a log, and the writers that wait for them.
 #[derive(Default)]
 pub(super) struct Space {
     /// Of live records.
@@ -53,7 +53,7 @@ impl Space {
         self.live.store(bytes, Ordering::Relaxed);
     }
 
-    /// Records of so many bytes took the place of others. One thread at a time.
+    /// Notes that records of `new` bytes replaced records of `old` bytes. For one thread at a time.
     pub(super) fn replace(&self, old: u64, new: u64) {
         // The sum of what each file says is not exact after a repair.
         let live = self.live.load(Ordering::Relaxed) + new;
@@ -97,7 +97,7 @@ impl Inner {
         self.space.pressure(self.options.log_ratio, given)
     }
 
-    /// Waits until so many bytes may be written.
+    /// Waits until `bytes` bytes may be written.
     #[inline]
     pub(super) fn wait_for_space(&self, bytes: u64) {
         if self.options.background && self.pressure(0) > 0.0 {

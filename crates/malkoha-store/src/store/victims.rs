@@ -72,7 +72,7 @@ impl Inner {
 /// Files with no record but the seal go away too.
 const EMPTY: u64 = HEADER_BYTES as u64 + 16;
 
-/// Whether so many bytes are this share of a file.
+/// Whether `bytes` is at least this share of a file.
 pub(super) fn is_worthwhile(file: &LogFile, bytes: u64, share: f64) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     let enough = bytes as f64 >= file.end() as f64 * share;
