@@ -1,65 +1,133 @@
-"""Malkoha beside other packages: bench/peers.py [KEYS [LOOKUPS]].
+"""Malkoha beside other packages: bench/peers.py [--keys 1M,10M,100M] [--out FILE] [--only NAME,...].
 
-Needs rbloom, fastbloom-rs, pybloom-live, pyprobables and polars beside a release build
-(``maturin develop --release``). Prints a Markdown table of rates in millions of keys a second. Rates
-of one run are to be compared with each other. Each package does each thing its best way: batches where
-it has them. Slow packages get fewer keys, and say how many.
+Needs what bench/requirements.txt names beside a release build (``maturin develop --release``).
+Writes Markdown, a table for each number of keys. Each package is measured in a process of its own and does
+each thing its best way: batches where it has them, in lists where it takes no arrays, which are made
+beforehand. What would take hours, or more memory than there is, gets fewer keys or is left out, and the
+table says so.
+
+Rates are millions of keys a second by processor time, which other work disturbs least; those of two threads
+and of polars by the clock. "peak" is the most memory beyond the keys, bits are those of the filter.
 """
 
+import argparse
+import datetime
+import importlib
+import json
+import os
+import pathlib
+import platform
+import subprocess
 import sys
 import time
 
 import numpy as np
-import polars as pl
-import pybloom_live
-import rbloom
-from fastbloom_rs import FilterBuilder
-from probables import BloomFilter as ProbablesBloom
-
-from malkoha import CuckooFilter
 
 RATE = 0.001
-FEW = 200_000
-ROUNDS = 3
+LOOKUPS = 1_000_000
+SOME = 200_000
+CHUNK = 1_000_000
+# The most keys of packages that take microseconds for each.
+SLOW = {"pybloom-live": 1_000_000, "pyprobables": 1_000_000}
+# Bytes a key of those that keep the keys, at their peak.
+BYTES = {"set": 160, "polars semi-join": 110}
 
 
-def rate(keys, do):
-    """Millions of keys a second, of the best of a few runs, and what the last one returned."""
+class Timer:
+    """Adds up processor and wall time of blocks."""
+
+    def __init__(self):
+        self.cpu = self.wall = 0.0
+
+    def __enter__(self):
+        self.began = time.process_time(), time.perf_counter()
+
+    def __exit__(self, *_):
+        self.cpu += time.process_time() - self.began[0]
+        self.wall += time.perf_counter() - self.began[1]
+
+
+def rates(keys, runs, do, by="cpu"):
+    """Millions of keys a second of the best of some runs, and what the last one returned. `do` gets a
+    timer, which leaves out what is only preparation."""
     best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        result = do()
-        best = min(best, time.perf_counter() - start)
-    return keys / best / 1e6, result
+    for _ in range(runs):
+        timer = Timer()
+        result = do(timer)
+        best = min(best, getattr(timer, by))
+    return round(keys / best / 1e6, 2), result
 
 
-def row(name, **rates):
-    cells = [rates.get(column) for column in ("add", "one", "many", "remove", "bits")]
-    print(f"| {name} | " + " | ".join("" if c is None else f"{c:.1f}" for c in cells) + " |")
+def memory(name):
+    """MiB of this process: VmRSS now, VmHWM at its peak."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) / 1024
+    return 0.0
 
 
-def check(mask, keys):
-    """Lookups of keys of which the first half are in."""
-    mask, half = np.asarray(mask), len(keys) // 2
+def lists(keys):
+    return ([key for key in keys[at : at + CHUNK].tolist()] for at in range(0, len(keys), CHUNK))
+
+
+class Data:
+    """Distinct random keys, queries of which the second half is absent, and a few for single lookups."""
+
+    def __init__(self, count):
+        random = np.random.default_rng(1)
+        # An odd factor: distinct keys all over the range, in no order, without sorting them.
+        numbers = np.arange(1, count + LOOKUPS // 2 + 1, dtype="u8")
+        numbers *= np.uint64(0x9E3779B97F4A7C15)
+        numbers >>= np.uint64(2)
+        self.keys, absent = numbers[:count], numbers[count:]
+        present = self.keys[random.integers(0, count, LOOKUPS // 2)]
+        self.queries = np.concatenate([present, absent])
+        self.some = self.queries[len(present) - SOME // 2 : len(present) + SOME // 2].tolist()
+        self.runs = 3 if count <= 10_000_000 else 1
+
+
+def check(mask):
+    """The share of the absent that seem to be in; all present ones are."""
+    mask, half = np.asarray(mask), LOOKUPS // 2
     assert mask[:half].all() and mask[half:].mean() < 5 * RATE
+    return round(float(mask[half:].mean()) * 100, 3)
 
 
-def malkoha(name, make, keys, queries, some, threads):
-    add, filled = rate(len(keys), lambda: made(make, keys))
-    one, _ = rate(len(some), lambda: [key in filled for key in some])
-    many, mask = rate(len(queries), lambda: filled.contains_many(queries, threads=threads))
-    check(mask, queries)
-    start = time.perf_counter()
-    bits = filled.size_in_bytes * 8 / len(keys)
-    assert filled.remove_many(keys).all()
-    remove = len(keys) / (time.perf_counter() - start) / 1e6
-    row(name, add=add, one=one, many=many, remove=remove, bits=bits)
+def one_by_one(data, filled):
+    return rates(SOME, 5, lambda timer: [key in filled for key in timed(timer, data.some)])[0]
 
 
-def made(make, keys):
-    filled = make()
-    filled.add_many(keys)
-    return filled
+def timed(timer, some):
+    """The items, while the timer runs."""
+    with timer:
+        yield from some
+
+
+def malkoha(data, growing, threads):
+    from malkoha import CuckooFilter
+
+    def fill(timer):
+        with timer:
+            seen = CuckooFilter(None if growing else len(data.keys), RATE, growable=growing)
+            seen.add_many(data.keys, threads=threads)
+        return seen
+
+    def mask(timer):
+        with timer:
+            return seen.contains_many(data.queries, threads=threads)
+
+    by = "cpu" if threads == 1 else "wall"
+    add, seen = rates(len(data.keys), data.runs, fill, by)
+    peak = memory("VmHWM")
+    many, found = rates(LOOKUPS, 5, mask, by)
+    one, bits = one_by_one(data, seen), seen.size_in_bytes * 8 / len(data.keys)
+
+    def remove(timer):
+        with timer:
+            assert seen.remove_many(data.keys).all()
+
+    removed, _ = rates(len(data.keys), 1, remove)
+    return dict(add=add, one=one, many=many, remove=removed, bits=bits, fpr=check(found), peak=peak)
 
 
 def mix(key):
@@ -67,105 +135,182 @@ def mix(key):
     return (key * 0x9E3779B97F4A7C15F39CC0605CEDC835 & (1 << 128) - 1) - (1 << 127)
 
 
+def set_like(data, make, bits, update=lambda seen, keys: seen.update(keys), mask=None):
+    """A package that takes lists."""
+
+    def fill(timer):
+        seen = make()
+        for keys in lists(data.keys):
+            with timer:
+                update(seen, keys)
+        return seen
+
+    def each(timer):
+        with timer:
+            if mask:
+                return np.array(mask(seen, asked))
+            return np.fromiter(map(seen.__contains__, asked), bool, len(asked))
+
+    asked = data.queries.tolist()
+    add, seen = rates(len(data.keys), data.runs, fill)
+    peak = memory("VmHWM")
+    many, found = rates(len(asked), data.runs, each)
+    one = one_by_one(data, seen) if hasattr(seen, "__contains__") else None
+    size = bits(seen) / len(data.keys) if bits else None
+    return dict(add=add, one=one, many=many, bits=size, fpr=check(found), peak=peak)
+
+
+def rbloom(data, hash=None):
+    from rbloom import Bloom
+
+    make = lambda: Bloom(len(data.keys), RATE, *([hash] if hash else []))
+    return set_like(data, make, lambda seen: seen.size_in_bits)
+
+
+def fastbloom(data):
+    from fastbloom_rs import FilterBuilder
+
+    make = lambda: FilterBuilder(len(data.keys), RATE).build_bloom_filter()
+    add = lambda seen, keys: seen.add_int_batch(keys)
+    many = lambda seen, asked: seen.contains_int_batch(asked)
+    found = set_like(data, make, lambda seen: 0, add, many)
+    return found | dict(bits=None)
+
+
+def pybloom(data):
+    from pybloom_live import BloomFilter
+
+    def add(seen, keys):
+        for key in keys:
+            seen.add(key)
+
+    return set_like(data, lambda: BloomFilter(len(data.keys), RATE), lambda seen: seen.num_bits, add)
+
+
+def probables(data):
+    from probables import BloomFilter
+
+    class Texts(BloomFilter):
+        """Its keys are text."""
+
+        def __contains__(self, key):
+            return self.check(str(key))
+
+    def add(seen, keys):
+        for key in keys:
+            seen.add(str(key))
+
+    make = lambda: Texts(est_elements=len(data.keys), false_positive_rate=RATE)
+    return set_like(data, make, lambda seen: seen.number_bits, add)
+
+
+def python_set(data):
+    return set_like(data, set, lambda seen: (sys.getsizeof(seen) + 32 * len(seen)) * 8)
+
+
+def polars(data):
+    import polars as pl
+
+    left, right = pl.DataFrame({"key": data.queries}), pl.DataFrame({"key": data.keys})
+
+    def join(timer):
+        with timer:
+            return left.join(right, on="key", how="semi").height
+
+    # Each join builds its table of the keys anew.
+    many, height = rates(LOOKUPS + len(data.keys), data.runs, join, "wall")
+    assert height == LOOKUPS // 2
+    return dict(many=many, fpr=0.0, peak=memory("VmHWM"))
+
+
+PEERS = {
+    "malkoha, growing, 1 thread": (lambda data: malkoha(data, True, 1), "malkoha"),
+    "malkoha, growing, 2 threads": (lambda data: malkoha(data, True, 2), "malkoha"),
+    "malkoha, of fixed size, 1 thread": (lambda data: malkoha(data, False, 1), "malkoha"),
+    "malkoha, of fixed size, 2 threads": (lambda data: malkoha(data, False, 2), "malkoha"),
+    "rbloom, Python's hash": (rbloom, "rbloom"),
+    "rbloom, another hash": (lambda data: rbloom(data, mix), "rbloom"),
+    "fastbloom-rs": (fastbloom, "fastbloom_rs"),
+    "pybloom-live": (pybloom, "pybloom_live"),
+    "pyprobables": (probables, "probables"),
+    "set": (python_set, "builtins"),
+    "polars semi-join": (polars, "polars"),
+}
+
+
+def measure(name, count):
+    """In this process, which has nothing else to do."""
+    do, module = PEERS[name]
+    importlib.import_module(module)
+    data = Data(count)
+    if name in SLOW:
+        data.runs = 1
+    # What the keys took is not the filter's.
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS")
+    found = do(data)
+    print(json.dumps(found | dict(peak=found["peak"] - before)))
+
+
+def row(name, count):
+    """A line of the table, measured in a process of its own."""
+    if count > SLOW.get(name, count):
+        return f"| {name}: measured with {SLOW[name]:,} keys, as each takes microseconds | | | | | | | |"
+    needed = BYTES.get(name, 24) * count
+    with open("/proc/meminfo") as told:
+        available = int(next(line for line in told if line.startswith("MemAvailable")).split()[1]) * 1024
+    if needed > available * 0.7:
+        return f"| {name}: would take {needed / 1e9:.0f} GB | | | | | | | |"
+    command = [sys.executable, __file__, "--one", name, "--keys", str(count)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+        return f"| {name}: {said} | | | | | | | |"
+    found = json.loads(done.stdout)
+    digits = dict(bits=1, peak=0, fpr=3)
+    columns = ("add", "one", "many", "remove", "bits", "fpr", "peak")
+    cells = [(found.get(column), digits.get(column, 1)) for column in columns]
+    cells = ["" if value is None else f"{value:,.{digit}f}" for value, digit in cells]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def number(text):
+    return int(text.rstrip("kM")) * {"k": 1000, "M": 1_000_000}.get(text[-1], 1)
+
+
+def head(words):
+    cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("model name")), ": ?")
+    load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    yield f"`bench/peers.py {' '.join(words)}`, {cpu.split(': ')[1].strip()}, {os.cpu_count()} processors,"
+    yield f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, load {load}; Python {platform.python_version()}"
+    names = ["rbloom", "fastbloom-rs", "pybloom-live", "pyprobables", "polars", "numpy"]
+    yield "; " + ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names) + "."
+
+
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    lookups = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    random = np.random.default_rng(1)
-    drawn = np.unique(random.integers(0, 2**62, count + lookups, "u8"))
-    random.shuffle(drawn)
-    keys, absent = drawn[:count], drawn[count : count + lookups // 2]
-    queries = np.concatenate([random.choice(keys, len(absent)), absent])
-    some, listed, few = queries[-FEW:].tolist(), keys.tolist(), keys[:FEW].tolist()
-    print(f"{count:,} keys of 64 bits, {len(queries):,} lookups of which half are in, rate {RATE}\n")
-    print("| | add | `in`, one by one | mask of a batch | remove | bits a key |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for threads in (1, 2):
-        words = f", {threads} threads" if threads > 1 else ", 1 thread"
-        grows = lambda: CuckooFilter(fpr=RATE)
-        fixed = lambda: CuckooFilter(count, RATE, growable=False)
-        malkoha("malkoha, growing" + words, grows, keys, queries, some, threads)
-        malkoha("malkoha, of fixed size" + words, fixed, keys, queries, some, threads)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keys", default="1M,10M,100M")
+    parser.add_argument("--out", type=argparse.FileType("w"), default=sys.stdout)
+    parser.add_argument("--only")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        return measure(given.one, number(given.keys))
 
-    def fill_rbloom():
-        bloom = rbloom.Bloom(count, RATE, mix)
-        bloom.update(listed)
-        return bloom
+    def write(line):
+        print(line, file=given.out, flush=True)
 
-    def fill_rbloom_by_hash():
-        bloom = rbloom.Bloom(count, RATE)
-        bloom.update(listed)
-        return bloom
-
-    asked = queries.tolist()
-    for name, fill in (("rbloom, Python's hash", fill_rbloom_by_hash), ("rbloom, another hash", fill_rbloom)):
-        add, bloom = rate(count, fill)
-        one, _ = rate(len(some), lambda: [key in bloom for key in some])
-        many, mask = rate(len(asked), lambda: np.fromiter(map(bloom.__contains__, asked), bool))
-        assert mask[: len(absent)].all()
-        row(name, add=add, one=one, many=many, bits=bloom.size_in_bits / count)
-
-    def fill_fastbloom():
-        bloom = FilterBuilder(count, RATE).build_bloom_filter()
-        bloom.add_int_batch(listed)
-        return bloom
-
-    try:
-        add, bloom = rate(count, fill_fastbloom)
-        one, _ = rate(len(some), lambda: [bloom.contains(key) for key in some])
-        many, mask = rate(len(asked), lambda: np.array(bloom.contains_int_batch(asked)))
-        check(mask, queries)
-        row("fastbloom-rs", add=add, one=one, many=many)
-    except (AttributeError, OverflowError, TypeError) as error:
-        print(f"| fastbloom-rs: {error} | | | | | |")
-
-    def fill_pybloom():
-        bloom = pybloom_live.BloomFilter(len(few), RATE)
-        for key in few:
-            bloom.add(key)
-        return bloom
-
-    add, bloom = rate(len(few), fill_pybloom)
-    one, _ = rate(len(some), lambda: [key in bloom for key in some])
-    row(f"pybloom-live ({len(few):,} keys)", add=add, one=one, bits=bloom.num_bits / len(few))
-
-    texts, asked_texts = list(map(str, few[:20_000])), list(map(str, some[:20_000]))
-
-    def fill_probables():
-        bloom = ProbablesBloom(est_elements=len(texts), false_positive_rate=RATE)
-        for key in texts:
-            bloom.add(key)
-        return bloom
-
-    add, bloom = rate(len(texts), fill_probables)
-    one, _ = rate(len(asked_texts), lambda: [bloom.check(key) for key in asked_texts])
-    row(f"pyprobables ({len(texts):,} keys)", add=add, one=one, bits=bloom.number_bits / len(texts))
-
-    add, exact = rate(count, lambda: set(listed))
-    one, _ = rate(len(some), lambda: [key in exact for key in some])
-    many, mask = rate(len(asked), lambda: np.fromiter(map(exact.__contains__, asked), bool))
-    check(mask, queries)
-    row("set", add=add, one=one, many=many, bits=sys.getsizeof(exact) * 8 / count + 32 * 8)
-
-    left, right = pl.DataFrame({"key": queries}), pl.DataFrame({"key": keys})
-    many, _ = rate(len(queries), lambda: left.join(right, on="key", how="semi"))
-    row(f"polars semi-join, {pl.thread_pool_size()} threads", many=many)
-
-    print("\n| text of 40 bytes, 1 thread | add | mask of a column |\n| --- | ---: | ---: |")
-    urls = pl.Series(keys[:1_000_000]).cast(pl.String).str.pad_start(40, "x")
-    asked = urls
-    add, filled = rate(len(urls), lambda: made(lambda: CuckooFilter(len(urls), RATE, growable=False), urls))
-    for name, column in (("polars", asked), ("pyarrow", asked.to_arrow())):
-        many, mask = rate(len(column), lambda: filled.contains_many(column, threads=1))
-        assert mask.all()
-        print(f"| malkoha, {name} | {add:.1f} | {many:.1f} |")
-    listed = urls.to_list()
-    bloom = rbloom.Bloom(len(listed), RATE)
-    add, _ = rate(len(listed), lambda: bloom.update(listed))
-    many, _ = rate(len(listed), lambda: np.fromiter(map(bloom.__contains__, listed), bool))
-    print(f"| rbloom, from a list | {add:.1f} | {many:.1f} |")
-    left, right = pl.DataFrame({"key": asked}), pl.DataFrame({"key": urls})
-    many, _ = rate(len(asked), lambda: left.join(right, on="key", how="semi"))
-    print(f"| polars semi-join, {pl.thread_pool_size()} threads | | {many:.1f} |")
+    write("\n".join(head(sys.argv[1:])).replace("\n;", ";"))
+    for count in map(number, given.keys.split(",")):
+        write(f"\n{count:,} keys of 64 bits, {LOOKUPS:,} lookups of which half are in, rate {RATE}\n")
+        write("| | add | `in`, one by one | mask of a batch | remove | bits a key | wrong, % | peak, MiB |")
+        write("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+        for name in PEERS:
+            if given.only is None or name in given.only.split(";"):
+                write(row(name, count))
 
 
-main()
+if __name__ == "__main__":
+    import importlib.metadata
+
+    main()

@@ -12,8 +12,9 @@ use crate::columns::{CHUNK, Columns, Positions};
 
 /// Keys that are worth a thread: one takes as long to start as this many lookups.
 const PER_THREAD: usize = 1 << 16;
-/// Hashes that are inserted at a time: enough that a table of fixed size can sort them by segment.
-const ROUND: usize = 1 << 22;
+/// Hashes that are inserted at a time: enough that a table can sort them by segment, which takes
+/// more of them the larger it is. An eighth of a batch, between these bounds.
+const ROUND: (usize, usize) = (1 << 22, 1 << 24);
 
 /// As many threads as asked for, or as the process may use, and fewer for a small batch.
 fn threads(asked: Option<usize>, keys: usize) -> usize {
@@ -159,8 +160,9 @@ pub(crate) fn insert(
 ) -> Result<(), Refused> {
     let threads = threads(asked, keys.len());
     let mut refused = None;
-    for start in (0..keys.len()).step_by(ROUND) {
-        let range = start..keys.len().min(start + ROUND);
+    let round = (keys.len() / 8).clamp(ROUND.0, ROUND.1);
+    for start in (0..keys.len()).step_by(round) {
+        let range = start..keys.len().min(start + round);
         let (hashes, positions) = keys.hashes(range.clone());
         if let Err(error) = insert(&hashes, range, positions.as_deref(), threads) {
             note(&mut refused, error, |i| positions.as_ref().map_or(start + i, |all| all[i]));

@@ -205,3 +205,19 @@ def test_other_bytes_are_keys(empty):
     assert "koel" in empty and memoryview(b"koel") in empty and np.bytes_(b"koel") in empty
     with pytest.raises(UnicodeEncodeError):
         empty.add("\ud800")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_batches_of_every_kind(threads):
+    """Large enough that room is made for them first, and that they are sorted."""
+    numbers = np.arange(50_000)
+    texts = [f"key {n}" for n in numbers]
+    chunks = [[None] * 10_000, texts[:30_000], [], texts[30_000:] + [None] * 20_000]
+    nulls = pa.chunked_array(chunks, pa.string())
+    for keys in (texts, numbers, nulls, iter(texts + [None] * 10_000), pa.array(texts)):
+        seen = CuckooFilter(fpr=0.001)
+        asked = texts if keys is not numbers else numbers
+        seen.add_many(keys, threads=threads)
+        assert len(seen) == 50_000 and seen.contains_many(asked).all()
+        assert seen.add_unique_many(asked).sum() == 0
+        assert seen.remove_many(asked).all() and len(seen) == 0

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BuildError, GrowableCuckooFilter, GrowableCuckooMap};
+use malkoha::{BuildError, GrowableCuckooFilter, GrowableCuckooMap, Key};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -187,7 +187,8 @@ fn grows_beyond_the_promise_for_ever() {
     let mut filter = builder.build().unwrap();
     assert_eq!(filter.fingerprint_bits(), 10);
     let keys: Vec<u32> = (0..1_000_000).collect();
-    filter.insert_many(&keys).unwrap();
+    // One by one, or it would make room for all of them first.
+    keys.iter().for_each(|key| filter.insert(key).unwrap());
     assert!(filter.contains_many(&keys).into_iter().all(|found| found));
     let in_slots = filter.entries().map(|entry| entry.copies).sum::<u64>();
     assert!(filter.len() == 1_000_000 && in_slots > 1_000_000, "{in_slots}");
@@ -289,4 +290,59 @@ fn keys_left_out_as_known_stay_known() {
     assert!((0..50_000_u32).all(|key| filter.contains(key)));
     filter.shrink_to_fit();
     assert!((0..50_000_u32).all(|key| filter.contains(key)));
+}
+
+/// Large batches are sorted, filled by segment and on threads: as one by one, whatever is there.
+#[test]
+fn large_batches_agree_with_the_model() {
+    let builder = GrowableCuckooFilter::builder().fpr(0.001);
+    let mut filters = [1, 2, 3].map(|threads| (threads, builder.build().unwrap()));
+    let mut model = Model::new();
+    let mut batch: Vec<u32> = Vec::new();
+    // New keys, some of them twice, keys of before, and new ones again.
+    for (from, to) in [(0, 40_000), (20_000, 300_000), (0, 10), (290_000, 340_000)] {
+        batch.clear();
+        batch.extend((from..to).chain((from..to).step_by(7)));
+        let hasher = filters[0].1.hasher();
+        let hashes: Vec<u64> = batch.iter().map(|key| key.hash_with(hasher)).collect();
+        for (threads, filter) in &mut filters {
+            filter.insert_hashes_with_threads(&hashes, *threads).unwrap();
+        }
+        batch.iter().for_each(|&key| *model.entry(key).or_default() += 1);
+        for key in (from..to).step_by(11) {
+            filters.iter_mut().for_each(|(_, filter)| assert!(filter.remove(key)));
+            *model.get_mut(&key).unwrap() -= 1;
+        }
+    }
+    let [(_, first), others @ ..] = &filters;
+    agree(first, &model);
+    assert!(others.iter().all(|(_, filter)| filter == first), "threads change the table");
+    assert!(first.expected_fpr() < 0.001);
+    let absent: Vec<u32> = (1_000_000..1_200_000).collect();
+    let found = first.contains_many(&absent).into_iter().filter(|&found| found).count();
+    assert!(found < 240, "{found}");
+    let read = GrowableCuckooFilter::from_bytes(&first.to_bytes()).unwrap();
+    agree(&read, &model);
+}
+
+/// Room is made for the keys that are new, not for all: neither repeated ones nor those that are in
+/// make a filter much larger than it would have grown.
+#[test]
+fn repeated_keys_take_no_room() {
+    let grown = |keys: u32| {
+        let mut filter = GrowableCuckooFilter::builder().fpr(0.001).build().unwrap();
+        (0..keys).for_each(|key| filter.insert(key).unwrap());
+        filter.size_in_bytes() as f64
+    };
+    let mut filter = GrowableCuckooFilter::builder().fpr(0.001).build().unwrap();
+    let repeated: Vec<u32> = (0..1_000_000).map(|n| n % 60_000).collect();
+    filter.insert_unique_many(&repeated).unwrap();
+    assert!(filter.size_in_bytes() as f64 <= 1.15 * grown(59_940));
+    filter.insert_unique_many(&repeated).unwrap();
+    let keys: Vec<u32> = (0..200_000).collect();
+    filter.insert_unique_many(&keys).unwrap();
+    assert!(filter.size_in_bytes() as f64 <= 1.15 * grown(199_800));
+    let mut at_once = GrowableCuckooFilter::builder().fpr(0.001).build().unwrap();
+    at_once.insert_many(&keys).unwrap();
+    assert!(at_once.size_in_bytes() as f64 <= 1.15 * grown(200_000));
 }

@@ -32,6 +32,8 @@ trait Column: Send + Sync {
 pub(crate) struct Columns {
     hasher: KeyHasher,
     columns: Vec<Box<dyn Column>>,
+    /// The number of keys before each column.
+    starts: Vec<usize>,
     len: usize,
 }
 
@@ -55,12 +57,26 @@ impl Columns {
         } else {
             vec![objects::column(keys, hasher)?]
         };
-        let len = columns.iter().map(|column| column.len()).sum();
-        Ok(Self { hasher, columns, len })
+        let (mut starts, mut len) = (Vec::with_capacity(columns.len()), 0);
+        for column in &columns {
+            starts.push(len);
+            len += column.len();
+        }
+        Ok(Self { hasher, columns, starts, len })
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The hash of the key at a position, unless it is null.
+    pub(crate) fn hash(&self, position: usize) -> Option<u64> {
+        // The last column that begins there or before: those before it may be empty.
+        let number = self.starts.partition_point(|&start| start <= position).checked_sub(1)?;
+        let (column, i) = (&self.columns[number], position - self.starts[number]);
+        let mut hash = [0];
+        column.hash(self.hasher, i, &mut hash);
+        (!(column.has_nulls() && column.is_null(i))).then_some(hash[0])
     }
 
     /// Calls `each` for chunks of at most [`CHUNK`] of the keys in `range`, in order, with the

@@ -9,7 +9,8 @@ macro_rules! batch_methods {
             /// takes.
             ///
             /// If some find no place, an InsertError names their positions, and all others are in.
-            /// Uses up to `threads` threads where the filter is of fixed size.
+            /// A filter that grows makes room for large batches at once. Uses up to `threads`
+            /// threads for them; unless told, as many as the process may.
             #[pyo3(signature = (keys, *, threads=None))]
             pub(crate) fn add_many(
                 &self,
@@ -20,6 +21,7 @@ macro_rules! batch_methods {
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;
                 let inserted = self.change(py, |set| {
                     py.detach(|| {
+                        set.make_room(keys.len(), &mut |position| keys.hash(position));
                         crate::batch::insert(&keys, threads, |hashes, _, _, threads| {
                             set.insert_hashes(hashes, threads)
                         })
@@ -40,6 +42,7 @@ macro_rules! batch_methods {
                 let answers = mask.as_mut_slice();
                 let inserted = self.change(py, |set| {
                     py.detach(|| {
+                        set.make_room(keys.len(), &mut |position| keys.hash(position));
                         crate::batch::change_in_order(&keys, answers, |hashes, new| {
                             set.insert_unique_hashes(hashes, new)
                         })

@@ -135,13 +135,15 @@ pub(crate) trait Set: Send {
     fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
     fn remove_hash(&mut self, hash: u64) -> bool;
     fn clear(&mut self);
+    /// Prepares for a batch: `hash` returns what there is at a position.
+    fn make_room(&mut self, _hashes: usize, _hash: &mut dyn FnMut(usize) -> Option<u64>) {}
     fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError>;
     fn insert_unique_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
     fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]);
 }
 
 macro_rules! set {
-    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty, $insert:expr) => {
+    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty, $insert:expr $(, $room:expr)?) => {
         impl$(<$table: $bound + Send>)? Set for $set {
             fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
                 <$filter>::insert_hash(self, hash)
@@ -158,6 +160,16 @@ macro_rules! set {
             fn clear(&mut self) {
                 <$filter>::clear(self);
             }
+
+            $(
+                fn make_room(
+                    &mut self,
+                    hashes: usize,
+                    hash: &mut dyn FnMut(usize) -> Option<u64>,
+                ) {
+                    $room(self, hashes, hash);
+                }
+            )?
 
             fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError> {
                 $insert(self, hashes, threads)
@@ -177,7 +189,11 @@ macro_rules! set {
         }
     };
 }
-set!(Filter<T> where T: Change => Filter<T>, Filter::<T>::insert_hashes_with_threads);
+set!(
+    Filter<T> where T: Change => Filter<T>,
+    Filter::<T>::insert_hashes_with_threads,
+    Filter::<T>::make_room
+);
 // Threads that share them bring batches of their own.
 set!(&GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter, |set: &mut &_, hashes, _| {
     GrowableConcurrentCuckooFilter::insert_hashes(set, hashes)

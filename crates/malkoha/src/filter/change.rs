@@ -74,6 +74,7 @@ impl<T: Change> Filter<T, Keys> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
         let hasher = self.hasher;
+        self.make_room(keys.len(), |i| Some(hash_one(hasher, &keys[i])));
         hash_chunks(hasher, keys, |start, hashes| {
             self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
@@ -97,12 +98,13 @@ impl<T: Change> Filter<T, Keys> {
     ) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
         let mut told = Told::new(new);
+        self.make_room(hashes.len(), |i| Some(hashes[i]));
         self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
         all_but(told.refused, || self.table.refusal())
     }
 
-    /// Inserts all `keys`. Large batches into a filter of fixed size are sorted by segment, at 9
-    /// bytes per key for at most 24,576 keys a segment at a time.
+    /// Inserts all `keys`. Large batches are sorted by segment, at 9 bytes per key for at most
+    /// 24,576 keys a segment at a time. A filter that grows makes room for them first.
     ///
     /// # Errors
     ///
@@ -123,8 +125,7 @@ impl<T: Change> Filter<T, Keys> {
     }
 
     /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
-    /// segments of its own. The result does not depend on their number. One that grows uses one
-    /// thread.
+    /// segments of its own. The result does not depend on their number.
     ///
     /// # Errors
     ///
@@ -135,6 +136,14 @@ impl<T: Change> Filter<T, Keys> {
         threads: usize,
     ) -> Result<(), BatchError> {
         self.insert_on_threads(&Hashes(hashes), threads)
+    }
+
+    /// Prepares for a batch of so many hashes that comes in parts: a filter that grows makes room
+    /// for those that are new, if that saves rebuilds. `hash` returns the hash of a number below
+    /// `hashes`, or `None` where there is none; it is called for 65,536 random numbers at most, by
+    /// which the filter tells how many hashes are distinct. Other kinds do nothing.
+    pub fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+        self.table.make_room(hashes, hash);
     }
 
     /// Inserts a batch on up to so many threads.

@@ -15,6 +15,8 @@ pub(crate) trait Source {
     /// Calls `each(position of the first, hashes)` for successive parts of a range, whose positions
     /// begin at 0.
     fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64]));
+    /// The hash at a position.
+    fn hash(&self, position: usize) -> Option<u64>;
 }
 
 /// Hashes as they are.
@@ -31,6 +33,10 @@ impl Source for Hashes<'_> {
     fn hashes(&self, range: Range<usize>, mut each: impl FnMut(usize, &[u64])) {
         each(0, &self.0[range]);
     }
+
+    fn hash(&self, position: usize) -> Option<u64> {
+        self.0.get(position).copied()
+    }
 }
 
 impl<K: Key> Source for KeysOf<'_, K> {
@@ -40,6 +46,10 @@ impl<K: Key> Source for KeysOf<'_, K> {
 
     fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64])) {
         hash_chunks(self.1, &self.0[range], each);
+    }
+
+    fn hash(&self, position: usize) -> Option<u64> {
+        self.0.get(position).map(|key| key.hash_with(self.1))
     }
 }
 
@@ -105,6 +115,7 @@ fn insert_sorted<S: Source>(
     sort: impl Fn(&mut [Share], Range<usize>),
 ) -> Vec<usize> {
     let (len, mut refused) = (source.len(), Vec::new());
+    table.make_room(len, |number| source.hash(number));
     let Some(mut rounds) = table.rounds(len, threads) else {
         source.hashes(0..len, |start, hashes| {
             table.insert_batch(hashes, |_| 0, |i| refused.push(start + i));

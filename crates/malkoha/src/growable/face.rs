@@ -13,6 +13,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::layout::bits::Word;
 use crate::ring;
+use crate::table::Rounds;
 use crate::table::traits::{Candidates, Change, Lookup, Sealed, Shardable, Stored};
 
 impl Sealed for Growing {}
@@ -116,6 +117,22 @@ impl Shardable for Growing {
 }
 
 impl Change for Growing {
+    fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+        // What is inserted in batches has no values.
+        if self.shape.value_bits == 0 {
+            self.make_room_for(hashes, hash);
+        }
+    }
+
+    fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
+        self.sorted(hashes, threads)
+    }
+
+    fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
+        self.insert_sorted(round);
+        Vec::new()
+    }
+
     #[inline]
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
         Growing::insert(self, hash, value);

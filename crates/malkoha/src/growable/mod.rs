@@ -4,10 +4,12 @@
 //! hash --shape--> root, two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
 //!      --lookup, change, rebuild--> result --face--> caller
+//! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 
 mod aged;
 mod batch;
+mod bulk;
 mod change;
 mod codec;
 mod directory;
@@ -24,6 +26,7 @@ mod pool;
 mod rebuild;
 mod reserve;
 mod room;
+mod sample;
 mod segment;
 mod shape;
 mod shrink;

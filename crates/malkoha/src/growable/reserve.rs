@@ -16,8 +16,18 @@ impl Growing {
     /// split stay as they are, and grow when they must. If the system would not give the memory,
     /// nothing changes, and the answer is how many bytes that is.
     pub(crate) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
+        self.reserve_more(keys, value_bits, ROOM)
+    }
+
+    /// The same with so many hundredths of the room that the keys fill.
+    pub(super) fn reserve_more(
+        &mut self,
+        keys: u64,
+        value_bits: u32,
+        room: u64,
+    ) -> Result<(), u64> {
         let of_tree = keys.min(MOST_KEYS).div_ceil(self.shape.trees().into());
-        let buckets = |depth: u32| buckets_for((of_tree >> depth) * ROOM / 100);
+        let buckets = |depth: u32| buckets_for((of_tree >> depth) * room / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
         let bytes = (u64::from(self.shape.trees()) << depth)

@@ -28,7 +28,6 @@ const WORD: usize = size_of::<u64>();
 #[derive(Debug)]
 pub struct Rounds {
     cut: Cut,
-    segment_bytes: usize,
     /// Hashes of a round.
     hashes: usize,
     shares: Vec<Share>,
@@ -37,6 +36,8 @@ pub struct Rounds {
 /// Which partition a hash belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
+    /// What a hash is multiplied by first.
+    factor: u64,
     segments: u32,
     /// Successive segments of one partition, as a power of two.
     shift: u32,
@@ -45,6 +46,7 @@ struct Cut {
 impl Cut {
     #[inline(always)]
     fn of(self, hash: u64) -> usize {
+        let hash = hash.wrapping_mul(self.factor);
         // As in `Addressing::probe`. Below 2^32.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let partition = (scale(hash >> 32, self.segments.into()) >> self.shift) as usize;
@@ -67,16 +69,29 @@ impl Rounds {
             return None;
         }
         let shift = geometry.segments.div_ceil(MAX_PARTITIONS).next_power_of_two().trailing_zeros();
-        let cut = Cut { segments: geometry.segments, shift };
+        let cut = Cut { factor: 1, segments: geometry.segments, shift };
+        Self::of(cut, segments, hashes, threads)
+    }
+
+    /// For segments whose hashes, multiplied by `factor`, begin alike: a partition has those whose
+    /// first `bits` bits do. `None` if the system does not give the memory.
+    #[cfg(feature = "std")]
+    pub(crate) fn by_beginning(
+        factor: u64,
+        bits: u32,
+        segments: usize,
+        hashes: usize,
+        threads: usize,
+    ) -> Option<Self> {
+        Self::of(Cut { factor, segments: 1 << bits, shift: 0 }, segments, hashes, threads)
+    }
+
+    fn of(cut: Cut, segments: usize, hashes: usize, threads: usize) -> Option<Self> {
         let hashes = segments.checked_mul(HASHES_PER_SEGMENT)?.min(hashes);
         let threads = threads.clamp(1, segments);
         let share = || Share::new(cut, hashes.div_ceil(threads));
-        Some(Self {
-            cut,
-            segment_bytes: usize::try_from(geometry.segment_bytes()).ok()?,
-            hashes,
-            shares: (0..threads).map(|_| share()).collect::<Option<_>>()?,
-        })
+        let shares = (0..threads).map(|_| share()).collect::<Option<_>>()?;
+        Some(Self { cut, hashes, shares })
     }
 
     /// Hashes of a round.
@@ -85,13 +100,34 @@ impl Rounds {
     }
 
     /// Hashes that its shares have.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shares.iter().map(Share::len).sum()
     }
 
     /// Where the hashes of a round go, in equal parts that follow each other.
     pub(crate) fn shares(&mut self) -> &mut [Share] {
         &mut self.shares
+    }
+
+    pub(crate) fn partitions(&self) -> usize {
+        self.cut.partitions()
+    }
+
+    /// Sorts what had no room, when the shares have what they will have.
+    pub(crate) fn finish(&mut self) {
+        for share in &mut self.shares {
+            let cut = share.cut;
+            share.others.sort_by_key(|hash| cut.of(u64::from_le_bytes(*hash)));
+        }
+    }
+
+    /// The hashes of a partition, in parts, of shares that are [finished](Self::finish).
+    pub(crate) fn partition(&self, number: usize) -> impl Iterator<Item = &[[u8; WORD]]> {
+        self.shares.iter().flat_map(move |share| share.partition(number))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.shares.iter_mut().for_each(Share::clear);
     }
 }
 
@@ -160,14 +196,13 @@ pub(super) fn insert<L: TableLayout + Sync>(
     rounds: &mut Rounds,
     max_kicks: u32,
 ) -> Vec<u64> {
-    for share in &mut rounds.shares {
-        let cut = share.cut;
-        share.others.sort_by_key(|hash| cut.of(u64::from_le_bytes(*hash)));
-    }
+    rounds.finish();
     // Each thread takes a run of partitions, and with it a part of the table that is its own.
-    let partitions = rounds.cut.partitions();
+    let partitions = rounds.partitions();
     let a_thread = partitions.div_ceil(rounds.shares.len());
-    let part_bytes = (a_thread << rounds.cut.shift) * rounds.segment_bytes;
+    // The table is in memory, and so is a segment.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let part_bytes = (a_thread << rounds.cut.shift) * layout.segment_bytes() as usize;
     let parts = bytes
         .chunks_mut(part_bytes)
         .enumerate()
@@ -180,7 +215,7 @@ pub(super) fn insert<L: TableLayout + Sync>(
         all.extend(refused);
         spill.extend(spilled);
     }
-    rounds.shares.iter_mut().for_each(Share::clear);
+    rounds.clear();
     all
 }
 
@@ -197,7 +232,7 @@ fn fill<L: TableLayout>(
     let mut left = Vec::new();
     let first_segment = (partitions.start << rounds.cut.shift) as u64;
     for partition in partitions {
-        for hashes in rounds.shares.iter().flat_map(|share| share.partition(partition)) {
+        for hashes in rounds.partition(partition) {
             // SAFETY: the function asks nothing of its callers.
             unsafe { batch::offer_in_cache(layout, bytes, first_segment, hashes, &mut left) };
         }

@@ -78,6 +78,9 @@ pub trait Shardable: Stored + Clone {
 
 /// A table that its owner can change.
 pub trait Change: Lookup {
+    /// Makes room for a batch of so many hashes, if that saves rebuilds, of which `hash` returns
+    /// some by their number: none where a number has no hash.
+    fn make_room(&mut self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
     /// How so many hashes are best sorted before they are inserted; `None`: not at all.
     fn rounds(&self, _hashes: usize, _threads: usize) -> Option<Rounds> {
         None

@@ -32,7 +32,7 @@ const LEAST_CHUNK: usize = 1 << 20;
 const MOST_MOVED: usize = 1 << 20;
 
 /// Where a segment begins: a chunk's number and a byte of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Address(u64);
 
 /// The bytes of all segments, by number.
@@ -173,6 +173,25 @@ impl Pool {
         let block = self.blocks[number];
         let bytes = self.chunks[block.address.chunk()].bytes_mut();
         &mut bytes[block.address.start()..][..block.len()]
+    }
+
+    /// The bytes of all segments, by number, for threads that fill some each.
+    pub(super) fn all_mut(&mut self) -> Vec<&mut [u8]> {
+        let Self { chunks, blocks, .. } = self;
+        let mut order: Vec<usize> = (0..blocks.len()).collect();
+        order.sort_unstable_by_key(|&number| blocks[number].address);
+        let mut order = order.into_iter().peekable();
+        let mut all: Vec<&mut [u8]> = blocks.iter().map(|_| Default::default()).collect();
+        for (at, chunk) in chunks.iter_mut().enumerate() {
+            let (mut rest, mut from) = (chunk.bytes_mut(), 0);
+            while let Some(number) = order.next_if(|&number| blocks[number].address.chunk() == at) {
+                let Block { address, .. } = blocks[number];
+                let (_, block) = rest.split_at_mut(address.start() - from);
+                (all[number], rest) = block.split_at_mut(blocks[number].len());
+                from = address.start() + blocks[number].len();
+            }
+        }
+        all
     }
 
     pub(super) fn address(&self, number: usize) -> Address {
