@@ -23,13 +23,14 @@ def memory(name):
 
 
 def measured(name, column, size, filtered, most):
-    times = []
+    times, extra = [], 0.0
     for threads in (1, 1, 2, 2):
         pathlib.Path("/proc/self/clear_refs").write_text("5")
         before, start, cpu = memory("VmRSS"), time.perf_counter(), time.process_time()
         mask = known.contains_many(column, threads=threads)
         times.append((threads, time.perf_counter() - start, time.process_time() - cpu))
-        extra = memory("VmHWM") - before
+        # The mask of the time before, which is still there, may give its memory to this one.
+        extra = max(extra, memory("VmHWM") - before)
         assert extra < most, f"{name}: {extra:.0f} MiB"
     assert mask[: ROWS // 2].all() and mask[ROWS // 2 :].mean() < 2 * RATE
     start = time.perf_counter()
