@@ -108,7 +108,6 @@ pub fn run(bytes: &[u8]) {
             map.shrink_to_fit();
             let _ = reopened!(AnyFilter::GrowableMap, map);
         }
-        AnyFilter::SharedGrowableSet(filter) => set!(AnyFilter::SharedGrowableSet, filter),
         AnyFilter::SharedMap(map) => map!(AnyFilter::SharedMap, map),
         AnyFilter::SharedGrowableMap(map) => map!(AnyFilter::SharedGrowableMap, map),
         AnyFilter::ExpiringSet(mut filter) => age!(AnyFilter::ExpiringSet, filter),

@@ -249,9 +249,9 @@ pub unsafe extern "C" fn malkoha_new(options: *const Options, filter: *mut *mut 
     done(|| {
         // SAFETY: the caller's contract.
         let options = unsafe { memory::reference(options, "options") }?;
-        if options.capacity.is_none() && (!options.growable || options.shared) {
+        if options.capacity.is_none() && !options.growable {
             let text = "no capacity was given: call malkoha_options_capacity() with the number of \
-                        keys, or malkoha_options_growable() for a filter of one owner";
+                        keys, or malkoha_options_growable()";
             return Err(Failure::new(Status::Argument, text));
         }
         // SAFETY: the caller's contract.

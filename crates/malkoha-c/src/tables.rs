@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use malkoha::locks::Locking;
 use malkoha::tables::{
-    Ages, Candidates, Change, Expiring, Fixed, Growing, Lookup, Sharded, Shared, Space,
+    Ages, Branched, Candidates, Change, Expiring, Fixed, Growing, Lookup, Sharded, Shared,
 };
 use malkoha::{AnyFilter, MappedFilter, MappedMap};
 use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values};
@@ -138,7 +138,8 @@ pub(crate) use changes;
 changes! {
     Set: Read,
     locked <T: Change | Candidates> Filter<T, Keys>,
-    shared <P: Locking, S: Space> Filter<Shared<P, S>>,
+    shared <P: Locking> Filter<Shared<P>>,
+    shared <> Filter<Branched>,
     shared <T: Ages> Filter<Sharded<Expiring<T>>>,
     => {
         insert_hash(hash: u64) -> Result<(), InsertError>;
@@ -188,7 +189,6 @@ impl TryFrom<AnyFilter> for Table {
         Ok(match any {
             AnyFilter::Set(set) => set.into(),
             AnyFilter::GrowableSet(set) => set.into(),
-            AnyFilter::SharedGrowableSet(set) => Self::Set(Box::new(set)),
             AnyFilter::Map(map) => map.into(),
             AnyFilter::GrowableMap(map) => map.into(),
             AnyFilter::SharedMap(map) => Self::Map(Box::new(map)),

@@ -122,10 +122,13 @@ macro_rules! common_methods {
                 pyo3::types::PyBytes::new(py, &bytes)
             }
 
-            /// Reads the file at `path` into memory and checks every byte of it.
+            /// Reads the file at `path` into memory and checks every byte of it. With `shared=True`
+            /// a growable filter is one whose changes do not wait for each other.
             #[staticmethod]
-            fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-                crate::files::load(py, &path).map(Self::from_store)
+            #[pyo3(signature = (path, *, shared=false))]
+            fn load(py: Python<'_>, path: std::path::PathBuf, shared: bool) -> PyResult<Self> {
+                let store = crate::files::load(py, &path)?;
+                crate::files::share(py, store, shared).map(Self::from_store)
             }
 
             /// Maps the file at `path`: processes that open one file share its memory.
@@ -140,10 +143,16 @@ macro_rules! common_methods {
                 crate::files::open(py, &path).map(Self::from_store)
             }
 
-            /// Reads the bytes of a whole file, and checks all of them.
+            /// Reads the bytes of a whole file, and checks all of them. `shared` is as in load().
             #[staticmethod]
-            fn from_bytes(py: Python<'_>, data: pyo3::pybacked::PyBackedBytes) -> PyResult<Self> {
-                crate::files::from_bytes(py, &data).map(Self::from_store)
+            #[pyo3(signature = (data, shared=false))]
+            fn from_bytes(
+                py: Python<'_>,
+                data: pyo3::pybacked::PyBackedBytes,
+                shared: bool,
+            ) -> PyResult<Self> {
+                let store = crate::files::from_bytes(py, &data)?;
+                crate::files::share(py, store, shared).map(Self::from_store)
             }
 
             /// A copy in memory, which can change also if this one is mapped.
@@ -162,9 +171,10 @@ macro_rules! common_methods {
             fn __reduce__<'py>(
                 &self,
                 py: Python<'py>,
-            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, pyo3::types::PyBytes>,))> {
+            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, pyo3::types::PyBytes>, bool))> {
                 let class = py.get_type::<Self>();
-                Ok((class.getattr("from_bytes")?, (self.to_bytes(py),)))
+                let is_shared = self.store.kind() == "shared";
+                Ok((class.getattr("from_bytes")?, (self.to_bytes(py), is_shared)))
             }
 
             fn __repr__(&self, py: Python<'_>) -> String {

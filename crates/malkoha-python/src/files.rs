@@ -6,7 +6,7 @@ use std::path::Path;
 use malkoha::tables::{Fixed, Growing};
 use malkoha::{AnyFilter, Content, FileKind, Filter, Keys, MappedFile, ReadError, Values};
 use parking_lot::RwLock;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::errors::Raise;
@@ -20,6 +20,11 @@ pub(crate) trait Files: Kinds {
     /// The store of a file's content, if it is of this sort.
     fn store(any: AnyFilter) -> Option<Store<Self>>;
 
+    /// The store for threads that change it side by side; `None` if it cannot be.
+    fn shared(store: Store<Self>) -> Option<Store<Self>> {
+        matches!(store, Store::Shared(_)).then_some(store)
+    }
+
     /// Opens a file of that kind, mapped if that can be.
     fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError>;
 }
@@ -31,7 +36,13 @@ impl Files for Keys {
         match any {
             AnyFilter::Set(filter) => Some(Store::Fixed(RwLock::new(filter))),
             AnyFilter::GrowableSet(filter) => Some(Store::Growable(RwLock::new(filter))),
-            AnyFilter::SharedGrowableSet(filter) => Some(Store::Shared(filter)),
+            _ => None,
+        }
+    }
+
+    fn shared(store: Store<Self>) -> Option<Store<Self>> {
+        match store {
+            Store::Growable(lock) => Some(Store::Shared(lock.into_inner().into_concurrent())),
             _ => None,
         }
     }
@@ -84,6 +95,20 @@ pub(crate) fn load<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> 
 /// Reads a whole file's bytes.
 pub(crate) fn from_bytes<C: Files>(py: Python<'_>, bytes: &[u8]) -> PyResult<Store<C>> {
     py.detach(|| AnyFilter::from_bytes(bytes).and_then(sort)).map_err(Raise::raise)
+}
+
+/// The store as it is, or for threads that change it side by side.
+pub(crate) fn share<C: Files>(py: Python<'_>, store: Store<C>, shared: bool) -> PyResult<Store<C>> {
+    if !shared {
+        return Ok(store);
+    }
+    let kind = store.kind();
+    py.detach(|| C::shared(store)).ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "the file holds a {kind} {}, which threads cannot share: leave shared out",
+            C::NAME
+        ))
+    })
 }
 
 fn sort<C: Files>(any: AnyFilter) -> Result<Store<C>, ReadError> {

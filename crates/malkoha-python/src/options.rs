@@ -38,7 +38,7 @@ impl Options {
     }
 
     pub(crate) fn builder<F>(&self) -> PyResult<Builder<F>> {
-        if self.capacity.is_none() && (self.shared || !self.growable) {
+        if self.capacity.is_none() && !self.growable {
             return Err(BuildError::new_err(
                 "this kind of filter is built for a capacity: give the number of keys",
             ));

@@ -17,7 +17,7 @@ def make():
     return {
         "growable": lambda **options: CuckooFilter(fpr=RATE, **options),
         "fixed": lambda **options: CuckooFilter(10_000, RATE, growable=False, **options),
-        "shared": lambda **options: CuckooFilter(10_000, 1e-6, shared=True, growth=8, **options),
+        "shared": lambda **options: CuckooFilter(fpr=RATE, shared=True, **options),
     }
 
 

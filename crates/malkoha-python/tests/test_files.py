@@ -35,14 +35,27 @@ def test_python_reads_what_the_command_wrote(command, tmp_path, options):
 def test_round_trips(empty, tmp_path):
     empty.add_many(range(1000))
     empty.save(tmp_path / "seen.mlk")
+    shared = empty.kind == "shared"
     again = [
-        CuckooFilter.load(tmp_path / "seen.mlk"),
-        CuckooFilter.load(str(tmp_path / "seen.mlk")),
-        CuckooFilter.from_bytes(empty.to_bytes()),
-        CuckooFilter.from_bytes(bytearray(empty.to_bytes())),
+        CuckooFilter.load(tmp_path / "seen.mlk", shared=shared),
+        CuckooFilter.load(str(tmp_path / "seen.mlk"), shared=shared),
+        CuckooFilter.from_bytes(empty.to_bytes(), shared=shared),
+        CuckooFilter.from_bytes(bytearray(empty.to_bytes()), shared),
         *(pickle.loads(pickle.dumps(empty, protocol)) for protocol in range(2, 6)),
     ]
     assert all(one == empty and one.kind == empty.kind for one in again)
+
+
+def test_a_shared_filter_is_a_growable_one_in_a_file(make, tmp_path):
+    shared = make["shared"]()
+    shared.add_many(range(1000))
+    shared.save(tmp_path / "seen.mlk")
+    for read in (CuckooFilter.load, CuckooFilter.open):
+        grown = read(tmp_path / "seen.mlk")
+        assert grown.kind == "growable" and grown.contains_many(range(1000)).all()
+    assert CuckooFilter.from_bytes(grown.to_bytes(), shared=True) == shared
+    with pytest.raises(TypeError, match="fixed set, which threads cannot share"):
+        CuckooFilter.from_bytes(make["fixed"]().to_bytes(), shared=True)
 
 
 def test_mapped_of_fixed_size_is_read_only(make, tmp_path):

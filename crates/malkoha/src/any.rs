@@ -6,9 +6,8 @@ use std::path::Path;
 
 use crate::filter::{
     ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap,
-    ExpiringCuckooFilter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
-    GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
-    GrowableExpiringCuckooFilter, whole,
+    ExpiringCuckooFilter, GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter,
+    GrowableCuckooFilter, GrowableCuckooMap, GrowableExpiringCuckooFilter, whole,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError};
 use crate::key::{Key, KeyHasher, hash_one};
@@ -36,8 +35,6 @@ pub enum AnyFilter {
     GrowableSet(GrowableCuckooFilter),
     /// A map that grows.
     GrowableMap(GrowableCuckooMap),
-    /// A set that threads share and that grows.
-    SharedGrowableSet(GrowableConcurrentCuckooFilter),
     /// A map that threads share.
     SharedMap(ConcurrentCuckooMap),
     /// A growable map that threads share.
@@ -60,7 +57,6 @@ macro_rules! each {
             AnyFilter::Map($filter) => $body,
             AnyFilter::GrowableSet($filter) => $body,
             AnyFilter::GrowableMap($filter) => $body,
-            AnyFilter::SharedGrowableSet($filter) => $body,
             AnyFilter::SharedMap($filter) => $body,
             AnyFilter::SharedGrowableMap($filter) => $body,
             AnyFilter::ExpiringSet($filter) => $body,
@@ -106,9 +102,6 @@ impl AnyFilter {
             FileKind::Map => Self::Map(CuckooMap::read_from(all)?),
             FileKind::GrowableSet => Self::GrowableSet(GrowableCuckooFilter::read_from(all)?),
             FileKind::GrowableMap => Self::GrowableMap(GrowableCuckooMap::read_from(all)?),
-            FileKind::SharedGrowableSet => {
-                Self::SharedGrowableSet(GrowableConcurrentCuckooFilter::read_from(all)?)
-            }
             FileKind::SharedMap => Self::SharedMap(ConcurrentCuckooMap::read_from(all)?),
             FileKind::SharedGrowableMap => {
                 Self::SharedGrowableMap(GrowableConcurrentCuckooMap::read_from(all)?)
@@ -152,7 +145,6 @@ impl AnyFilter {
             Self::Map(_) => FileKind::Map,
             Self::GrowableSet(_) => FileKind::GrowableSet,
             Self::GrowableMap(_) => FileKind::GrowableMap,
-            Self::SharedGrowableSet(_) => FileKind::SharedGrowableSet,
             Self::SharedMap(_) => FileKind::SharedMap,
             Self::SharedGrowableMap(_) => FileKind::SharedGrowableMap,
             Self::ExpiringSet(_) => FileKind::ExpiringSet,

@@ -134,6 +134,8 @@ mod addressing;
 #[cfg(feature = "std")]
 mod any;
 mod arch;
+#[cfg(feature = "std")]
+mod branched;
 mod builder;
 #[cfg(feature = "std")]
 mod concurrent;
@@ -169,8 +171,7 @@ pub use expiry::Clock;
 #[cfg(feature = "std")]
 pub use filter::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, ConcurrentCuckooMap,
-    ConcurrentExpiringCuckooFilter, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentCuckooFilterWith, GrowableConcurrentCuckooMap,
+    ConcurrentExpiringCuckooFilter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
     GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
     GrowableExpiringCuckooFilter,
 };
@@ -216,13 +217,15 @@ use std::io;
 /// ```
 pub mod tables {
     #[cfg(feature = "std")]
-    pub use crate::concurrent::{InParts, OnePiece, Shared, Space};
+    pub use crate::branched::Branched;
+    #[cfg(feature = "std")]
+    pub use crate::concurrent::Shared;
     pub use crate::expiry::{Ages, Expiring};
     #[cfg(feature = "std")]
     pub use crate::growable::{Growing, most_places_growing};
-    pub use crate::layout::work::{most_places, most_places_after_refusal};
     #[cfg(feature = "std")]
-    pub use crate::layout::work::{most_places_growing_shared, places_looked_at};
+    pub use crate::layout::work::places_looked_at;
+    pub use crate::layout::work::{most_places, most_places_after_refusal};
     #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
     pub use crate::table::traits::{Candidates, Change, Lookup, Stored};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
-use malkoha::tables::{InParts, OnePiece, Shared, Space};
+use malkoha::tables::Shared;
 use malkoha::{
     BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooFilterWith, Layout,
+    GrowableConcurrentCuckooFilter, Layout,
 };
 use proptest::prelude::*;
 
@@ -282,29 +282,33 @@ fn a_thread_that_ends_inserts() {
     assert_eq!(filter.len(), 100_000);
 }
 
-/// Whoever is generic over locks and growth can share a filter.
+/// Whoever is generic over locks can share a filter.
 #[test]
 fn filters_of_all_kinds_are_shared() {
     fn shared<T: Send + Sync>() {}
-    fn check<P: Locking, S: Space>() {
-        shared::<Filter<Shared<P, S>>>();
+    fn check<P: Locking>() {
+        shared::<Filter<Shared<P>>>();
     }
-    check::<Striped<ParkingLock>, InParts>();
-    check::<Global<McsLock>, OnePiece>();
+    check::<Striped<ParkingLock>>();
+    check::<Global<McsLock>>();
+    shared::<GrowableConcurrentCuckooFilter>();
 }
 
-/// Threads make filters grow to 150 times what they began with. Each puts in keys and takes every
-/// other one out again; another looks for what was in at first, and for all that has been put in to
+/// Threads make filters grow to hundreds of times what they began with. Each puts in keys and takes
+/// every other one out again; another looks for what was in at first, and for all that has been put in to
 /// stay. In the end all is taken out, and nothing is left.
-fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+fn no_key_is_missed_while_filters_grow() {
+    let threads = 3;
     let (first, each, step): (u64, u64, usize) =
-        if cfg!(miri) { (20, 60, 20) } else { (100, 10_000, 100) };
+        if cfg!(miri) { (20, 60, 20) } else { (100, 30_000, 100) };
     // Of each step, the first half.
     let stays = |key: &u64| (key - first) % (step as u64) < step as u64 / 2;
     let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
     for round in 0..rounds() {
         let builder = Builder::new().capacity(first).fpr(1e-4).seed(round);
-        let filter: GrowableConcurrentCuckooFilterWith<P> = builder.build().unwrap();
+        let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
         filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
         let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         std::thread::scope(|scope| {
@@ -350,58 +354,6 @@ fn no_key_is_missed_while_filters_grow<P: Locking>(threads: u64) {
 }
 
 #[test]
-#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
-fn no_key_is_missed_while_filters_grow_with_a_lock_a_stripe() {
-    no_key_is_missed_while_filters_grow::<Striped<ParkingLock>>(3);
-}
-
-#[test]
-#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
-fn no_key_is_missed_while_filters_grow_with_queue_locks() {
-    no_key_is_missed_while_filters_grow::<Striped<ElidedMcsLock>>(2);
-}
-
-/// Sample: 10^6 absent keys at each of ten doublings; tolerance: 5 sigma, and 10 % for parts that
-/// are fuller than others. The promise holds to the growth that was named; the filter goes on
-/// beyond it, and the rate rises slowly.
-#[test]
-#[cfg_attr(miri, ignore = "statistics need many keys")]
-fn a_growing_filter_keeps_its_false_positive_rate() {
-    let (capacity, fpr, growth) = (2_000, 0.01, 64.0);
-    let builder = Builder::new().capacity(capacity).fpr(fpr).growth(growth);
-    let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
-    let absent: Vec<u64> = (0..1_000_000).map(|key| key | 1 << 40).collect();
-    let mut keys = 0;
-    for doubling in 0..=6 {
-        let more: Vec<u64> = (keys..capacity << doubling).collect();
-        filter.insert_many(&more).unwrap();
-        keys = capacity << doubling;
-        let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
-        let (measured, expected) = (found as f64 / absent.len() as f64, filter.expected_fpr());
-        let sigma = (expected / absent.len() as f64).sqrt();
-        assert!(
-            (measured - expected).abs() < 5.0 * sigma + 0.1 * expected,
-            "{measured} {expected}"
-        );
-        assert!(measured <= fpr, "{measured} after {doubling} doublings");
-    }
-    assert_eq!(filter.insert_many(&(keys..8 * keys).collect::<Vec<_>>()), Ok(()));
-    assert!((0..8 * keys).all(|key| filter.contains(key)));
-    let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
-    assert!((found as f64) < 1.5 * fpr * absent.len() as f64, "{found}");
-}
-
-/// Parts of a small filter had 95 buckets, and three of these keys have one and the same bucket for
-/// both of their places, and fingerprints that begin alike: no split parted them.
-#[test]
-#[cfg_attr(miri, ignore = "too many keys")]
-fn a_small_filter_refuses_no_key_on_its_way() {
-    let builder = Builder::new().capacity(100).fpr(1e-4).seed(17_175);
-    let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
-    assert_eq!(filter.insert_many(&(0..20_000_u64).collect::<Vec<_>>()), Ok(()));
-}
-
-#[test]
 fn copies_are_counted_while_a_filter_grows() {
     let builder = Builder::new().capacity(100).fpr(1e-4);
     let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
@@ -425,10 +377,7 @@ fn shapes_that_cannot_grow_are_refused() {
     };
     assert_eq!(build(0.01, 1.0), Ok(1_000));
     assert_eq!(build(0.01, 65_536.0), Ok(1_000));
-    assert_eq!(build(0.01, 70_000.0), Err(BuildError::Growth { asked: 70_000.0, most: 65_536.0 }));
-    let huge = Builder::new().capacity(1 << 36).fpr(0.01).growth(65_536.0);
-    let huge = huge.build().map(|filter: GrowableConcurrentCuckooFilter| filter.len());
-    assert!(matches!(huge, Err(BuildError::Growth { most, .. }) if most < 1_000.0), "{huge:?}");
+    assert!(matches!(build(0.01, 1e10), Err(BuildError::Growth { asked: 1e10, .. })));
     assert!(matches!(build(1e-9, 1024.0), Err(BuildError::FprTooSmall { .. })));
     assert!(matches!(build(f64::NAN, 2.0), Err(BuildError::Fpr(_))));
     assert!(matches!(build(0.01, f64::NAN), Err(BuildError::Growth { .. })));

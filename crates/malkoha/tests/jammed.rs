@@ -4,32 +4,13 @@
 use std::collections::HashMap;
 
 use malkoha::tables::{most_places_growing, places_looked_at};
-use malkoha::{Copies, GrowableCuckooFilter, GrowableCuckooMap, Key};
+use malkoha::{Copies, GrowableCuckooFilter, GrowableCuckooMap};
 use proptest::prelude::*;
 
-/// The constant that makes a string of a hash.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+#[path = "support/crafted.rs"]
+mod crafted;
 
-/// The hash of a string. Odd numbers have an inverse.
-fn hash(string: u64) -> u64 {
-    let inverse =
-        (0..6).fold(1_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(x))));
-    string.wrapping_mul(inverse)
-}
-
-/// Hashes whose strings begin with so many zeros, which choose the alternate place and the segment.
-fn in_one_segment(zeros: u32) -> impl Iterator<Item = u64> {
-    (0_u64..).map(move |n| hash(n.wrapping_mul(MIX) >> zeros))
-}
-
-/// The same with one first place: all belong in two buckets, whatever the size of their segment.
-fn in_one_place(zeros: u32) -> impl Iterator<Item = u64> {
-    in_one_segment(zeros).filter(|hash| hash >> 20 & 0xfff == 77)
-}
-
-fn honest(keys: u64) -> Vec<u64> {
-    (0..keys).map(|key| key.hash_with(malkoha::KeyHasher::new(7))).collect()
-}
+use crafted::{hash, honest, in_one_place, in_one_segment};
 
 /// Some for two buckets, that differ at this bit and others that agree up to the last ones: the
 /// latter are copies to a filter that keeps fewer bits.

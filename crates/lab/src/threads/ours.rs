@@ -6,7 +6,7 @@ use anyhow::Result;
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
 use malkoha::{
     Builder, ConcurrentCuckooFilterWith, CuckooFilter, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentCuckooFilterWith, GrowableCuckooFilter, Layout,
+    GrowableCuckooFilter, Layout,
 };
 
 use super::{Shared, SharedContender};
@@ -15,8 +15,8 @@ use super::{Shared, SharedContender};
 const FINGERPRINT_BITS: u32 = 12;
 
 macro_rules! shared {
-    (<$locks:ident> $filter:ty) => {
-        impl<$locks: Locking> Shared for $filter {
+    (<$($locks:ident)?> $filter:ty) => {
+        impl<$($locks: Locking)?> Shared for $filter {
             fn insert(&self, key: u64) -> bool {
                 Self::insert(self, key).is_ok()
             }
@@ -37,7 +37,7 @@ macro_rules! shared {
 }
 
 shared!(<P> ConcurrentCuckooFilterWith<P>);
-shared!(<P> GrowableConcurrentCuckooFilterWith<P>);
+shared!(<> GrowableConcurrentCuckooFilter);
 
 fn concurrent<P: Locking + 'static>(name: &str) -> SharedContender {
     let build = |keys| {

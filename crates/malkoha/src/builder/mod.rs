@@ -27,7 +27,7 @@ const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 ///
 /// | option | fixed | growable | shared | growable and shared |
 /// | --- | --- | --- | --- | --- |
-/// | [`capacity`](Self::capacity) | required | 1 | required | required |
+/// | [`capacity`](Self::capacity) | required | 1 | required | 1 |
 /// | [`fpr`](Self::fpr) | required, or `fingerprint_bits` | 0.001 | as fixed | 0.001 |
 /// | [`fingerprint_bits`](Self::fingerprint_bits) | instead of `fpr` | | instead of `fpr` | |
 /// | [`layout`](Self::layout) | the smallest; in a map buckets of 4 | | words | |
@@ -149,16 +149,14 @@ impl<F> Builder<F> {
     }
 
     /// How many times its capacity the filter will grow to, if that is known: 1 to 10^9, and less
-    /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map; 65,536 if
-    /// threads share it, and less where it would lead to more than about 10^11 keys. Its rate holds
+    /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map. Its rate holds
     /// up to there; beyond, it rises slowly, and keys take more space: at 1 % and a growth of 1, 12
     /// bits each at 64 times as many as promised, 26 at 1000 times, 117 at 16,000 times. No table has
     /// more than about 2 * 10^12 keys.
     ///
     /// Up to about 50 times, or 1.5 million keys in all, it saves up to four bits a key: those that
-    /// a filter of one owner takes at first for a rate that holds at any size. Beyond that it saves
-    /// little, since such a filter takes two bits less when it has grown. Of one that threads share
-    /// it saves a bit for each halving below 1024.
+    /// a filter takes at first for a rate that holds at any size. Beyond that it saves little, since
+    /// such a filter takes two bits less when it has grown.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self

@@ -3,7 +3,8 @@
 
 use super::kinds::Missing;
 use super::{Build, Options, Plan, Planned};
-use crate::concurrent::{InParts, OnePiece, Shared, plan_growing};
+use crate::branched::Branched;
+use crate::concurrent::Shared;
 use crate::error::BuildError;
 use crate::expiry::Expiring;
 use crate::filter::{
@@ -19,7 +20,7 @@ use crate::sharded::{MAX_SHARDS, Sharded, fixed_shards, growing_share};
 /// The rate of a growable filter that was given none.
 const DEFAULT_FPR: f64 = 0.001;
 
-impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
+impl<P: Locking> Planned for Filter<Shared<P>> {
     fn plan(options: &Options) -> Result<Plan, BuildError> {
         let kind = "filter of fixed size that threads share";
         options.check(kind, &[Options::NO_GROWTH, Options::NO_VALUES, Options::NO_EXPIRY])?;
@@ -33,7 +34,7 @@ impl<P: Locking> Planned for Filter<Shared<P, OnePiece>> {
     }
 }
 
-impl<P: Locking> Build for Filter<Shared<P, OnePiece>> {
+impl<P: Locking> Build for Filter<Shared<P>> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let Plan { geometry, max_kicks, capacity, .. } = Self::plan(options)?;
         let table = Shared::fixed(geometry, max_kicks, capacity)?;
@@ -120,17 +121,14 @@ fn shards_of<F: Build>(options: &Options, shards: usize, share: u64) -> Result<V
     (0..shards).map(|_| F::build(&options)).collect()
 }
 
-impl<P: Locking> Build for Filter<Shared<P, InParts>> {
+impl Build for Filter<Branched> {
     fn build(options: &Options) -> Result<Self, BuildError> {
         let kind = "growable filter that threads share";
         options.check(kind, &[Options::NO_LAYOUT, Options::NO_BITS, Options::NO_KICKS])?;
         options.check(kind, &[Options::NO_VALUES, Options::NO_EXPIRY])?;
-        // It has no default capacity, since its parts are as large as that makes them for good.
-        let capacity = options.capacity.unwrap_or(0);
-        let fpr = options.fpr.unwrap_or(DEFAULT_FPR);
-        let (geometry, doublings) = plan_growing(capacity, fpr, options.growth)?;
-        let table = Shared::growing(geometry, doublings, capacity)?;
-        Ok(Self::new(table, options.hasher))
+        let (capacity, fpr) = (options.capacity.unwrap_or(1), options.fpr.unwrap_or(DEFAULT_FPR));
+        let (shape, buckets) = Shape::new(capacity, fpr, options.growth, 0)?;
+        Ok(Self::new(Branched::new(shape, buckets, capacity)?, options.hasher))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Many keys at once: their lines are asked for long before they are looked at.
 
 use super::insert::Unique;
-use super::space::Buckets;
 use super::table::Table;
-use super::target::Target;
+use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::locks::Locking;
 
@@ -11,7 +10,7 @@ use crate::locks::Locking;
 /// lookups takes 7 % more instructions here.
 const RING: usize = 64;
 
-impl<P: Locking, S: Buckets> Table<P, S> {
+impl<P: Locking> Table<P> {
     /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands
     /// what came of it to `each`, with the hash's position.
     pub(super) fn insert_unique_many(
@@ -28,22 +27,22 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
     /// asked for.
     #[inline(always)]
-    pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Target)) {
-        let mut ring = [Target::default(); RING];
-        let ask = |target: &mut Target, hash: u64| {
-            *target = self.target(hash);
-            for bucket in self.buckets(target) {
+    pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Probe)) {
+        let mut ring = [Probe::default(); RING];
+        let ask = |probe: &mut Probe, hash: u64| {
+            *probe = self.probe(hash);
+            for bucket in self.space.buckets(probe) {
                 prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
             }
         };
-        for (target, &hash) in ring.iter_mut().zip(hashes) {
-            ask(target, hash);
+        for (probe, &hash) in ring.iter_mut().zip(hashes) {
+            ask(probe, hash);
         }
         for i in 0..hashes.len() {
-            let target = &mut ring[i % RING];
-            step(i, target);
+            let probe = &mut ring[i % RING];
+            step(i, probe);
             if let Some(&later) = hashes.get(i + RING) {
-                ask(target, later);
+                ask(probe, later);
             }
         }
     }

@@ -66,14 +66,6 @@ impl Lanes {
         word & !((u64::MAX >> (64 - self.bits)) << shift)
     }
 
-    /// The word without the lanes whose fingerprints have this bit, and with these alone.
-    pub(crate) fn parted(&self, word: u64, bit: u64) -> (u64, u64) {
-        let marked = word & self.ones.wrapping_mul(bit);
-        // A whole lane for each bit. No lane overflows: its bit was shifted to the lowest.
-        let whole = (marked >> bit.trailing_zeros()).wrapping_mul(u64::MAX >> (64 - self.bits));
-        (word & !whole, word & whole)
-    }
-
     /// What the occupied lanes hold.
     pub(crate) fn fingerprints(self, word: u64) -> impl Iterator<Item = u64> {
         (0..self.number()).map(move |lane| self.lane(word, lane)).filter(|&f| f != 0)
@@ -117,12 +109,6 @@ mod tests {
                 let equal = each.iter().filter(|&&f| f == wanted).count();
                 prop_assert_eq!(lanes.count(word, wanted) as usize, equal);
             }
-            let bit = 1 << (u32::from(pick) % bits);
-            let with = |with: bool| {
-                let lanes = each.iter().map(|&f| if (f & bit != 0) == with { f } else { 0 });
-                lanes.zip(0..).fold(0, |word, (f, lane)| word | f << (lane * bits))
-            };
-            prop_assert_eq!(lanes.parted(word, bit), (with(false), with(true)));
             if let Some(shift) = lanes.find(word, each[0]) {
                 prop_assert_eq!(lanes.without(word, shift) , word & !((1_u64 << bits) - 1));
             }

@@ -2,42 +2,26 @@
 
 use super::restore::{Misfit, Restorer};
 use super::shared::Shared;
-use super::snapshot::Piece;
-use super::space::{Buckets, Extent, OnePiece, Space};
-use super::table::Table;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::locks::Locking;
 use crate::table::{Fixed, Parts, zeroed};
 
-impl<P: Locking, S: Space> Shared<P, S> {
+impl<P: Locking> Shared<P> {
     /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
     fn try_clone(&self) -> Result<Self, Misfit> {
-        self.table.restored()?.finish(self.max_kicks, self.capacity)
-    }
-}
-
-impl<P: Locking, S: Buckets> Table<P, S> {
-    /// A copy, with the tables below.
-    fn restored(&self) -> Result<Restorer<P, S>, Misfit> {
-        let space = self.space.without_parts(&self.geometry).ok_or(Misfit::Memory)?;
-        let mut restorer = Restorer::new(self.geometry, space);
-        let mut spent = Vec::new();
-        for piece in self.pieces() {
-            spent.extend(Piece::spent([&piece]));
-            restorer.add(piece.extent, &piece.words)?;
+        let mut restorer = Restorer::new(self.table.geometry)?;
+        for piece in self.table.pieces() {
+            restorer.add(&piece.words)?;
             for (key, copies) in piece.spilled {
                 restorer.add_spilled(key, copies)?;
             }
         }
-        for (name, child) in self.children_of(&spent) {
-            restorer.add_below(name, child.restored()?.table()?)?;
-        }
-        Ok(restorer)
+        restorer.finish(self.max_kicks, self.capacity)
     }
 }
 
-impl<P: Locking, S: Space> Clone for Shared<P, S> {
+impl<P: Locking> Clone for Shared<P> {
     /// # Panics
     ///
     /// If the system has no memory for a second table.
@@ -46,15 +30,16 @@ impl<P: Locking, S: Space> Clone for Shared<P, S> {
     }
 }
 
-impl<P: Locking, Q: Locking, S: Space> PartialEq<Shared<Q, S>> for Shared<P, S> {
+impl<P: Locking, Q: Locking> PartialEq<Shared<Q>> for Shared<P> {
     /// Whether the files of both would be the same, while no thread changes them.
-    fn eq(&self, other: &Shared<Q, S>) -> bool {
+    fn eq(&self, other: &Shared<Q>) -> bool {
         (self.max_kicks, self.capacity) == (other.max_kicks, other.capacity)
-            && self.table.is_same(&other.table)
+            && self.table.geometry == other.table.geometry
+            && self.table.pieces().eq(other.table.pieces())
     }
 }
 
-impl<P: Locking> Shared<P, OnePiece> {
+impl<P: Locking> Shared<P> {
     /// A copy for one owner, consistent as [`pieces`](super::table::Table::pieces) are.
     pub(crate) fn to_fixed(&self) -> Result<Fixed, BuildError> {
         let geometry = self.table.geometry;
@@ -88,13 +73,11 @@ impl<P: Locking> Shared<P, OnePiece> {
             });
         }
         let restored = || {
-            let space = OnePiece::new(&geometry).ok_or(Misfit::Memory)?;
-            let mut restorer = Restorer::new(geometry, space);
-            let segments = fixed.bytes().chunks_exact(segment_bytes(&geometry));
-            for (name, segment) in segments.enumerate() {
+            let mut restorer = Restorer::new(geometry)?;
+            for segment in fixed.bytes().chunks_exact(segment_bytes(&geometry)) {
                 let words = &segment.as_chunks().0[..geometry.places as usize];
                 let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
-                restorer.add(Extent { name, span: 0 }, &words)?;
+                restorer.add(&words)?;
             }
             for (key, copies) in fixed.spill().iter() {
                 restorer.add_spilled(key, copies)?;

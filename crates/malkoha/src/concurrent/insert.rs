@@ -3,10 +3,8 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::space::{BELOW, Buckets, Extent, Room, STASH};
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
-use super::target::Target;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::layout::work::{self, SHORT};
@@ -19,27 +17,23 @@ thread_local! {
     static SEARCH: Cell<Search> = const { Cell::new(Search::new()) };
 }
 
-/// A part is full from so many quarters of its slots on: if an insert finds no room in it with
-/// fewer, then because of which keys it has, and not of how many.
-const FULL_QUARTERS: u64 = 3;
-
-/// One part of a segment, to search in: what is read may have changed a moment later.
-struct Part<'a, P: Locking, S> {
-    table: &'a Table<P, S>,
+/// A segment, to search in: what is read may have changed a moment later.
+struct Segment<'a, P: Locking> {
+    table: &'a Table<P>,
     words: &'a [AtomicU64],
 }
 
-impl<P: Locking, S: Buckets> Part<'_, P, S> {
+impl<P: Locking> Segment<'_, P> {
     #[inline(always)]
     fn bucket(&self, place: u64) -> &AtomicU64 {
-        // The part is in memory, so the index fits usize.
+        // The segment is in memory, so the index fits usize.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let index = place as usize;
         &self.words[index]
     }
 }
 
-impl<P: Locking, S: Buckets> Neighbours for Part<'_, P, S> {
+impl<P: Locking> Neighbours for Segment<'_, P> {
     #[inline(always)]
     fn places(&self) -> u64 {
         self.table.addressing.places()
@@ -75,16 +69,15 @@ pub(super) enum Unique {
     Present,
 }
 
-impl<P: Locking, S: Buckets> Table<P, S> {
+impl<P: Locking> Table<P> {
     /// Inserts a key. On `false` nothing has changed but that others may have moved, and it was a
     /// first copy.
     #[inline(always)]
-    pub(super) fn insert(&self, probe: &Target, max_kicks: u32) -> bool {
-        let inserted = self.with_splits(probe, |part| match self.offer(probe) {
-            Offer::Taken => Some(true),
-            refusal => self.insert_refused(part, probe, refusal, max_kicks),
-        });
-        inserted.unwrap_or(false)
+    pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
+        match self.offer(probe) {
+            Offer::Taken => true,
+            refusal => self.insert_refused(probe, refusal, max_kicks),
+        }
     }
 
     /// Inserts a key unless it is in. `None`: there is no room for it.
@@ -93,52 +86,13 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time
     /// may add another copy: it counts as the later of the two.
     #[inline(always)]
-    pub(super) fn insert_unique(&self, probe: &Target, max_kicks: u32) -> Option<Unique> {
-        let done = self.with_splits(probe, |part| {
-            let done = self.put_unless_in(probe, &self.buckets(probe)).map(Some);
-            done.or_else(|| self.insert_unique_with_moves(part, probe, max_kicks))
-        });
-        done.flatten()
+    pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
+        let done = self.put_unless_in(probe, &self.space.buckets(probe));
+        done.or_else(|| self.insert_unique_with_moves(probe, max_kicks))
     }
 
-    /// Runs an attempt in the part that the probe belongs to, and again each time that room was
-    /// made because the attempt found none. `None`: there is no room left to make.
-    #[inline(always)]
-    fn with_splits<R>(
-        &self,
-        probe: &Probe,
-        attempt: impl Fn(&S::Part<'_>) -> Option<R>,
-    ) -> Option<R> {
-        loop {
-            let mut full = Extent::default();
-            let done = self.space.in_part(probe, |part| {
-                let done = attempt(part);
-                if done.is_none() {
-                    full = self.space.extent(probe);
-                }
-                done
-            });
-            if done.is_some() || !self.make_part_roomy(probe, full) {
-                return done;
-            }
-        }
-    }
-
-    /// Has a part split that is full, or says where else its keys go; answers whether to try again.
-    #[cold]
-    #[inline(never)]
-    fn make_part_roomy(&self, probe: &Probe, full: Extent) -> bool {
-        let is_full = |part: &[AtomicU64]| {
-            work::looked_at(part.len());
-            let occupied = |word: &AtomicU64| self.lanes.occupied(word.load(Ordering::Relaxed));
-            let occupied: u64 = part.iter().map(|word| u64::from(occupied(word))).sum();
-            occupied * 4 >= part.len() as u64 * u64::from(self.lanes.number()) * FULL_QUARTERS
-        };
-        match self.space.split(&self.lanes, probe, full, is_full, || self.raise_versions()) {
-            Room::Made => true,
-            Room::Spent => self.open_below(full),
-            Room::None => false,
-        }
+    fn segment(&self, probe: &Probe) -> Segment<'_, P> {
+        Segment { table: self, words: self.space.segment(probe.segment) }
     }
 
     /// Puts a fingerprint into an empty lane of these of its buckets, unless it is in one of all.
@@ -146,7 +100,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     ///
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
-    fn put_unless_in(&self, probe: &Target, buckets: &[&AtomicU64]) -> Option<Unique> {
+    fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<Unique> {
         // What is seen is in, with the lock or without.
         if self.is_seen(probe) {
             return Some(Unique::Present);
@@ -165,64 +119,20 @@ impl<P: Locking, S: Buckets> Table<P, S> {
 
     #[cold]
     #[inline(never)]
-    fn insert_refused(
-        &self,
-        part: &S::Part<'_>,
-        probe: &Target,
-        refusal: Offer,
-        max_kicks: u32,
-    ) -> Option<bool> {
-        let spill = |copies| self.spill_beside(probe, copies).then_some(true);
-        let (_, beyond) = self.space.look(probe);
-        if beyond & BELOW != 0 {
-            // No search in a part that is full for good. What is equal here may differ there.
-            return Some(self.insert_below(probe, max_kicks));
-        }
+    fn insert_refused(&self, probe: &Probe, refusal: Offer, max_kicks: u32) -> bool {
+        let spill = |copies| self.spill_beside(probe, copies).then_some(());
         if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
-            return Some(true);
+            return true;
         }
-        let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(true);
-        let done = self.put_with_moves(part, probe, max_kicks, put, || spill(1));
-        done.or_else(|| self.is_to_be_stashed(probe, beyond).then(|| self.stash(probe)))
-    }
-
-    /// Whether a key that fits nowhere goes to the spill list.
-    fn is_to_be_stashed(&self, probe: &Probe, beyond: u64) -> bool {
-        beyond & STASH != 0 && self.space.is_stashing(probe)
-    }
-
-    fn stash(&self, probe: &Probe) -> bool {
-        let stripe = self.stripe(probe.segment, probe.fingerprint);
-        stripe.lock.with(|| self.spill(probe));
-        true
-    }
-
-    fn stash_unless_in(&self, probe: &Target) -> Unique {
-        self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
-            if self.is_seen(probe) {
-                return Unique::Present;
-            }
-            self.spill(probe);
-            Unique::New
-        })
+        let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(());
+        self.put_with_moves(probe, max_kicks, put, || spill(1)).is_some()
     }
 
     #[cold]
     #[inline(never)]
-    fn insert_unique_with_moves(
-        &self,
-        part: &S::Part<'_>,
-        probe: &Target,
-        max_kicks: u32,
-    ) -> Option<Option<Unique>> {
-        let (_, beyond) = self.space.look(probe);
-        if beyond & BELOW != 0 {
-            return Some(self.insert_unique_below(probe, max_kicks));
-        }
-        let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets).map(Some);
-        let done = self.put_with_moves(part, probe, max_kicks, put, || None);
-        let stash = || Some(self.stash_unless_in(probe));
-        done.or_else(|| self.is_to_be_stashed(probe, beyond).then(stash))
+    fn insert_unique_with_moves(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
+        let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets);
+        self.put_with_moves(probe, max_kicks, put, || None)
     }
 
     /// Moves others until `put`, which is given buckets of the key, returns something, or no move
@@ -230,29 +140,31 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     #[inline(always)]
     fn put_with_moves<R>(
         &self,
-        part: &[AtomicU64],
         probe: &Probe,
         max_kicks: u32,
         put: impl Fn(&[&AtomicU64]) -> Option<R>,
         instead: impl FnOnce() -> Option<R>,
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
-        search = search.for_table(part.len() * 8 * self.addressing.segments() as usize);
+        // In memory, so the bytes fit usize.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let bytes = self.space.len() as usize * 8;
+        search = search.for_table(bytes);
         let owed = || self.space.owed(probe.segment);
-        let is_short = self.space.is_owing() && owed().is_some_and(|owed| owed.load(Relaxed) > 0);
+        let is_short = self.space.is_owing() && owed().load(Relaxed) > 0;
         let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
         let near = limit.min(NEAR);
-        let mut done = self.make_room(part, &mut search, probe, near, &put).or_else(instead);
+        let mut done = self.make_room(&mut search, probe, near, &put).or_else(instead);
         // A second copy is no reason to refuse a new key.
-        if done.is_none() && self.spill_a_copy(part, &search, probe, near) {
-            done = self.make_room(part, &mut search, probe, near, &put);
+        if done.is_none() && self.spill_a_copy(&search, probe, near) {
+            done = self.make_room(&mut search, probe, near, &put);
         }
         if done.is_none() && limit > near {
-            done = self.make_room(part, &mut search, probe, limit, &put);
+            done = self.make_room(&mut search, probe, limit, &put);
         }
         if done.is_none() && !is_short {
             let price = work::price(self.addressing.places(), max_kicks);
-            owed().inspect(|owed| owed.store(price, Relaxed));
+            owed().store(price, Relaxed);
         }
         let _ = SEARCH.try_with(|kept| kept.set(search));
         done
@@ -263,22 +175,21 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     /// always gets on. No lock is held here, so that moves can take those that they need.
     fn make_room<R>(
         &self,
-        words: &[AtomicU64],
         search: &mut Search,
         probe: &Probe,
         limit: u32,
         put: impl Fn(&[&AtomicU64]) -> Option<R>,
     ) -> Option<R> {
         let candidates = [probe.first, probe.second];
-        let part = Part { table: self, words };
+        let segment = self.segment(probe);
         loop {
-            if let Some(done) = put(&self.buckets(probe)) {
+            if let Some(done) = put(&self.space.buckets(probe)) {
                 return Some(done);
             }
-            let found = search.find_room(&part, &candidates, limit)?;
+            let found = search.find_room(&segment, &candidates, limit)?;
             // The last move first, so that no fingerprint is ever without a place.
-            let held = search.steps(found).all(|step| self.relocate(words, probe.segment, step));
-            if held && let Some(done) = put(&[part.bucket(candidates[found.root()])]) {
+            let held = search.steps(found).all(|step| self.relocate(probe.segment, step));
+            if held && let Some(done) = put(&[segment.bucket(candidates[found.root()])]) {
                 return Some(done);
             }
         }
@@ -286,18 +197,12 @@ impl<P: Locking, S: Buckets> Table<P, S> {
 
     /// Spills a copy from the nearest place that the last search, which found no room, looked at
     /// and that holds one of several; answers whether there was one.
-    fn spill_a_copy(
-        &self,
-        words: &[AtomicU64],
-        search: &Search,
-        probe: &Probe,
-        limit: u32,
-    ) -> bool {
-        let part = Part { table: self, words };
+    fn spill_a_copy(&self, search: &Search, probe: &Probe, limit: u32) -> bool {
+        let segment = self.segment(probe);
         let mut looked_at = 0;
         let spilled = search.looked_at(self.addressing.places(), 2, limit).any(|place| {
             looked_at += 1 + self.lanes.number() as usize;
-            let bucket = part.bucket(place);
+            let bucket = segment.bucket(place);
             let word = bucket.load(Ordering::Acquire);
             let mut occupants =
                 self.lanes.fingerprints(word).map(|f| self.occupant(probe.segment, place, f));

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::counter::Counter;
 use super::insert::Unique;
-use super::space::{InParts, OnePiece, Root, Space};
+use super::space::Space;
 use super::table::Table;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
@@ -15,49 +15,30 @@ use crate::geometry::Geometry;
 use crate::key::KeyHasher;
 use crate::locks::{Locking, ParkingLock, Striped};
 use crate::params::float;
+use crate::table::Fixed;
 use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table that any number of threads read and change at the same time.
 ///
-/// `P` says which locks it has, `S` whether it lies in one piece or in parts that are split.
+/// `P` says which locks it has.
 #[derive(Debug)]
-pub struct Shared<P: Locking = Striped<ParkingLock>, S = OnePiece> {
-    pub(super) table: Table<P, S>,
+pub struct Shared<P: Locking = Striped<ParkingLock>> {
+    pub(super) table: Table<P>,
     pub(super) max_kicks: u32,
     pub(super) capacity: u64,
     pub(super) len: Counter,
 }
 
-/// Evictions that an insert considers before it has a part split.
-pub(crate) const KICKS: u32 = 500;
-
-impl<P: Locking> Shared<P, OnePiece> {
+impl<P: Locking> Shared<P> {
     pub(crate) fn fixed(
         geometry: Geometry,
         max_kicks: u32,
         capacity: u64,
     ) -> Result<Self, BuildError> {
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
-        let space = OnePiece::new(&geometry).ok_or(BuildError::Memory { bytes })?;
-        Ok(Self::new(Table::new(geometry, space), max_kicks, capacity))
-    }
-}
-
-impl<P: Locking> Shared<P, InParts> {
-    pub(crate) fn growing(
-        geometry: Geometry,
-        doublings: u32,
-        capacity: u64,
-    ) -> Result<Self, BuildError> {
-        let bytes = InParts::<Root>::bytes_of(&geometry, doublings);
-        let space = InParts::new(&geometry, doublings).ok_or(BuildError::Memory { bytes })?;
-        Ok(Self::new(Table::new(geometry, space), KICKS, capacity))
-    }
-}
-
-impl<P: Locking, S: Space> Shared<P, S> {
-    fn new(table: Table<P, S>, max_kicks: u32, capacity: u64) -> Self {
-        Self { table, max_kicks, capacity, len: Counter::new(0) }
+        let space = Space::new(&geometry).ok_or(BuildError::Memory { bytes })?;
+        let table = Table::new(geometry, space);
+        Ok(Self { table, max_kicks, capacity, len: Counter::new(0) })
     }
 
     pub(crate) fn geometry(&self) -> &Geometry {
@@ -67,7 +48,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
     #[inline]
     pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
         let max_kicks = self.max_kicks;
-        if self.table.whole(|table| table.insert(&table.target(hash), max_kicks)) {
+        if self.table.whole(|table| table.insert(&table.probe(hash), max_kicks)) {
             self.len.add(1);
             Ok(())
         } else {
@@ -89,7 +70,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
 
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
         let unique =
-            self.table.whole(|table| table.insert_unique(&table.target(hash), self.max_kicks));
+            self.table.whole(|table| table.insert_unique(&table.probe(hash), self.max_kicks));
         self.counted(unique)
     }
 
@@ -123,7 +104,7 @@ impl<P: Locking, S: Space> Shared<P, S> {
 
     #[inline]
     pub(crate) fn remove(&self, hash: u64) -> bool {
-        let removed = self.table.whole(|table| table.remove(&table.target(hash)));
+        let removed = self.table.whole(|table| table.remove(&table.probe(hash)));
         if removed {
             self.len.add(-1);
         }
@@ -141,12 +122,12 @@ impl<P: Locking, S: Space> Shared<P, S> {
     }
 }
 
-impl<P: Locking, S> Sealed for Shared<P, S> {}
+impl<P: Locking> Sealed for Shared<P> {}
 
-impl<P: Locking, S: Space> Lookup for Shared<P, S> {
+impl<P: Locking> Lookup for Shared<P> {
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        self.table.whole(|table| table.contains(&table.target(hash)))
+        self.table.whole(|table| table.contains(&table.probe(hash)))
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
@@ -156,7 +137,7 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn count(&self, hash: u64) -> u64 {
-        self.table.whole(|table| table.count(&table.target(hash)))
+        self.table.whole(|table| table.count(&table.probe(hash)))
     }
 
     fn entries(&self) -> impl Iterator<Item = Entry> {
@@ -165,7 +146,7 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        for bucket in self.table.buckets(&self.table.target(hash)) {
+        for bucket in self.table.space.buckets(&self.table.probe(hash)) {
             prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
         }
     }
@@ -179,15 +160,15 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn slots(&self) -> u64 {
-        self.table.all_slots()
+        self.table.slots()
     }
 
     fn spilled(&self) -> u64 {
-        self.table.all_spilled()
+        self.table.spilled()
     }
 
     fn size_in_bytes(&self) -> u64 {
-        self.table.all_bytes()
+        self.table.size_in_bytes()
     }
 
     fn fingerprint_bits(&self) -> u32 {
@@ -199,22 +180,29 @@ impl<P: Locking, S: Space> Lookup for Shared<P, S> {
     }
 
     fn expected_fpr(&self) -> f64 {
-        let occupied = self.len.get().saturating_sub(self.table.all_spilled());
-        self.table.fpr(float(occupied) / float(self.table.all_slots()))
+        let occupied = self.len.get().saturating_sub(self.table.spilled());
+        self.table.geometry.fpr_at(float(occupied) / float(self.table.slots()))
     }
 
     fn kind(_is_map: bool) -> FileKind {
-        S::KIND
+        FileKind::Set
     }
 
     fn write(&self, _: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
-        S::save(self, hasher, writer)
+        // In memory first: threads may go on changing the table while the writer waits.
+        let fixed = self.to_fixed().map_err(io::Error::other)?;
+        fixed.write(FileKind::Set, hasher, writer)
     }
 }
 
-impl<P: Locking, S: Space> Stored for Shared<P, S> {
-    fn read(_: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
-        S::load(reader)
+impl<P: Locking> Stored for Shared<P> {
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        let (fixed, hasher) = Fixed::read(kind, reader)?;
+        let shared = Self::from_fixed(&fixed).map_err(|error| match error {
+            BuildError::Memory { bytes } => ReadError::Memory(bytes),
+            _ => ReadError::Layout(fixed.parts().geometry.layout.name()),
+        })?;
+        Ok((shared, hasher))
     }
 
     fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {

@@ -22,13 +22,11 @@
 //! stays, while other lanes of the bucket may change.
 
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::beyond::Below;
 use super::bucket::Lanes;
-use super::space::{Buckets, Extent};
+use super::space::Space;
 use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
-use super::target::Target;
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
 use crate::layout::work;
@@ -37,8 +35,8 @@ use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 #[derive(Debug)]
-pub(super) struct Table<P: Locking, S> {
-    pub(super) space: S,
+pub(super) struct Table<P: Locking> {
+    pub(super) space: Space,
     pub(super) lanes: Lanes,
     pub(super) addressing: Addressing,
     pub(super) geometry: Geometry,
@@ -47,8 +45,6 @@ pub(super) struct Table<P: Locking, S> {
     spill: RwLock<Spill>,
     /// Spilled copies: where there are none, nobody need lock the list.
     spilled: AtomicU64,
-    /// Tables below parts of this one.
-    pub(super) below: Below<P>,
 }
 
 #[derive(Debug, Default)]
@@ -57,20 +53,23 @@ pub(super) struct Stripe<L> {
     pub(super) lock: L,
 }
 
-impl<P: Locking, S: Buckets> Table<P, S> {
+/// Locks and versions: enough that threads seldom meet in one, and few enough to stay in a core's
+/// own cache.
+const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
+
+impl<P: Locking> Table<P> {
     /// `geometry` has one word a bucket, and is that of the empty `space`.
-    pub(super) fn new(geometry: Geometry, space: S) -> Self {
+    pub(super) fn new(geometry: Geometry, space: Space) -> Self {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
         Self {
             space,
             lanes: Lanes::new(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
-            stripes: (0..S::STRIPES).map(|_| Padded::default()).collect(),
+            stripes: (0..STRIPES).map(|_| Padded::default()).collect(),
             whole: P::Whole::default(),
             spill: RwLock::new(Spill::default()),
             spilled: AtomicU64::new(0),
-            below: Below::default(),
         }
     }
 
@@ -80,30 +79,25 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         self.whole.with(|| operation(self))
     }
 
-    /// Runs an operation on the part that begins with this name, while nothing in it is moved,
-    /// removed or spilled. Where parts have no locks, threads may put fingerprints into empty
-    /// lanes.
+    /// Runs an operation on the buckets of a segment, while nothing in it is moved, removed or
+    /// spilled. Threads may put fingerprints into empty lanes.
     ///
     /// The only one that holds several stripes' locks, and it takes them in order; no holder of a
     /// single one waits for another.
-    pub(super) fn frozen(&self, name: usize, operation: &mut dyn FnMut(Extent, &[AtomicU64])) {
-        self.whole.hold(|| {
-            self.space.alone(name, |extent, part| {
-                let stripes = if S::HAS_LOCKS { &[] } else { &*self.stripes };
-                with_all(stripes, &mut || operation(extent, part));
-            });
-        });
+    pub(super) fn frozen(&self, segment: u64, operation: &mut dyn FnMut(&[AtomicU64])) {
+        let buckets = self.space.segment(segment);
+        self.whole.hold(|| with_all(&self.stripes, &mut || operation(buckets)));
     }
 
     #[inline(always)]
-    pub(super) fn target(&self, hash: u64) -> Target {
-        Target::new(&self.addressing, hash)
+    pub(super) fn probe(&self, hash: u64) -> Probe {
+        self.addressing.probe(hash)
     }
 
     /// The other place of a fingerprint that lies at `place`.
     #[inline(always)]
     pub(super) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
-        self.addressing.alternate(place, self.space.known(fingerprint))
+        self.addressing.alternate(place, fingerprint)
     }
 
     /// The probe of a key whose fingerprint lies at `place`.
@@ -112,30 +106,21 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     }
 
     #[inline(always)]
-    pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
-        self.space.look(probe).0
-    }
-
-    #[inline(always)]
     pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
         // Neighbouring fingerprints are as good as any others: they are hashes.
-        #[expect(clippy::cast_possible_truncation, reason = "at most 512")]
-        let number = ((segment + fingerprint) % S::STRIPES) as usize;
+        let number = ((segment + fingerprint) % STRIPES) as usize;
         &self.stripes[number].0
     }
 
     #[inline(always)]
-    pub(super) fn contains(&self, probe: &Target) -> bool {
+    pub(super) fn contains(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
-            let ([first, second], beyond) = self.space.look(probe);
+            let [first, second] = self.space.buckets(probe);
             let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
             let fingerprint = probe.fingerprint;
             if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
-                return true;
-            }
-            if beyond != 0 && self.is_beyond(probe, beyond) {
                 return true;
             }
             let before = std::mem::replace(&mut version, stripe.version.load(Ordering::Acquire));
@@ -145,29 +130,25 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         }
     }
 
-    /// Whether the fingerprint is in a lane of its buckets or beyond. Exact under the stripe's
+    /// Whether the fingerprint is in a lane of its buckets. Exact under the stripe's
     /// lock, but for inserts that have not returned; without it, only `true` is.
-    pub(super) fn is_seen(&self, probe: &Target) -> bool {
+    pub(super) fn is_seen(&self, probe: &Probe) -> bool {
         let found = |bucket: &AtomicU64| {
             self.lanes.matches(bucket.load(Ordering::Acquire), probe.fingerprint) != 0
         };
-        let (buckets, beyond) = self.space.look(probe);
-        buckets.into_iter().any(found) || beyond != 0 && self.is_beyond(probe, beyond)
+        self.space.buckets(probe).into_iter().any(found)
     }
 
     /// Copies, spilled ones included.
-    pub(super) fn count(&self, probe: &Target) -> u64 {
+    pub(super) fn count(&self, probe: &Probe) -> u64 {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
-        self.space.in_part(probe, |_| {
-            stripe.lock.with(|| {
-                let here = u64::from(self.count_in_table(probe)) + self.count_below(probe);
-                here.saturating_add(self.count_spilled(probe))
-            })
-        })
+        stripe
+            .lock
+            .with(|| self.count_spilled(probe).saturating_add(self.count_in_table(probe).into()))
     }
 
     /// Copies in the spill list.
-    pub(super) fn count_spilled(&self, probe: &Probe) -> u64 {
+    fn count_spilled(&self, probe: &Probe) -> u64 {
         if self.spilled() == 0 {
             return 0;
         }
@@ -181,14 +162,14 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         let count = |bucket: &AtomicU64| {
             self.lanes.count(bucket.load(Ordering::Acquire), probe.fingerprint)
         };
-        let [first, second] = self.buckets(probe);
+        let [first, second] = self.space.buckets(probe);
         if probe.first == probe.second { count(first) } else { count(first) + count(second) }
     }
 
     /// Takes an empty lane, unless the fingerprint is seen where one is looked for.
     #[inline(always)]
     pub(super) fn offer(&self, probe: &Probe) -> Offer {
-        let [first, second] = self.buckets(probe);
+        let [first, second] = self.space.buckets(probe);
         match self.offer_to(first, probe.fingerprint) {
             Offer::Full => self.offer_to(second, probe.fingerprint),
             answer => answer,
@@ -256,28 +237,20 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         self.spill.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a copy from a table below, where most is known of it, else from the spill list, else
-    /// from the table.
-    pub(super) fn remove(&self, probe: &Target) -> bool {
+    /// Takes a copy from the spill list, else from the table.
+    pub(super) fn remove(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
         let take = || {
-            let (buckets, beyond) = self.space.look(probe);
-            if beyond != 0 {
-                // An equal one may have come to a slot that a lookup has read before.
-                stripe.version.fetch_add(1, Ordering::AcqRel);
-                if self.remove_below(probe) {
-                    return true;
-                }
-            }
             if self.spilled.load(Ordering::Acquire) > 0
                 && self.spill_mut().take(&SpillKey::of(probe, 0))
             {
                 self.spilled.fetch_sub(1, Ordering::AcqRel);
                 return true;
             }
-            buckets.into_iter().any(|bucket| self.take(stripe, bucket, probe.fingerprint))
+            let mut buckets = self.space.buckets(probe).into_iter();
+            buckets.any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
-        let removed = self.space.in_part(probe, |_| stripe.lock.with(take));
+        let removed = stripe.lock.with(take);
         if removed && self.space.is_owing() {
             self.pay(probe.segment);
         }
@@ -288,17 +261,19 @@ impl<P: Locking, S: Buckets> Table<P, S> {
     #[cold]
     #[inline(never)]
     fn pay(&self, segment: u64) {
-        let pay = |owed: &AtomicU32| owed.store(work::paid(owed.load(Relaxed)), Relaxed);
-        self.space.owed(segment).inspect(|owed| pay(owed));
+        let owed = self.space.owed(segment);
+        owed.store(work::paid(owed.load(Relaxed)), Relaxed);
     }
 
-    /// Moves the fingerprint in lane `choice` of one bucket of a part to another, if it belongs
+    /// Moves the fingerprint in lane `choice` of one bucket of a segment to another, if it belongs
     /// there and there is room. Answers whether the lane is then empty.
-    pub(super) fn relocate(&self, part: &[AtomicU64], segment: u64, step: Step) -> bool {
+    pub(super) fn relocate(&self, segment: u64, step: Step) -> bool {
         let Step { from, choice, to } = step;
         // At most 16 lanes, and places of what is in memory.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let (source, choice, target) = (&part[from as usize], choice as u32, &part[to as usize]);
+        let (from_index, choice, to_index) = (from as usize, choice as u32, to as usize);
+        let buckets = self.space.segment(segment);
+        let (source, target) = (&buckets[from_index], &buckets[to_index]);
         let occupant = || self.lanes.lane(source.load(Ordering::Acquire), choice);
         let fingerprint = occupant();
         if fingerprint == 0 {
@@ -315,7 +290,7 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         })
     }
 
-    /// So that lookups which read a part while it is split look again.
+    /// As for lanes of every stripe that are emptied.
     pub(super) fn raise_versions(&self) {
         for stripe in &self.stripes {
             stripe.0.version.fetch_add(1, Ordering::AcqRel);
@@ -339,39 +314,36 @@ impl<P: Locking, S: Buckets> Table<P, S> {
         false
     }
 
-    /// Spilled copies, but for those of tables below.
+    /// Spilled copies.
     pub(super) fn spilled(&self) -> u64 {
         self.spilled.load(Ordering::Acquire)
     }
 
-    /// Slots, occupied or not, but for those of tables below.
+    /// Slots, occupied or not.
     pub(super) fn slots(&self) -> u64 {
-        self.space.buckets() * u64::from(self.lanes.number())
+        self.space.len() * u64::from(self.lanes.number())
     }
 
     /// Bytes of the table, the stripes and the spill list.
     pub(super) fn size_in_bytes(&self) -> u64 {
         let stripes = size_of_val(&*self.stripes);
         let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner).size_in_bytes();
-        self.space.bytes() + stripes as u64 + spill
+        self.space.len() * 8 + stripes as u64 + spill
     }
 
-    /// Spilled copies of a part that is frozen.
-    pub(super) fn spilled_in(&self, extent: Extent) -> Vec<(SpillKey, u64)> {
+    /// Spilled copies of a segment that is frozen.
+    pub(super) fn spilled_in(&self, segment: u64) -> Vec<(SpillKey, u64)> {
         if self.spilled() == 0 {
             return Vec::new();
         }
-        let is_in = |key: &SpillKey| {
-            extent.has(self.space.name(key.segment.into(), key.fingerprint.into()))
-        };
-        let segment = u32::try_from(self.space.segment(extent.name)).expect("32 bits");
+        let segment = u32::try_from(segment).expect("32 bits");
         let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner);
-        spill.segment(segment).filter(|(key, _)| is_in(key)).collect()
+        spill.segment(segment).collect()
     }
 
-    /// Takes the spilled copies of a part that is frozen; returns how many.
-    pub(super) fn drain_spilled(&self, extent: Extent) -> u64 {
-        let entries = self.spilled_in(extent);
+    /// Takes the spilled copies of a segment that is frozen; returns how many.
+    pub(super) fn drain_spilled(&self, segment: u64) -> u64 {
+        let entries = self.spilled_in(segment);
         let copies = entries.iter().fold(0_u64, |sum, (_, copies)| sum.saturating_add(*copies));
         if copies > 0 {
             self.spill_mut().remove_all(&entries);

@@ -75,7 +75,7 @@ impl<T: Change> Filter<T, Keys> {
         let mut told = Told::new(&mut new);
         let hasher = self.hasher;
         self.make_room(keys.len(), |i| Some(hash_one(hasher, &keys[i])));
-        hash_chunks(hasher, keys, |start, hashes| {
+        hash_chunks(hasher, keys, T::AT_ONCE, |start, hashes| {
             self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)
@@ -189,7 +189,7 @@ impl<T: Change> Filter<T, Keys> {
     pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
         let hasher = self.hasher;
-        hash_chunks(hasher, keys, |start, hashes| {
+        hash_chunks(hasher, keys, T::AT_ONCE, |start, hashes| {
             self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
         });
         removed

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "std")]
 use super::GrowableExpiringCuckooFilter;
-use super::{ExpiringCuckooFilter, Filter, Told, all_but, hash_chunks, same_hash};
+use super::{CHUNK, ExpiringCuckooFilter, Filter, Told, all_but, hash_chunks, same_hash};
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
@@ -171,7 +171,7 @@ impl<T: Ages> Filter<Expiring<T>> {
     pub fn refresh_many<K: Key>(&mut self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
             self.table.see_batch(hashes, true, |i, seen| told.note(start + i, seen));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)

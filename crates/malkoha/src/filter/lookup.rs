@@ -37,7 +37,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// Looks up all `keys` at once, in their order.
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut found = vec![false; keys.len()];
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, T::AT_ONCE, |start, hashes| {
             self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
         });
         found
@@ -112,8 +112,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         self.table.capacity()
     }
 
-    /// The share of slots that are occupied. O(1), except in a filter that grows and is shared:
-    /// O(parts that it can have).
+    /// The share of slots that are occupied. O(segments) in a filter that grows, O(1) in
+    /// others.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         float(self.len().saturating_sub(self.spilled())) / float(self.table.slots())

@@ -28,12 +28,15 @@ mod shared_map;
 pub(crate) use files::whole;
 pub use lookups::Lookups;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
 #[cfg(feature = "std")]
-use crate::concurrent::{InParts, OnePiece, Shared};
+use crate::branched::Branched;
+#[cfg(feature = "std")]
+use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError, UnionError};
 use crate::expiry::Expiring;
 #[cfg(feature = "mmap")]
@@ -296,29 +299,26 @@ pub type ConcurrentCuckooFilter = ConcurrentCuckooFilterWith<Striped<ParkingLock
 
 /// [`ConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
 #[cfg(feature = "std")]
-pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
+pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P>>;
 
-/// A set that any number of threads share, and that grows: where there is no room, one part of it
-/// (about 100 KB) is split in two, without the keys, while lookups go on. They take no lock here
-/// either.
+/// A set that any number of threads share, and that grows: the segments of a
+/// [`GrowableCuckooFilter`], in up to 64 branches behind locks of their own that let readers in
+/// together. It takes that filter's memory and keeps to the rate as it does, whatever the size.
 ///
-/// It is built for a capacity to begin with, and a rate that holds at any size; or until a
-/// [growth](crate::Builder::growth) that is named, 65,536 at most, beyond which it rises by a third
-/// at most. No number and no choice of keys makes an insert fail while there is memory: keys that
-/// fit nowhere are kept beside the table, at some 50 bytes each.
+/// A small filter is one branch; where a branch's first segment splits, each half becomes a branch,
+/// so that from some 1.6 million keys on there are 64. Lookups wait only for a change to the same
+/// branch: for an insert that rebuilds a segment, of at most 2^15 slots, that is less than a
+/// millisecond. Batches take each lock once for every 16,384 keys.
 ///
-/// Each doubling takes a bit of the fingerprints to choose the part, so they are that much longer
-/// from the start: 16 for 1 % and a growth of 64, and 32 at most. A growth that is not named is
-/// taken as 1024; full parts get tables below them then, and lookups that find nothing look at two
-/// lines more for each of these levels. Parts are between half full and
-/// full and have at least 8 KiB, and small filters also pay 56 bytes for each growth and part that
-/// they begin with. [`GrowableCuckooFilter`] needs less memory and has one owner.
+/// Its files are those of a [`GrowableCuckooFilter`], and open as either;
+/// [`to_filter`](Self::to_filter) and [`into_concurrent`](GrowableCuckooFilter::into_concurrent)
+/// turn one into the other. No number and no choice of keys makes an insert fail while there is
+/// memory.
 ///
 /// ```
-/// use malkoha::{Builder, GrowableConcurrentCuckooFilter};
+/// use malkoha::GrowableConcurrentCuckooFilter;
 ///
-/// let seen: GrowableConcurrentCuckooFilter =
-///     Builder::new().capacity(1000).fpr(0.01).growth(256.0).build()?;
+/// let seen = GrowableConcurrentCuckooFilter::with_capacity(1_000, 0.01)?;
 /// std::thread::scope(|scope| {
 ///     for worker in 0..4_u64 {
 ///         let seen = &seen;
@@ -330,11 +330,7 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P, OnePiece>>;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 #[cfg(feature = "std")]
-pub type GrowableConcurrentCuckooFilter = GrowableConcurrentCuckooFilterWith<Striped<ParkingLock>>;
-
-/// [`GrowableConcurrentCuckooFilter`] with the [locks](crate::locks) that `P` names.
-#[cfg(feature = "std")]
-pub type GrowableConcurrentCuckooFilterWith<P> = Filter<Shared<P, InParts>>;
+pub type GrowableConcurrentCuckooFilter = Filter<Branched>;
 
 /// A map of fixed size that any number of threads read and change at the same time, through shared
 /// references: [`CuckooMap`] in up to 64 shards, each behind a lock of its own that lets readers in
@@ -502,14 +498,19 @@ fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), 
 /// Hashes that are handed to a table at a time, where more are not better.
 pub(crate) const CHUNK: usize = 1024;
 
-/// Calls `each(position of the first, hashes)` for successive chunks of keys, so that a batch of
-/// any length needs no memory of its own.
+/// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
+/// that a batch of any length needs little memory of its own.
 #[inline]
-fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
-    let mut hashes = [0; CHUNK];
-    for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
+fn hash_chunks<K: Key>(
+    hasher: KeyHasher,
+    keys: &[K],
+    at_once: usize,
+    mut each: impl FnMut(usize, &[u64]),
+) {
+    let mut hashes = vec![0; keys.len().min(at_once)];
+    for (chunk, keys) in keys.chunks(at_once).enumerate() {
         hash_all(hasher, keys, &mut hashes);
-        each(chunk * CHUNK, &hashes[..keys.len()]);
+        each(chunk * at_once, &hashes[..keys.len()]);
     }
 }
 

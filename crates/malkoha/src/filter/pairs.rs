@@ -45,7 +45,7 @@ impl<T: Candidates> Filter<T, Values> {
 
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`.
     pub fn get_many<K: Key>(&self, keys: &[K], mut each: impl FnMut(usize, u64)) {
-        hash_chunks(self.hasher(), keys, |start, hashes| {
+        hash_chunks(self.hasher(), keys, T::AT_ONCE, |start, hashes| {
             self.table.candidates_batch(hashes, |i, value, _| each(start + i, value));
         });
     }

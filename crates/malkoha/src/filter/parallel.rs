@@ -28,7 +28,7 @@ impl<T: Lookup + Sync, C: Content + Sync> Filter<T, C> {
         let mut found = vec![false; keys.len()];
         let tasks = keys.par_chunks(PER_TASK).zip(found.par_chunks_mut(PER_TASK));
         tasks.for_each(|(keys, found)| {
-            hash_chunks(self.hasher, keys, |start, hashes| {
+            hash_chunks(self.hasher, keys, T::AT_ONCE, |start, hashes| {
                 self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
             });
         });

@@ -45,7 +45,7 @@ impl<K: Key> Source for KeysOf<'_, K> {
     }
 
     fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64])) {
-        hash_chunks(self.1, &self.0[range], each);
+        hash_chunks(self.1, &self.0[range], CHUNK, each);
     }
 
     fn hash(&self, position: usize) -> Option<u64> {

@@ -2,14 +2,16 @@
 
 use super::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, Told, all_but, hash_chunks,
+    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Told, all_but, hash_chunks,
 };
+use crate::branched::Branched;
 use crate::builder::Builder;
-use crate::concurrent::{OnePiece, Shared, Space};
+use crate::concurrent::Shared;
 use crate::error::{BatchError, BuildError, InsertError};
 use crate::geometry::Geometry;
 use crate::key::{Key, hash_one};
 use crate::locks::Locking;
+use crate::table::traits::Lookup;
 
 impl ConcurrentCuckooFilter {
     /// A filter for `capacity` keys with at most this false-positive rate when they are in.
@@ -41,16 +43,57 @@ impl GrowableConcurrentCuckooFilter {
     pub fn builder() -> Builder<Self> {
         Builder::new()
     }
+
+    /// A filter for one owner with all that is in. Threads may go on changing this one: what is in
+    /// all the while is in the copy. O(size).
+    #[must_use]
+    pub fn to_filter(&self) -> GrowableCuckooFilter {
+        Filter::new(self.table.to_one(), self.hasher)
+    }
+
+    /// Gives memory back after many removals, branch by branch, as
+    /// [`GrowableCuckooFilter::shrink_to_fit`]. Branches are not put together again.
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink();
+    }
+
+    /// Whether memory that it takes from now on has huge pages, as
+    /// [`GrowableCuckooFilter::set_huge_pages`].
+    pub fn set_huge_pages(&self, huge: bool) {
+        self.table.set_huge_pages(huge);
+    }
+
+    /// Segments that it has grown to.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.table.segments()
+    }
+
+    /// Buckets of four slots.
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
+        self.table.buckets()
+    }
 }
 
-impl<P: Locking, S: Space> Filter<Shared<P, S>> {
+impl GrowableCuckooFilter {
+    /// The same filter for many threads. Copies the table: O(size). One that was built by an
+    /// earlier release may stay behind a single lock.
+    #[must_use]
+    pub fn into_concurrent(self) -> GrowableConcurrentCuckooFilter {
+        Filter::new(Branched::of(self.table), self.hasher)
+    }
+}
+
+macro_rules! shared_sets {
+    ($([$($parameters:tt)*] $table:ty;)*) => {$(
+impl<$($parameters)*> Filter<$table> {
     /// Inserts a key, also if it is in already.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] of a filter of fixed size if no place was found, and of one that grows if
-    /// the system does not give the memory for another part; the key is not in then, and all others
-    /// are.
+    /// [`InsertError::Full`], of one that does not grow, if no place was found; the key is not in
+    /// then, and all others are.
     #[inline]
     pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher, key))
@@ -115,7 +158,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
             self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)
@@ -145,7 +188,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// If some were refused: the error names them, and all the others are in.
     pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), BatchError> {
         let mut refused = Vec::new();
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
             self.table.insert_batch(hashes, |i| refused.push(start + i));
         });
         all_but(refused, || self.table.refusal())
@@ -180,7 +223,7 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     /// Removes one copy of each of `keys`, in their order; returns which were found.
     pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
             self.table.remove_batch(hashes, |i, found| removed[start + i] = found);
         });
         removed
@@ -201,15 +244,22 @@ impl<P: Locking, S: Space> Filter<Shared<P, S>> {
     pub fn clear(&self) {
         self.table.clear();
     }
+}
+    )*};
+}
 
-    /// The shape of the table; of one that grows, that with which it began.
+shared_sets! {
+    [P: Locking] Shared<P>;
+    [] Branched;
+}
+
+impl<P: Locking> Filter<Shared<P>> {
+    /// The shape of the table.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.table.geometry()
     }
-}
 
-impl<P: Locking> Filter<Shared<P, OnePiece>> {
     /// A copy for one owner, who can look up a little faster. Threads may go on changing this one:
     /// what is in all the while is in the copy. O(size).
     ///

@@ -1,8 +1,8 @@
 //! Sets whose keys expire and that threads share.
 
 use super::{
-    ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Told, all_but,
-    hash_chunks,
+    CHUNK, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Told,
+    all_but, hash_chunks,
 };
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError};
@@ -206,7 +206,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     fn see_many<K: Key>(&self, keys: &[K], refresh: bool) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
             self.table.see_batch(hashes, refresh, |i, seen| told.note(start + i, seen));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)
@@ -237,7 +237,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// Removes all `keys`, as [`remove`](Self::remove); returns which were in.
     pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
-        hash_chunks(self.hasher, keys, |start, hashes| {
+        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
             self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
         });
         removed

@@ -13,6 +13,8 @@ pub(crate) const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 const VERSION: u16 = 1;
+/// The kind that growing sets had in files that threads shared in parts of words.
+const RETIRED: u16 = 5;
 /// Entries of a list of spilled copies, at most.
 pub(super) const MAX_SPILLED: u64 = 1 << 50;
 /// Seed of the header's checksum; no segment has this number.
@@ -54,12 +56,11 @@ pub enum FileKind {
     Set = 1,
     /// A [`CuckooMap`](crate::CuckooMap).
     Map = 2,
-    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter).
+    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter), which is also what a
+    /// `GrowableConcurrentCuckooFilter` is in a file.
     GrowableSet = 3,
     /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap).
     GrowableMap = 4,
-    /// A [`GrowableConcurrentCuckooFilter`](crate::GrowableConcurrentCuckooFilter).
-    SharedGrowableSet = 5,
     /// A [`ConcurrentCuckooMap`](crate::ConcurrentCuckooMap).
     SharedMap = 6,
     /// A [`GrowableConcurrentCuckooMap`](crate::GrowableConcurrentCuckooMap).
@@ -75,12 +76,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 10] = [
         Self::Set,
         Self::Map,
         Self::GrowableSet,
         Self::GrowableMap,
-        Self::SharedGrowableSet,
         Self::SharedMap,
         Self::SharedGrowableMap,
         Self::ExpiringSet,
@@ -129,9 +129,6 @@ impl FileKind {
             Self::Map => "map (CuckooMap)",
             Self::GrowableSet => "growable set (GrowableCuckooFilter)",
             Self::GrowableMap => "growable map (GrowableCuckooMap)",
-            Self::SharedGrowableSet => {
-                "growable set that threads share (GrowableConcurrentCuckooFilter)"
-            }
             Self::SharedMap => "map that threads share (ConcurrentCuckooMap)",
             Self::SharedGrowableMap => {
                 "growable map that threads share (GrowableConcurrentCuckooMap)"
@@ -213,6 +210,9 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
         return Err(ReadError::HeaderChecksum);
     }
     let found = u16::from_le_bytes(field(bytes, offset::KIND));
+    if found == RETIRED {
+        return Err(ReadError::Retired);
+    }
     let kind = FileKind::ALL.into_iter().find(|&kind| kind as u16 == found);
     let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
     hasher(bytes)?;

@@ -10,8 +10,6 @@ mod header;
 #[cfg(feature = "mmap")]
 mod mapped;
 #[cfg(feature = "std")]
-mod parts;
-#[cfg(feature = "std")]
 mod read;
 #[cfg(feature = "std")]
 mod replace;
@@ -34,8 +32,6 @@ pub use header::FileKind;
 pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
-#[cfg(feature = "std")]
-pub(crate) use parts::{Content, PartsFile};
 #[cfg(feature = "std")]
 pub(crate) use read::read;
 #[cfg(feature = "std")]
@@ -74,6 +70,12 @@ pub enum ReadError {
         /// What the file says it is.
         found: &'static str,
     },
+    /// A growing set that threads shared, in a layout that is not read any more.
+    #[error(
+        "the file holds a growing set that threads shared in parts of words (kind 5), \
+         which this release does not read: build the filter anew from its keys"
+    )]
+    Retired,
     /// A set whose layout threads cannot share.
     #[error(
         "the file holds a set in the {0} layout, which threads cannot share: \
@@ -114,12 +116,12 @@ pub enum ReadError {
         offset: u64,
     },
     /// A file within the file does not match its checksum: a shard of a map that threads share, or
-    /// a table below a part of a growing set that threads share.
+    /// of a set whose keys expire.
     #[error(
         "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it anew"
     )]
     ShardChecksum {
-        /// The shard's number, or the part's name.
+        /// The shard's number.
         shard: u32,
         /// Its offset in the file.
         offset: u64,

@@ -199,7 +199,7 @@ impl Growing {
     fn slim(&mut self, times: &mut Times, number: usize) {
         let Record { home, form, len, .. } = self.records[number];
         let wanted = buckets_for(u64::from(len) * ROOM / 100);
-        if home.depth > self.shape.root_depth() && wanted <= PLACES / 2 {
+        if home.depth > self.least_depth() && wanted <= PLACES / 2 {
             let other = Home { path: home.path ^ 1, ..home };
             let sibling = self.directory.at(other);
             if self.records[sibling].home == other {

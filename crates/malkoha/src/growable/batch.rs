@@ -145,7 +145,8 @@ vectorized! {
         for (ask, look) in ring::turns(hashes.len()) {
             if let Some(group) = ask {
                 let rest = &hashes[group.first()..];
-                let mut padded = [0; GROUP];
+                // With one of them, which the table has a segment for.
+                let mut padded = [rest[0]; GROUP];
                 let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
                     padded[..rest.len()].copy_from_slice(rest);
                     &padded

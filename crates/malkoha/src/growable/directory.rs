@@ -53,7 +53,8 @@ pub(crate) struct Home {
 /// Entries of a directory that few segments may have: 1 MiB.
 const MOST_ENTRIES: u64 = 1 << 16;
 
-/// 2^depth entries for each tree. A segment that is less deep has several in a row.
+/// 2^depth entries for each tree, or those of them that are below one home. A segment that is less
+/// deep has several in a row.
 ///
 /// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small
 /// part of what a segment's split moves.
@@ -61,6 +62,12 @@ const MOST_ENTRIES: u64 = 1 << 16;
 pub(super) struct Directory {
     entries: Vec<Entry>,
     depth: u32,
+    /// What the segments cover together: everything, or a branch of the tree.
+    within: Home,
+    /// The index of the first entry of that in a directory of everything.
+    first: u64,
+    /// Segments in other branches.
+    beside: usize,
 }
 
 impl Entry {
@@ -140,12 +147,17 @@ impl EntryWord {
 }
 
 impl Home {
-    /// The first root's.
-    pub(super) const ROOT: Self = Self { root: 0, depth: 0, path: 0 };
+    /// The first root's, or the whole of a table.
+    pub(crate) const ROOT: Self = Self { root: 0, depth: 0, path: 0 };
 
     /// The half of this home that the next bit of the string leads to.
     pub(super) fn child(self, bit: u64) -> Self {
         Self { depth: self.depth + 1, path: self.path << 1 | bit, ..self }
+    }
+
+    /// Whether a home is this one, or below it. Roots are all in the whole of a table.
+    pub(super) fn has(self, other: Self) -> bool {
+        other.depth >= self.depth && other.path >> (other.depth - self.depth) == self.path
     }
 
     /// The home that this one is a half of.
@@ -155,17 +167,19 @@ impl Home {
 }
 
 impl Directory {
-    /// The directory of these segments; `None` if they do not cover everything once.
-    pub(super) fn of(records: &[Record], pool: &Pool, shape: &Shape) -> Option<Self> {
+    /// The directory of these segments; `None` if they do not cover all that is within a home once.
+    pub(super) fn of(records: &[Record], pool: &Pool, shape: &Shape, within: Home) -> Option<Self> {
         let trees = shape.trees();
         let depth = records.iter().map(|record| record.home.depth).max()?;
-        if !Self::admits(trees, depth, records.len()) {
+        if !records.iter().all(|record| within.has(record.home)) {
             return None;
         }
-        let len = u64::from(trees) << depth;
+        let len = u64::from(trees) << (depth - within.depth);
         // No segment has this number.
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
-        let mut directory = Self { entries: vec![vacant; usize::try_from(len).ok()?], depth };
+        let entries = vec![vacant; usize::try_from(len).ok()?];
+        let first = within.path << (depth - within.depth);
+        let mut directory = Self { entries, depth, within, first, beside: 0 };
         for (number, record) in records.iter().enumerate() {
             let segment = Entry::new(number, record, record.kernel(shape), pool.address(number));
             for entry in directory.entries_of(record.home) {
@@ -184,6 +198,23 @@ impl Directory {
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most
     }
 
+    /// Whether a segment may be so deep, beside so many others here and those in other branches.
+    pub(super) fn takes(&self, trees: u32, depth: u32, segments: usize) -> bool {
+        Self::admits(trees, depth, self.beside + segments + 1)
+    }
+
+    /// Says how many segments there are in other branches.
+    #[inline(always)]
+    pub(super) fn set_beside(&mut self, segments: usize) {
+        self.beside = segments;
+    }
+
+    /// What its segments cover together.
+    #[inline(always)]
+    pub(super) fn within(&self) -> Home {
+        self.within
+    }
+
     /// That of the deepest segment, at least.
     pub(super) fn depth(&self) -> u32 {
         self.depth
@@ -198,7 +229,7 @@ impl Directory {
     #[inline(always)]
     pub(super) fn index(&self, root: u64, path: u64) -> u64 {
         // In two steps, because the depth may be 0.
-        (root << self.depth) | ((path >> 1) >> (63 - self.depth))
+        ((root << self.depth) | ((path >> 1) >> (63 - self.depth))).wrapping_sub(self.first)
     }
 
     #[inline(always)]
@@ -221,6 +252,7 @@ impl Directory {
         if home.depth > self.depth {
             self.entries = self.entries.iter().flat_map(|&entry| [entry; 2]).collect();
             self.depth += 1;
+            self.first <<= 1;
         }
         self.entries_of(home).fill(Entry::new(number, record, kernel, address));
     }
@@ -237,7 +269,7 @@ impl Directory {
 
     fn range(&self, home: Home) -> Range<usize> {
         let below = self.depth - home.depth;
-        let start = (u64::from(home.root) << self.depth) + (home.path << below);
+        let start = (u64::from(home.root) << self.depth) + (home.path << below) - self.first;
         let start = usize::try_from(start).expect("in memory");
         start..start + (1 << below)
     }

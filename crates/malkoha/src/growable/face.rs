@@ -249,12 +249,18 @@ fn entry<W: Word>(
 impl PartialEq for Growing {
     /// Whether the files of both would be the same.
     fn eq(&self, other: &Self) -> bool {
+        (self.capacity, self.len) == (other.capacity, other.len) && self.is_same(other)
+    }
+}
+
+impl Growing {
+    /// Whether both have the same in the same slots, however many keys that is.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same = |number: usize| {
             self.records[number].is_like(&other.records[number])
                 && self.bytes(number) == other.bytes(number)
         };
         self.shape == other.shape
-            && (self.capacity, self.len) == (other.capacity, other.len)
             && self.segments() == other.segments()
             && self.spill == other.spill
             && (0..self.segments()).all(same)

@@ -9,6 +9,7 @@
 
 mod aged;
 mod batch;
+mod branches;
 mod bulk;
 mod change;
 mod codec;
@@ -42,6 +43,7 @@ pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
 pub use table::Growing;
 
+pub(crate) use branches::{Gathered, MAX_BRANCHES, branch_number};
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;

@@ -6,7 +6,7 @@ use std::iter;
 
 use super::change::MAX_REBUILDS;
 use super::codec::refitted;
-use super::directory::{Directory, Form};
+use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::kernel::{Kernel, with_codec};
 use super::pool::sizes;
@@ -203,7 +203,7 @@ impl Growing {
             mix_bits => shape.doubles() || home.depth + mix_bits < self.least_known(),
         };
         form.grid.narrowing() == 0
-            && Directory::admits(self.shape.trees(), home.depth + 1, self.segments.len() + 1)
+            && self.directory.takes(shape.trees(), home.depth + 1, self.segments.len())
             && stashed <= MOST_MOVED
             && self.keys_of(number) >= splits_at.into()
             && has_bits()

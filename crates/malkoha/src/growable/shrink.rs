@@ -26,7 +26,7 @@ impl Growing {
     /// fewer buckets than a segment may have.
     pub(crate) fn shrink(&mut self) {
         let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        for depth in (self.shape.root_depth() + 1..=deepest).rev() {
+        for depth in (self.least_depth() + 1..=deepest).rev() {
             // Backwards: merging one lets the last, which was seen, take its number.
             for number in (0..self.segments.len()).rev() {
                 let home = self.records.get(number).map(|record| record.home);
@@ -62,13 +62,20 @@ impl Growing {
             *record =
                 Record::new(record.home, record.form, len.expect("its slots are as they may be"));
         }
-        let (shape, capacity, len) = (self.shape, self.capacity, self.len);
+        let (shape, within) = (self.shape, self.directory.within());
+        let (capacity, len) = (self.capacity, self.len);
         let (segments, spill) = (mem::take(&mut self.segments), mem::take(&mut self.spill));
-        let parts = GrowParts { shape, capacity, len, records, segments, known };
+        let parts = GrowParts { shape, within, capacity, len, records, segments, known };
         *self = Self::from_parts(parts).expect("the segments cover what they covered");
         for (key, copies) in spill.iter() {
             self.take_spilled(key, copies);
         }
+    }
+
+    /// The depth of a segment that is no half of any other: as it was built, or the whole of a
+    /// branch.
+    pub(super) fn least_depth(&self) -> u32 {
+        self.shape.root_depth().max(self.directory.within().depth)
     }
 
     /// Puts the segments of two sibling homes together, if they fit; the first keeps its number,

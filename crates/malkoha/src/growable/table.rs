@@ -62,6 +62,8 @@ pub(crate) const NOTHING_KNOWN: Known = [0; (MAX_DEPTH + MAX_BITS + 1) as usize]
 #[derive(Debug)]
 pub(crate) struct GrowParts {
     pub(crate) shape: Shape,
+    /// What the segments cover together.
+    pub(crate) within: Home,
     pub(crate) capacity: u64,
     /// Keys, copies included.
     pub(crate) len: u64,
@@ -69,6 +71,14 @@ pub(crate) struct GrowParts {
     pub(crate) records: Vec<Record>,
     pub(crate) segments: Pool,
     pub(crate) known: Known,
+}
+
+impl GrowParts {
+    /// Whether a table may have so many segments so deep: to be asked of what comes from outside.
+    pub(crate) fn is_admitted(&self) -> bool {
+        let depth = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
+        Directory::admits(self.shape.trees(), depth, self.records.len())
+    }
 }
 
 /// A table that grows: segments that are rebuilt and split, and the directory that leads to them.
@@ -108,52 +118,47 @@ pub struct Growing {
 impl Growing {
     /// An empty table; an error if the system does not give the memory.
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
-        let form = Form { grid: Grid::new(buckets), value_bits: 0 };
-        let home = |root: u32| Home { root: 0, depth: shape.root_depth(), path: root.into() };
-        let len = segment_bytes(shape.widths.at(shape.root_depth()) + 1, form);
-        let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
-        let bytes =
-            Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * beside);
+        let bytes = Self::first_bytes(&shape, buckets);
         // All at once first: a system that promises what it does not have yet may give each of many
         // chunks, and not what they are together.
         if !memory::can_be_had(bytes) {
             return Err(BuildError::Memory { bytes });
         }
-        let records = (0..shape.roots).map(|root| Record::new(home(root), form, 0));
-        let records: Vec<Record> = records.collect();
-        let segments = Pool::zeroed(records.len(), len).ok_or(BuildError::Memory { bytes })?;
-        let directory = Directory::of(&records, &segments, &shape);
-        let rows = records.iter().filter(|record| record.is_row()).count();
-        let mut kernels = Kernels::default();
-        records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
-        let mut table = Self {
-            shape,
-            strings: shape.strings(),
-            directory: directory.expect("each root has a segment"),
-            segments,
-            records,
-            len: 0,
-            occupied: 0,
-            capacity,
-            known: vec![0; most_known(&shape, shape.root_depth())],
-            spill: Spill::default(),
-            stashing: 0,
-            rows,
-            plain: None,
-            near: *Kernel::of(0),
-            kernels,
-            search: Search::default(),
-            doubled: Vec::new(),
-        };
-        table.look_plain();
-        Ok(table)
+        Self::new_within(Home::ROOT, shape, buckets, capacity).ok_or(BuildError::Memory { bytes })
     }
 
-    /// A table of these segments; `None` if they do not cover everything once.
+    /// Bytes of an empty table of this shape.
+    pub(crate) fn first_bytes(shape: &Shape, buckets: u32) -> u64 {
+        let form = Form { grid: Grid::new(buckets), value_bits: 0 };
+        let len = segment_bytes(shape.widths.at(shape.root_depth()) + 1, form);
+        let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
+        Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * beside)
+    }
+
+    /// The empty branch of a table of this shape, at a home that is no deeper than the roots.
+    pub(crate) fn new_within(
+        within: Home,
+        shape: Shape,
+        buckets: u32,
+        capacity: u64,
+    ) -> Option<Self> {
+        let form = Form { grid: Grid::new(buckets), value_bits: 0 };
+        let depth = shape.root_depth();
+        let below = depth - within.depth;
+        let len = segment_bytes(shape.widths.at(depth) + 1, form);
+        let home = |root| Home { root: 0, depth, path: within.path << below | root };
+        let records = (0..1 << below).map(|root| Record::new(home(root), form, 0));
+        let records: Vec<Record> = records.collect();
+        let segments = Pool::zeroed(records.len(), len)?;
+        let known = NOTHING_KNOWN;
+        Self::from_parts(GrowParts { shape, within, capacity, len: 0, records, segments, known })
+    }
+
+    /// A table of these segments; `None` if they do not cover once what they are to cover.
     ///
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(parts: GrowParts) -> Option<Self> {
-        let GrowParts { shape, capacity, len, records, segments, known } = parts;
+        let GrowParts { shape, within, capacity, len, records, segments, known } = parts;
         for (number, record) in records.iter().enumerate() {
             let wanted = segment_bytes(record.kernel(&shape).width(), record.form);
             assert_eq!(segments.bytes(number).len(), wanted, "segment length");
@@ -161,7 +166,7 @@ impl Growing {
         let rows = records.iter().filter(|record| record.is_row()).count();
         let mut kernels = Kernels::default();
         records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
-        let directory = Directory::of(&records, &segments, &shape)?;
+        let directory = Directory::of(&records, &segments, &shape, within)?;
         let deepest = records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         let mut table = Self {
             shape,
@@ -272,7 +277,7 @@ impl Growing {
 
     /// The expected number of fingerprints that match a key that is not in: one that knows n bits
     /// of its string, at one of two places, matches with probability 2^-n.
-    pub(super) fn expected_matches(&self) -> f64 {
+    pub(crate) fn expected_matches(&self) -> f64 {
         // A narrowed table is one segment.
         let places = PLACES >> self.records[0].form.grid.narrowing();
         let mut known = self.known.clone();

@@ -37,18 +37,6 @@ pub const fn most_places_after_refusal() -> u64 {
     most_places(SHORT)
 }
 
-/// Places that an insert into a growing table that threads share looks at, at most, while no other
-/// thread changes what it has found: it reads a part, and searches, each time that it splits it,
-/// and before it says where else the part's keys go.
-#[cfg(feature = "std")]
-#[must_use]
-pub const fn most_places_growing_shared() -> u64 {
-    use crate::concurrent::{KICKS, MAX_DOUBLINGS, MOST_PLACES};
-    // It stashes its key, or opens a table below, which has room.
-    let attempts = MAX_DOUBLINGS as u64 + 2;
-    attempts * (MOST_PLACES + most_places(KICKS)) + most_places(KICKS)
-}
-
 /// What a segment of so many places owes for a refusal.
 pub(crate) fn price(places: u64, max_kicks: u32) -> u32 {
     u32::try_from(places * 8).unwrap_or(u32::MAX).min(max_kicks)

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use super::Sharded;
 use super::found::Found;
+use super::{ROUND, Sharded};
 use crate::entries::Entry;
 use crate::filter::whole;
 use crate::format::{self, FileKind, ReadError};
@@ -12,6 +12,8 @@ use crate::params::float;
 use crate::table::traits::{Candidates, Lookup, Shardable, Stored};
 
 impl<T: Lookup + Clone> Lookup for Sharded<T> {
+    const AT_ONCE: usize = ROUND;
+
     #[inline]
     fn contains(&self, hash: u64) -> bool {
         self.shard(self.number(hash)).contains(hash)

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use crate::entries::Entry;
 use crate::error::InsertError;
+use crate::filter::CHUNK;
 use crate::format::{FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
@@ -21,6 +22,8 @@ pub trait Sealed {}
 /// A table that can be looked up in: every one.
 #[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup: Sealed {
+    /// Hashes that it is best handed at a time, where there are many.
+    const AT_ONCE: usize = CHUNK;
     /// Whether the hash's fingerprint is in.
     fn contains(&self, hash: u64) -> bool;
     /// [`contains`](Self::contains) for each hash. Both slices have one length.

@@ -7,7 +7,7 @@ use malkoha::Geometry;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const LOW: u64 = 0xffff_ffff;
 
-/// Hashes for a growing table of one owner: half of them for one segment, however often that
+/// Hashes for a growing set, shared or not, or a map of one owner: half of them for one segment, however often that
 /// splits, and half for two buckets of it.
 pub(super) fn for_growing(hashes: usize) -> Vec<u64> {
     let hash = |n: u64, zeros| inverse_of(MIX).wrapping_mul(n.wrapping_mul(MIX) >> zeros);
@@ -25,20 +25,6 @@ pub(super) fn for_shards(hashes: usize) -> Vec<u64> {
     (0..).map(hash).filter(is_first).take(hashes).collect()
 }
 
-/// Hashes for a growing table that threads share: half of them for one part, however often that
-/// splits, and half for one first bucket and few second ones.
-pub(super) fn for_parts(hashes: usize) -> Vec<u64> {
-    let one = |n: u64| {
-        let random = n.wrapping_mul(MIX) ^ n << 32;
-        match n % 4 {
-            0 | 2 => with_word(random >> 32 >> [4, 10, 20][n as usize % 3], random & LOW),
-            1 => with_word(n << 20 & LOW, 77 << 22 | n >> 12),
-            _ => with_word(n, 77 << 22),
-        }
-    };
-    (0..hashes as u64).map(one).collect()
-}
-
 /// Hashes whose places are both in the first eighth of a table of fixed size, of one segment.
 pub(super) fn for_fixed(geometry: &Geometry) -> impl Iterator<Item = u64> + use<> {
     let (places, fingerprints) = (geometry.places.into(), (1_u64 << geometry.fingerprint_bits) - 1);
@@ -54,14 +40,6 @@ pub(super) fn for_fixed(geometry: &Geometry) -> impl Iterator<Item = u64> + use<
     (1..).map(random).filter(is_there)
 }
 
-/// The hash whose lower half is `low`, and with which the fingerprint is made of `word`: the upper
-/// half of the hash times [`MIX`], which has an inverse given the lower one.
-fn with_word(word: u64, low: u64) -> u64 {
-    let (mix_high, mix_low) = (MIX >> 32, MIX & LOW);
-    let rest = low.wrapping_mul(mix_high).wrapping_add(low.wrapping_mul(mix_low) >> 32);
-    (word.wrapping_sub(rest).wrapping_mul(inverse_of(mix_low)) & LOW) << 32 | low & LOW
-}
-
 /// Modulo 2^64, by Newton's iteration: each step doubles the bits that are right.
 fn inverse_of(odd: u64) -> u64 {
     (0..6).fold(odd, |inverse: u64, _| {
@@ -75,10 +53,6 @@ mod tests {
 
     #[test]
     fn hashes_are_as_asked() {
-        for (word, low) in [(0, 0), (1, LOW), (0x1234_5678, 0x9abc_def0), (LOW, LOW)] {
-            let hash = with_word(word, low);
-            assert_eq!((hash & LOW, hash.wrapping_mul(MIX) >> 32), (low, word));
-        }
         let strings = for_growing(1_000).into_iter().map(|hash| hash.wrapping_mul(MIX));
         assert!(strings.into_iter().all(|string| string >> 56 == 0));
     }

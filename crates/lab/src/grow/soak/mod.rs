@@ -15,7 +15,7 @@ mod work;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use malkoha::tables::{Lookup, most_places, most_places_growing, most_places_growing_shared};
+use malkoha::tables::{Lookup, most_places, most_places_growing};
 use malkoha::{
     Builder, ConcurrentCuckooFilter, Content, Copies, CuckooFilter, CuckooMap, Filter,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
@@ -135,15 +135,15 @@ impl Soak<'_> {
 
     fn shared(&mut self) -> Result<()> {
         let mut set: GrowableConcurrentCuckooFilter =
-            Builder::new().capacity(CAPACITY).fpr(0.01).growth(1.0).build()?;
+            Builder::new().capacity(CAPACITY).fpr(0.01).build()?;
         let kind = Kind {
             insert: |set: &mut GrowableConcurrentCuckooFilter, hash| set.insert_hash(hash).is_ok(),
             remove: |set, hash| set.remove_hash(hash),
             unite: |_, _| Ok(false),
-            shrink: |_| {},
+            shrink: |set| set.shrink_to_fit(),
         };
-        let crafted = |operations: u64| crafted::for_parts((operations / CRAFTED) as usize);
-        self.grow("shared, set", &mut set, kind, crafted, most_places_growing_shared())?;
+        let crafted = |operations: u64| crafted::for_growing((operations / CRAFTED) as usize);
+        self.grow("shared, set", &mut set, kind, crafted, most_places_growing())?;
         drop(set);
         let mut map = GrowableConcurrentCuckooMap::with_capacity(CAPACITY, 0.01, VALUE_BITS)?;
         let kind = Kind {

@@ -7,10 +7,9 @@ mod unique;
 use std::sync::Arc;
 
 use crate::addressing::Probe;
-use crate::concurrent::space::{Buckets, InParts, OnePiece, Room, Space};
+use crate::concurrent::space::Space;
 use crate::concurrent::sync::Ordering;
 use crate::concurrent::table::Table;
-use crate::concurrent::target::Target;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Step;
 #[cfg(any(loom, shuttle))]
@@ -42,41 +41,30 @@ fn geometry(places: u32) -> Geometry {
     Geometry { layout, fingerprint_bits, value_bits: 0, segments: 1, places }
 }
 
-fn table<P: Locking>(places: u32) -> Arc<Table<P, OnePiece>> {
-    let space = OnePiece::new(&geometry(places)).expect("a few bytes");
-    Arc::new(Table::new(geometry(places), space))
-}
-
-/// The same, which can be split once.
-fn growing_table(places: u32) -> Arc<Table<Striped<ParkingLock>, InParts>> {
-    let space = InParts::new(&geometry(places), 1).expect("a few bytes");
+fn table<P: Locking>(places: u32) -> Arc<Table<P>> {
+    let space = Space::new(&geometry(places)).expect("a few bytes");
     Arc::new(Table::new(geometry(places), space))
 }
 
 /// The `number`-th fingerprint with these two buckets.
-fn key<P: Locking, S: Space>(
-    table: &Table<P, S>,
-    first: u64,
-    second: u64,
-    number: usize,
-) -> Target {
+fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> Probe {
     let fingerprints = (1..).map(|fingerprint| table.occupant(0, first, fingerprint));
-    fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three").into()
+    fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three")
 }
 
 /// Puts a key into a bucket, come what may.
-fn put<P: Locking, S: Space>(table: &Table<P, S>, place: u64, key: &Probe) {
-    let ([bucket, _], _) = table.space.look(&Probe { first: place, ..*key });
+fn put<P: Locking>(table: &Table<P>, place: u64, key: &Probe) {
+    let [bucket, _] = table.space.buckets(&Probe { first: place, ..*key });
     assert!(table.put(bucket, key.fingerprint), "the model leaves room");
 }
 
 /// Moves what is in the first slot of a bucket.
-fn relocate<P: Locking>(table: &Table<P, OnePiece>, from: u64, to: u64) -> bool {
-    table.relocate(table.space.words(), 0, Step { from, choice: 0, to })
+fn relocate<P: Locking>(table: &Table<P>, from: u64, to: u64) -> bool {
+    table.relocate(0, Step { from, choice: 0, to })
 }
 
-fn slots<P: Locking>(table: &Table<P, OnePiece>) -> Vec<u64> {
-    let words = table.space.words().iter().map(|word| word.load(Ordering::Relaxed));
+fn slots<P: Locking>(table: &Table<P>) -> Vec<u64> {
+    let words = table.space.segment(0).iter().map(|word| word.load(Ordering::Relaxed));
     let lanes = words.flat_map(|word| [table.lanes.lane(word, 0), table.lanes.lane(word, 1)]);
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
 }
@@ -85,8 +73,8 @@ fn slots<P: Locking>(table: &Table<P, OnePiece>) -> Vec<u64> {
 /// for. Returns both afterwards, and whether the thread found the key each time.
 fn while_it_moves<P: Locking + 'static>(
     and_back: bool,
-    meanwhile: impl FnOnce(&Table<P, OnePiece>, &Target),
-) -> (Arc<Table<P, OnePiece>>, Target, bool) {
+    meanwhile: impl FnOnce(&Table<P>, &Probe),
+) -> (Arc<Table<P>>, Probe, bool) {
     let table = table::<P>(2);
     let x = key(&table, 0, 1, 0);
     put(&table, 0, &x);
@@ -123,7 +111,7 @@ fn a_key_is_found_though_its_equal_is_removed() {
         let table = table::<Striped<ParkingLock>>(2);
         let (x, other) = (key(&table, 0, 1, 0), key(&table, 0, 1, 1));
         // A lookup that begins with the bucket to which the equal comes.
-        let asked = Probe { first: x.second, second: x.first, ..*x }.into();
+        let asked = Probe { first: x.second, second: x.first, ..x };
         put(&table, 0, &x);
         put(&table, 0, &other);
         let equal = Arc::clone(&table);
@@ -190,125 +178,6 @@ fn copies_are_spilled_beside_one_in_the_table() {
         assert_eq!(table.count(&x), 1);
         assert!(table.contains(&x));
     });
-}
-
-/// Splits the part that the key belongs to, full or not.
-fn split(table: &Table<Striped<ParkingLock>, InParts>, key: &Target) {
-    let (full, raise) = (table.space.extent(key), || table.raise_versions());
-    assert_eq!(table.space.split(&table.lanes, key, full, |_| true, raise), Room::Made);
-}
-
-/// The key of these buckets that a split moves, or one that it leaves.
-fn parted_key(table: &Table<Striped<ParkingLock>, InParts>, moves: bool) -> Target {
-    let fingerprints = (1..).map(|low| low | u64::from(moves) << 31);
-    let mut keys = fingerprints.map(|fingerprint| table.occupant(0, 0, fingerprint));
-    keys.find(|probe| probe.second == 1).expect("one in two").into()
-}
-
-/// Keys are found while their part is split, wherever they go.
-#[test]
-fn keys_of_a_split_part_are_found() {
-    for moves in [false, true] {
-        check(move || {
-            let table = growing_table(2);
-            let x = parted_key(&table, moves);
-            put(&table, 1, &x);
-            let other = Arc::clone(&table);
-            let split = thread::spawn(move || {
-                split(&other, &x);
-            });
-            assert!(table.contains(&x), "lost while its part is split");
-            split.join().unwrap();
-            assert!(table.contains(&x));
-            assert_eq!((table.count(&x), table.space.buckets()), (1, 4));
-        });
-    }
-}
-
-/// What changes while a part is split is neither lost nor left behind.
-#[test]
-fn a_part_can_be_split_while_it_changes() {
-    check(|| {
-        let table = growing_table(2);
-        let (stays, moves) = (parted_key(&table, false), parted_key(&table, true));
-        put(&table, 0, &moves);
-        let other = Arc::clone(&table);
-        let split = thread::spawn(move || {
-            split(&other, &stays);
-        });
-        assert!(table.insert(&moves, 10));
-        assert!(table.remove(&moves));
-        split.join().unwrap();
-        assert_eq!((table.count(&moves), table.count(&stays)), (1, 0));
-        assert!(table.remove(&moves) && !table.contains(&moves));
-    });
-}
-
-/// Threads that both find no room split a part once. Then a table is opened below. Too many steps
-/// for all their orders.
-#[cfg(not(loom))]
-#[test]
-fn inserts_without_room_split_a_part() {
-    check(|| {
-        let table = growing_table(1);
-        let at = |fingerprint: u64| Target::from(table.occupant(0, 0, fingerprint));
-        let high = |low: u64| at(low | 1 << 31);
-        put(&table, 0, &at(2));
-        put(&table, 0, &high(2));
-        let (mine, yours) = (at(3), high(3));
-        let other = Arc::clone(&table);
-        let insert = thread::spawn(move || assert!(other.insert(&yours, 10)));
-        assert!(table.insert(&mine, 10));
-        insert.join().unwrap();
-        for probe in [at(2), high(2), mine, yours] {
-            assert_eq!(table.count(&probe), 1);
-        }
-        assert!(table.insert(&at(4), 10) && table.contains(&at(4)));
-        assert_eq!((table.space.buckets(), table.children().count()), (2, 1));
-    });
-}
-
-/// Threads make a table of parts of 32 slots grow some hundred times, and take every other key out
-/// again, while another looks for those that are in. Parts so small leave some keys no place.
-#[cfg(not(any(loom, shuttle)))]
-#[test]
-fn no_key_is_missed_while_parts_are_split() {
-    use crate::key::{Key, KeyHasher};
-    use std::sync::atomic::AtomicBool;
-
-    let rounds = std::env::var("MALKOHA_ROUNDS").map_or(if cfg!(miri) { 1 } else { 50 }, |n| {
-        n.parse().expect("MALKOHA_ROUNDS is a number")
-    });
-    let keys: usize = if cfg!(miri) { 300 } else { 10_000 };
-    for round in 0..rounds {
-        let space = InParts::new(&geometry(16), 10).expect("a few bytes");
-        let table: Table<Striped<ParkingLock>, InParts> = Table::new(geometry(16), space);
-        let hasher = KeyHasher::new(round);
-        let probe = |key: usize| table.target((key as u64).hash_with(hasher));
-        let is_in: Vec<AtomicBool> = (0..keys).map(|_| AtomicBool::new(false)).collect();
-        let in_now = || (0..keys).filter(|&key| is_in[key].load(Ordering::Acquire));
-        thread::scope(|scope| {
-            let write = |first: usize| {
-                for key in (first..keys).step_by(2) {
-                    let inserted = table.insert(&probe(key), 50);
-                    if inserted && key % 4 < 2 {
-                        assert!(table.remove(&probe(key)));
-                    } else {
-                        is_in[key].store(inserted, Ordering::Release);
-                    }
-                }
-            };
-            let writers = [0, 1].map(|first| scope.spawn(move || write(first)));
-            while !writers.iter().all(|writer| writer.is_finished()) {
-                in_now().for_each(|key| assert!(table.contains(&probe(key)), "{key} was missed"));
-            }
-        });
-        assert!(table.space.buckets() > if cfg!(miri) { 32 } else { 100 * 16 });
-        assert!(in_now().all(|key| table.count(&probe(key)) > 0));
-        assert_eq!(in_now().count(), keys / 2, "none is refused");
-        assert!(in_now().all(|key| table.remove(&probe(key))));
-        assert!(!(0..keys).any(|key| table.contains(&probe(key))), "nothing is left");
-    }
 }
 
 /// A queue of three; of two where every order is tried, of which three have four million.

@@ -32,23 +32,6 @@ fn without_locks_a_moved_key_is_not_copied_once() {
     moved_key_is_copied_once::<Striped<NoLock>>();
 }
 
-/// A part is split before it is copied, after that, or meanwhile.
-#[test]
-fn keys_of_a_split_part_are_copied_once() {
-    check(|| {
-        let table = growing_table(2);
-        let (stays, moves) = (parted_key(&table, false), parted_key(&table, true));
-        put(&table, 0, &stays);
-        put(&table, 1, &moves);
-        let other = Arc::clone(&table);
-        let split = thread::spawn(move || {
-            split(&other, &stays);
-        });
-        assert_eq!(fingerprints(table.entries()), [stays.fingerprint, moves.fingerprint]);
-        split.join().unwrap();
-    });
-}
-
 /// A copy whose equals are removed meanwhile: what lies beside the table has an equal in it.
 #[test]
 fn spilled_copies_are_copied_with_one_in_the_table() {
@@ -116,34 +99,23 @@ mod restored {
     use super::*;
     use crate::concurrent::restore::{Misfit, Restorer};
     use crate::concurrent::snapshot::Piece;
-    use crate::concurrent::space::Root;
     use crate::key::{Key, KeyHasher};
     use crate::spill::SpillKey;
     use proptest::prelude::*;
     use std::sync::atomic::AtomicBool;
 
-    type Growable = Table<Striped<ParkingLock>, InParts>;
-    const DOUBLINGS: u32 = 6;
+    fn empty<P: Locking>(shape: Geometry) -> Table<P> {
+        Table::new(shape, Space::new(&shape).expect("a few bytes"))
+    }
 
     fn shape() -> Geometry {
-        Geometry { fingerprint_bits: 20, segments: 2, ..geometry(40) }
+        Geometry { fingerprint_bits: 20, segments: 6, ..geometry(400) }
     }
 
-    fn growable() -> Growable {
-        Table::new(shape(), InParts::new(&shape(), DOUBLINGS).expect("a few bytes"))
-    }
-
-    fn restorer() -> Restorer<Striped<ParkingLock>, InParts> {
-        let space = InParts::empty(&shape(), DOUBLINGS, Root).expect("a few bytes");
-        Restorer::new(shape(), space)
-    }
-
-    fn restore<P: Locking, S: Space>(
-        mut restorer: Restorer<P, S>,
-        pieces: &[Piece],
-    ) -> Result<(Table<P, S>, u64), Misfit> {
+    fn restore<P: Locking>(shape: Geometry, pieces: &[Piece]) -> Result<(Table<P>, u64), Misfit> {
+        let mut restorer = Restorer::new(shape)?;
         for piece in pieces {
-            restorer.add(piece.extent, &piece.words)?;
+            restorer.add(&piece.words)?;
             for &(key, copies) in &piece.spilled {
                 restorer.add_spilled(key, copies)?;
             }
@@ -155,12 +127,13 @@ mod restored {
 
     type Change<'a> = &'a dyn Fn(&mut Vec<Piece>);
 
-    fn probe<P: Locking, S: Space>(table: &Table<P, S>, key: u64) -> Target {
-        table.target(key.hash_with(KeyHasher::new(0)))
+    fn probe<P: Locking>(table: &Table<P>, key: u64) -> Probe {
+        table.probe(key.hash_with(KeyHasher::new(0)))
     }
 
     /// A table with keys from 0, of which each third is there five times.
-    fn filled<P: Locking, S: Space>(table: Table<P, S>, keys: u64) -> Table<P, S> {
+    fn filled<P: Locking>(keys: u64) -> Table<P> {
+        let table = empty(shape());
         for key in 0..keys {
             for _ in 0..if key % 3 == 0 { 5 } else { 1 } {
                 assert!(table.insert(&probe(&table, key), 50), "{key} of {keys} fits");
@@ -173,67 +146,45 @@ mod restored {
         #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 32 }, ..ProptestConfig::default() })]
 
         #[test]
-        fn pieces_make_the_same_table(keys in 0_u64..2000, fixed: bool) {
-            fn check<P: Locking, S: Space>(table: &Table<P, S>, empty: S, keys: u64) {
-                let pieces: Vec<Piece> = table.pieces().collect();
-                let (again, copies) = restore(Restorer::<P, S>::new(table.geometry, empty), &pieces)
-                    .expect("its own pieces fit");
-                assert_eq!(copies, keys + 4 * keys.div_ceil(3));
-                assert_eq!(copies, table.entries().map(|entry| entry.copies).sum::<u64>());
-                assert_eq!(again.spilled(), table.spilled());
-                assert!(again.pieces().eq(pieces));
-                for key in 0..keys {
-                    let probe = probe(table, key);
-                    assert!(again.contains(&probe));
-                    assert_eq!(again.count(&probe), table.count(&probe));
-                }
-                assert_eq!(again.clear(), copies);
-                assert_eq!((again.spilled(), again.entries().count()), (0, 0));
-                assert!(!again.contains(&probe(table, 0)));
+        fn pieces_make_the_same_table(keys in 0_u64..2000) {
+            let table = filled::<Global<ParkingLock>>(keys);
+            let pieces: Vec<Piece> = table.pieces().collect();
+            let (again, copies) =
+                restore::<Striped<ParkingLock>>(shape(), &pieces).expect("its own pieces fit");
+            assert_eq!(copies, keys + 4 * keys.div_ceil(3));
+            assert_eq!(copies, table.entries().map(|entry| entry.copies).sum::<u64>());
+            assert_eq!(again.spilled(), table.spilled());
+            assert!(again.pieces().eq(pieces));
+            for key in 0..keys {
+                let probe = probe(&table, key);
+                assert!(again.contains(&probe));
+                assert_eq!(again.count(&probe), table.count(&probe));
             }
-            if fixed {
-                let shape = Geometry { fingerprint_bits: 20, segments: 3, ..geometry(400) };
-                let space = || OnePiece::new(&shape).expect("a few bytes");
-                let table: Table<Global<ParkingLock>, _> = Table::new(shape, space());
-                check(&filled(table, keys), space(), keys);
-            } else {
-                let empty = InParts::empty(&shape(), DOUBLINGS, Root).expect("a few bytes");
-                check(&filled(growable(), keys), empty, keys);
-            }
+            assert_eq!(again.clear(), copies);
+            assert_eq!((again.spilled(), again.entries().count()), (0, 0));
+            assert!(!again.contains(&probe(&table, 0)));
         }
     }
 
     /// Each piece with one thing wrong.
     #[test]
     fn pieces_that_do_not_fit_are_refused() {
-        let table = filled(growable(), 1000);
-        let pieces: Vec<Piece> = table.pieces().collect();
-        assert!(pieces.len() > 4);
+        let pieces: Vec<Piece> = filled::<Global<ParkingLock>>(1000).pieces().collect();
         let with = |change: Change<'_>| {
             let mut pieces = pieces.clone();
             change(&mut pieces);
-            restore(restorer(), &pieces).map(|(_, copies)| copies)
+            restore::<Striped<ParkingLock>>(shape(), &pieces).map(|(_, copies)| copies)
         };
         assert!(with(&|_| ()).is_ok());
-        let extent: [Change<'_>; 8] = [
-            &|pieces| pieces.truncate(3),
-            &|pieces| drop(pieces.remove(0)),
-            &|pieces| drop(pieces.remove(2)),
-            &|pieces| pieces.swap(1, 2),
-            &|pieces| pieces.push(pieces[1].clone()),
-            &|pieces| pieces[0].extent.span = 7,
-            &|pieces| pieces[0].extent.span = u64::MAX,
-            &|pieces| pieces[0].extent.name = usize::MAX,
-        ];
-        for (number, change) in extent.iter().enumerate() {
-            assert_eq!(with(change), Err(Misfit::Extent), "{number}");
+        let segment: [Change<'_>; 2] =
+            [&|pieces| pieces.truncate(3), &|pieces| pieces.push(pieces[1].clone())];
+        for (number, change) in segment.iter().enumerate() {
+            assert!(with(change).is_err_and(|misfit| misfit != Misfit::Words), "{number}");
         }
-        let foreign = pieces[0].words.iter().copied().find(|&word| word != 0).expect("not empty");
-        let words: [Change<'_>; 4] = [
-            &|pieces| pieces[1].words.truncate(39),
+        let words: [Change<'_>; 3] = [
+            &|pieces| pieces[1].words.truncate(399),
             &|pieces| pieces[1].words.push(0),
             &|pieces| pieces[1].words[0] |= 1 << 60,
-            &|pieces| pieces[1].words[0] = foreign,
         ];
         for (number, change) in words.iter().enumerate() {
             assert_eq!(with(change), Err(Misfit::Words), "{number}");
@@ -242,8 +193,8 @@ mod restored {
         let first = pieces.iter().position(spills).expect("there are spilled copies");
         let key = pieces[first].spilled[0].0;
         let spilled = [
-            (SpillKey { segment: 2, ..key }, 1),
-            (SpillKey { place: 40, ..key }, 1),
+            (SpillKey { segment: 6, ..key }, 1),
+            (SpillKey { place: 400, ..key }, 1),
             (SpillKey { fingerprint: 0, ..key }, 1),
             (SpillKey { fingerprint: key.fingerprint | 1 << 20, ..key }, 1),
             (SpillKey { value: 1, ..key }, 1),
@@ -263,7 +214,7 @@ mod restored {
 
     /// Threads put keys in and take them out again while tables are copied: each copy has all keys
     /// that stay, once, and none that went before.
-    fn copies_are_whole<P: Locking, S: Space>(table: &Table<P, S>, empty: impl Fn() -> S) {
+    fn copies_are_whole<P: Locking>(table: &Table<P>) {
         let (stay, each): (u64, u64) = if cfg!(miri) { (100, 30) } else { (4_000, 2_000) };
         (0..stay).for_each(|key| assert!(table.insert(&probe(table, key), 200)));
         for key in stay..stay + 50 {
@@ -284,8 +235,7 @@ mod restored {
             let wanted = if cfg!(miri) { 2 } else { 50 };
             while copied < wanted && !writers.iter().any(|writer| writer.is_finished()) {
                 let pieces: Vec<Piece> = table.pieces().collect();
-                let (copy, _) = restore(Restorer::<P, S>::new(table.geometry, empty()), &pieces)
-                    .expect("its own pieces fit");
+                let (copy, _) = restore::<P>(table.geometry, &pieces).expect("its own pieces fit");
                 let missed = (0..stay).find(|&key| copy.count(&probe(table, key)) != 1);
                 let gone = (stay..stay + 50).find(|&key| copy.contains(&probe(table, key)));
                 // Also after a failure, so that the writers end.
@@ -302,18 +252,8 @@ mod restored {
         // Full to 80 % at times, so that inserts move others.
         let places = if cfg!(miri) { 100 } else { 2_500 };
         let shape = Geometry { segments: 2, ..geometry(places) };
-        let space = || OnePiece::new(&shape).expect("a few bytes");
-        copies_are_whole(&Table::<Striped<ParkingLock>, _>::new(shape, space()), space);
-        copies_are_whole(&Table::<Striped<ElidedMcsLock>, _>::new(shape, space()), space);
-        copies_are_whole(&Table::<Global<ParkingLock>, _>::new(shape, space()), space);
-    }
-
-    #[test]
-    fn no_key_is_missed_in_copies_of_a_table_that_grows() {
-        let shape = Geometry { segments: 2, ..geometry(100) };
-        let space = InParts::new(&shape, 10).expect("a few bytes");
-        let table: Growable = Table::new(shape, space);
-        copies_are_whole(&table, || InParts::empty(&shape, 10, Root).expect("a few bytes"));
-        assert!(table.space.buckets() > 200);
+        copies_are_whole(&empty::<Striped<ParkingLock>>(shape));
+        copies_are_whole(&empty::<Striped<ElidedMcsLock>>(shape));
+        copies_are_whole(&empty::<Global<ParkingLock>>(shape));
     }
 }

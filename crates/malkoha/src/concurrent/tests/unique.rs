@@ -91,30 +91,10 @@ fn one_thread_is_told_so_where_there_is_no_room() {
     });
 }
 
-/// The same where the part has to be split.
-#[cfg(not(loom))]
-#[test]
-fn one_thread_is_told_so_where_a_part_is_split() {
-    check(|| {
-        let table = growing_table(1);
-        let at = |fingerprint: u64| Target::from(table.occupant(0, 0, fingerprint));
-        put(&table, 0, &at(2));
-        put(&table, 0, &at(2 | 1 << 31));
-        let x = at(3);
-        let other = Arc::clone(&table);
-        let insert = thread::spawn(move || other.insert_unique(&x, 10));
-        let both = [table.insert_unique(&x, 10), insert.join().unwrap()];
-        assert!(both.contains(&Some(Unique::New)) && both.contains(&Some(Unique::Present)));
-        assert_eq!((table.count(&x), table.space.buckets()), (1, 2));
-        assert_eq!(table.insert_unique(&at(4), 10), Some(Unique::New), "below the full part");
-        assert_eq!(table.insert_unique(&x, 10), Some(Unique::Present), "also in a full part");
-    });
-}
-
 /// 10^6 keys, each handed in twice by each of four threads, one by one and in batches. The oracle
 /// knows which fingerprints and places differ: as many are new.
 #[cfg(not(any(loom, shuttle)))]
-fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
+fn each_key_is_new_once<P: Locking>(table: &Table<P>) {
     use crate::key::{Key, KeyHasher};
     use crate::spill::SpillKey;
     use std::collections::HashSet;
@@ -140,8 +120,8 @@ fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
                             });
                         } else {
                             for (i, &hash) in chunk.iter().enumerate() {
-                                let probe = table.target(hash);
-                                let insert = |table: &Table<P, S>| table.insert_unique(&probe, 500);
+                                let probe = table.probe(hash);
+                                let insert = |table: &Table<P>| table.insert_unique(&probe, 500);
                                 note(number * 1000 + i, table.whole(insert));
                             }
                         }
@@ -150,7 +130,7 @@ fn each_key_is_new_once<P: Locking, S: Space>(table: &Table<P, S>) {
             });
         }
     });
-    let probes = || hashes.iter().map(|&hash| table.target(hash));
+    let probes = || hashes.iter().map(|&hash| table.probe(hash));
     let distinct: HashSet<(u32, u32, u32)> = probes()
         .map(|probe| SpillKey::of(&probe, 0))
         .map(|key| (key.segment, key.place, key.fingerprint))
@@ -171,20 +151,10 @@ fn a_million_keys_are_new_once() {
         let places = if cfg!(miri) { 50 } else { 16_384 * 14 / segments };
         Geometry { fingerprint_bits: 12, segments, ..geometry(places) }
     };
-    let fixed = |segments| OnePiece::new(&shape(segments)).expect("memory");
-    each_key_is_new_once(&Table::<Striped<ParkingLock>, _>::new(shape(14), fixed(14)));
+    let fixed = |segments| Space::new(&shape(segments)).expect("memory");
+    each_key_is_new_once(&Table::<Striped<ParkingLock>>::new(shape(14), fixed(14)));
     if !cfg!(miri) {
-        each_key_is_new_once(&Table::<Striped<ElidedMcsLock>, _>::new(shape(14), fixed(14)));
-        each_key_is_new_once(&Table::<Global<ParkingLock>, _>::new(shape(1), fixed(1)));
+        each_key_is_new_once(&Table::<Striped<ElidedMcsLock>>::new(shape(14), fixed(14)));
+        each_key_is_new_once(&Table::<Global<ParkingLock>>::new(shape(1), fixed(1)));
     }
-}
-
-#[cfg(not(any(loom, shuttle)))]
-#[test]
-fn a_million_keys_are_new_once_in_a_table_that_grows() {
-    let shape = Geometry { fingerprint_bits: 20, ..geometry(2_000) };
-    let space = InParts::new(&shape, 9).expect("memory");
-    let table: Table<Striped<ParkingLock>, InParts> = Table::new(shape, space);
-    each_key_is_new_once(&table);
-    assert!(cfg!(miri) || table.space.buckets() > 100 * 2_000);
 }

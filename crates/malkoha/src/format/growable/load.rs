@@ -210,14 +210,16 @@ impl GrowableLoader {
 
     /// The table of all segments.
     fn put_together(&mut self, header: &GrowableHeader) -> Result<Growing, ReadError> {
-        let table = Growing::from_parts(GrowParts {
+        let parts = GrowParts {
             shape: header.shape,
+            within: Home::ROOT,
             capacity: header.capacity,
             len: header.len,
             records: mem::take(&mut self.records),
             segments: mem::take(&mut self.segments),
             known: self.known,
-        });
+        };
+        let table = Some(parts).filter(GrowParts::is_admitted).and_then(Growing::from_parts);
         table.map_or_else(|| impossible("segments", 48, header.segments), Ok)
     }
 

@@ -1,0 +1,285 @@
+//! A growing set that threads share: a tree of segments in branches, each a table of one owner
+//! behind a lock of its own that lets readers in together.
+//!
+//! A branch has the keys whose paths begin alike. Where its first segment splits, each half becomes
+//! a branch, until there are 64: a small set is one table, and a large one has branches enough that
+//! two threads rarely want the same. All branches together are the segments of one
+//! [`Growing`], so its files, and all that is true of its keys, are theirs.
+//!
+//! Batches are parted by branch, and take each lock once. Nothing that was handed in is called under
+//! a lock.
+
+mod batch;
+mod lookup;
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{OnceLock, PoisonError};
+
+use crate::concurrent::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::error::{BuildError, InsertError};
+use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_number};
+use crate::table::memory;
+use crate::table::traits::{Change, Lookup, Sealed};
+
+/// Its own line, or threads of neighbouring branches would wait for each other.
+#[repr(align(128))]
+#[derive(Debug)]
+struct Branch(RwLock<Growing>);
+
+/// A growing table that any number of threads read and change at the same time.
+#[derive(Debug)]
+pub struct Branched {
+    /// By the number of the first deepest branch in each; the first is always there. A branch that
+    /// is there stays, and only ever gives its upper half to another one.
+    branches: Box<[OnceLock<Box<Branch>>]>,
+    /// Segments of all branches: how deep a segment may lie depends on that.
+    segments: AtomicUsize,
+    /// Keys that it was built for.
+    capacity: u64,
+    /// Keys that were removed from branches that counted too few. How many of the slots of a branch
+    /// are doubles is not known when a table is parted, only how many of all are.
+    overdrawn: AtomicU64,
+}
+
+impl Sealed for Branched {}
+
+impl Branched {
+    /// An empty table; an error if the system does not give the memory.
+    pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
+        let bytes = Growing::first_bytes(&shape, buckets);
+        // All at once first, as for a table of one owner.
+        if !memory::can_be_had(bytes) {
+            return Err(BuildError::Memory { bytes });
+        }
+        let table = Self::without_branches(capacity);
+        for home in Home::branches(shape.root_depth()) {
+            let share = home.share_of(capacity);
+            let branch = Growing::new_within(home, shape, buckets, share);
+            table.add(branch.ok_or(BuildError::Memory { bytes })?);
+        }
+        Ok(table)
+    }
+
+    /// All that is in a table of one owner.
+    pub(crate) fn of(table: Growing) -> Self {
+        let branched = Self::without_branches(table.capacity());
+        if table.can_part() {
+            table.parted(table.capacity()).into_iter().for_each(|branch| branched.add(branch));
+        } else {
+            branched.add(table);
+        }
+        branched
+    }
+
+    fn without_branches(capacity: u64) -> Self {
+        let branches = (0..MAX_BRANCHES).map(|_| OnceLock::new()).collect();
+        let (segments, overdrawn) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { branches, segments, capacity, overdrawn }
+    }
+
+    /// Adds a branch, none of whose keys any other has.
+    fn add(&self, branch: Growing) {
+        self.segments.fetch_add(branch.segments(), Relaxed);
+        self.put(branch);
+    }
+
+    fn put(&self, branch: Growing) {
+        let (number, _) = branch.branch_numbers();
+        let added = self.branches[number].set(Box::new(Branch(RwLock::new(branch))));
+        debug_assert!(added.is_ok(), "each branch comes once");
+    }
+
+    /// The branch of the keys with this number, unless it has just given them to another one.
+    #[inline(always)]
+    fn branch(&self, number: usize) -> &RwLock<Growing> {
+        let mut first = number;
+        loop {
+            if let Some(branch) = self.branches[first].get() {
+                return &branch.0;
+            }
+            // A branch of 2^n deepest ones begins at a multiple of that. The first of all is there.
+            first &= first.wrapping_sub(1);
+        }
+    }
+
+    /// The branch of the keys with this number, to look at.
+    #[inline(always)]
+    fn read(&self, number: usize) -> RwLockReadGuard<'_, Growing> {
+        loop {
+            let branch = self.branch(number).read().unwrap_or_else(PoisonError::into_inner);
+            if number < branch.branch_numbers().1 {
+                return branch;
+            }
+        }
+    }
+
+    /// The branch of the keys with this number, to change.
+    #[inline(always)]
+    fn write(&self, number: usize) -> RwLockWriteGuard<'_, Growing> {
+        loop {
+            let branch = self.branch(number).write().unwrap_or_else(PoisonError::into_inner);
+            if number < branch.branch_numbers().1 {
+                return branch;
+            }
+        }
+    }
+
+    /// Changes the branch of the keys with this number, which may have to be parted then.
+    #[inline(always)]
+    fn change<R>(&self, number: usize, change: impl FnOnce(&mut Growing) -> R) -> R {
+        let mut branch = self.write(number);
+        let before = branch.segments();
+        branch.set_beside(self.segments().saturating_sub(before));
+        let result = change(&mut branch);
+        let after = branch.segments();
+        if after > before {
+            self.segments.fetch_add(after - before, Relaxed);
+        }
+        if branch.can_part() {
+            self.part(&mut branch);
+        }
+        result
+    }
+
+    /// Gives what a branch can be parted into to others. The caller has the lock of the branch, so
+    /// that nobody looks for a key there before it is in the other.
+    #[cold]
+    fn part(&self, branch: &mut Growing) {
+        let mut parted = branch.parted(self.capacity).into_iter();
+        let first = parted.next().expect("a table has a segment");
+        // They are counted already.
+        parted.for_each(|other| self.put(other));
+        *branch = first;
+    }
+
+    /// Calls `each` with all branches in order. A key that is in all the while is in one of them.
+    fn for_each(&self, mut each: impl FnMut(&Growing)) {
+        let mut number = 0;
+        while number < MAX_BRANCHES {
+            let branch = self.read(number);
+            each(&branch);
+            number = branch.branch_numbers().1;
+        }
+    }
+
+    /// The same, to change them.
+    fn for_each_mut(&self, mut each: impl FnMut(&mut Growing)) {
+        let mut number = 0;
+        while number < MAX_BRANCHES {
+            let mut branch = self.write(number);
+            each(&mut branch);
+            number = branch.branch_numbers().1;
+        }
+    }
+
+    fn sum(&self, of: impl Fn(&Growing) -> u64) -> u64 {
+        let mut sum = 0_u64;
+        self.for_each(|branch| sum = sum.saturating_add(of(branch)));
+        sum
+    }
+
+    /// All branches in one table for one owner.
+    pub(crate) fn to_one(&self) -> Growing {
+        let mut gathered = Gathered::new(&self.read(0));
+        self.for_each(|branch| gathered.add(branch));
+        gathered.table(Home::ROOT, self.capacity, self.overdrawn())
+    }
+
+    #[inline]
+    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
+        self.change(branch_number(hash), |branch| Change::insert(branch, hash, 0))
+    }
+
+    /// Inserts a hash that has no copy yet; whether it did. One that has needs no lock that keeps
+    /// others out.
+    pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
+        let number = branch_number(hash);
+        if self.read(number).has_copy(hash) {
+            return Ok(false);
+        }
+        self.change(number, |branch| Change::insert_unique(branch, hash))
+    }
+
+    #[inline]
+    pub(crate) fn remove(&self, hash: u64) -> bool {
+        let mut branch = self.write(branch_number(hash));
+        let before = branch.len();
+        let removed = Change::remove(&mut *branch, hash, 0);
+        self.note_removed(u64::from(removed), before - branch.len());
+        removed
+    }
+
+    /// Notes how many keys were removed from a branch, and how many of them it had counted.
+    #[inline]
+    fn note_removed(&self, removed: u64, counted: u64) {
+        if removed > counted {
+            self.overdrawn.fetch_add(removed - counted, Relaxed);
+        }
+    }
+
+    fn overdrawn(&self) -> u64 {
+        self.overdrawn.load(Relaxed)
+    }
+
+    /// Why a key was refused just now.
+    #[cold]
+    pub(crate) fn refusal(&self) -> InsertError {
+        InsertError::Full { len: self.len(), capacity: self.capacity }
+    }
+
+    /// Empties one branch after another.
+    pub(crate) fn clear(&self) {
+        self.for_each_mut(Change::clear);
+        self.overdrawn.store(0, Relaxed);
+    }
+
+    pub(crate) fn shrink(&self) {
+        self.for_each_mut(|branch| {
+            let before = branch.segments();
+            branch.shrink();
+            self.segments.fetch_sub(before - branch.segments(), Relaxed);
+        });
+    }
+
+    pub(crate) fn set_huge_pages(&self, huge: bool) {
+        self.for_each_mut(|branch| branch.set_huge_pages(huge));
+    }
+
+    pub(crate) fn segments(&self) -> usize {
+        self.segments.load(Relaxed)
+    }
+
+    pub(crate) fn buckets(&self) -> u64 {
+        self.sum(Growing::buckets)
+    }
+}
+
+impl Clone for Branched {
+    /// # Panics
+    ///
+    /// If the system has no memory for it.
+    fn clone(&self) -> Self {
+        let copy = Self::without_branches(self.capacity);
+        self.for_each(|branch| copy.add(branch.clone()));
+        copy.overdrawn.store(self.overdrawn(), Relaxed);
+        copy
+    }
+}
+
+impl PartialEq for Branched {
+    /// Whether the files of both would be the same, while no thread changes them.
+    fn eq(&self, other: &Self) -> bool {
+        let is_like = (self.capacity, self.len()) == (other.capacity, other.len());
+        let (mut is_same, mut number) = (is_like, 0);
+        while is_same && number < MAX_BRANCHES {
+            // Never two locks at a time: who else compares these the other way round would wait for
+            // us.
+            let ours = self.read(number).clone();
+            is_same = ours.is_same(&other.read(number));
+            number = ours.branch_numbers().1;
+        }
+        is_same
+    }
+}

@@ -1,0 +1,97 @@
+//! Branches under threads: all orders in which locks are taken under loom, random ones under
+//! shuttle, whatever comes without them. The tables are such that a branch is parted by the first
+//! insert.
+
+use std::sync::Arc;
+
+use super::Branched;
+use crate::concurrent::tests::{check, thread};
+use crate::growable::{Growing, branch_number};
+use crate::table::traits::Lookup;
+use crate::{Builder, GrowableCuckooFilter};
+
+/// A table of two segments as one branch, with these keys.
+fn whole(keys: &[u64]) -> Arc<Branched> {
+    let built: Result<GrowableCuckooFilter, _> = Builder::new().capacity(33_000).fpr(0.2).build();
+    let mut filter = built.expect("memory");
+    filter.insert_hashes(keys).expect("it grows");
+    assert_eq!(filter.segments(), 2);
+    let branched = Branched::without_branches(filter.capacity());
+    branched.add(filter.table);
+    Arc::new(branched)
+}
+
+/// A hash of each half.
+fn hashes() -> [u64; 2] {
+    let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    [0, 1].map(|half| {
+        (1..).map(spread).find(|&hash| branch_number(hash) >> 5 == half).expect("one in two")
+    })
+}
+
+fn branches(table: &Branched) -> usize {
+    table.branches.iter().filter(|branch| branch.get().is_some()).count()
+}
+
+/// Keys are found while the branch that they are in is parted, wherever they go.
+#[test]
+fn keys_of_a_branch_that_is_parted_are_found() {
+    check(|| {
+        let keys = hashes();
+        let table = whole(&keys);
+        let other = Arc::clone(&table);
+        let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
+        for hash in keys {
+            assert!(table.contains(hash), "lost while its branch is parted");
+        }
+        parts.join().unwrap();
+        assert_eq!((branches(&table), table.len()), (2, 3));
+        assert_eq!(keys.map(|hash| table.count(hash)), [2, 1]);
+    });
+}
+
+/// What changes while a branch is parted is neither lost nor left behind.
+#[test]
+fn a_branch_can_be_parted_while_it_changes() {
+    check(|| {
+        let [stays, goes] = hashes();
+        let table = whole(&[goes]);
+        let other = Arc::clone(&table);
+        let parts = thread::spawn(move || other.insert(stays).expect("it grows"));
+        table.insert(goes).expect("it grows");
+        assert!(table.remove(goes));
+        parts.join().unwrap();
+        assert_eq!([stays, goes].map(|hash| table.count(hash)), [1, 1]);
+    });
+}
+
+/// Of two threads that claim a key, one is told that it is new, though the first of them parts its
+/// branch.
+#[test]
+fn a_key_is_new_to_one_thread() {
+    check(|| {
+        let [_, hash] = hashes();
+        let table = whole(&[]);
+        let other = Arc::clone(&table);
+        let claims = thread::spawn(move || other.insert_unique(hash).expect("it grows"));
+        let ours = table.insert_unique(hash).expect("it grows");
+        assert!(ours ^ claims.join().unwrap(), "new to both or none");
+        assert_eq!((table.count(hash), branches(&table)), (1, 2));
+    });
+}
+
+/// A copy has each key once, whether its branch is parted before, after or meanwhile.
+#[test]
+fn keys_are_copied_once() {
+    check(|| {
+        let keys = hashes();
+        let table = whole(&keys);
+        let other = Arc::clone(&table);
+        let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
+        let copy: Growing = table.to_one();
+        parts.join().unwrap();
+        let copies = keys.map(|hash| copy.count(hash));
+        assert!(copies == [1, 1] || copies == [2, 1], "{copies:?}");
+        assert_eq!(copy.len(), copies[0] + 1);
+    });
+}

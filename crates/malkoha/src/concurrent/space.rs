@@ -1,0 +1,66 @@
+//! Where the buckets of a shared table lie: segment after segment.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use super::sync::AtomicU64;
+use super::words::Words;
+use crate::addressing::Probe;
+use crate::geometry::Geometry;
+
+/// The buckets of all segments, and what each segment owes.
+#[derive(Debug)]
+pub(super) struct Space {
+    words: Words,
+    places: usize,
+    /// Whether there was a refusal: most filters see none, and need not look further.
+    is_owing: AtomicBool,
+    /// What each segment owes for a refusal: not part of the protocol.
+    owed: Box<[AtomicU32]>,
+}
+
+// What is in memory has an index that fits usize.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+impl Space {
+    /// `None` if the system does not give the memory.
+    pub(super) fn new(geometry: &Geometry) -> Option<Self> {
+        let (segments, places) = (geometry.segments, geometry.places);
+        let words = Words::new(u64::from(segments) * u64::from(places))?;
+        let owed = (0..segments).map(|_| AtomicU32::new(0)).collect();
+        let is_owing = AtomicBool::new(false);
+        Some(Self { words, places: places as usize, is_owing, owed })
+    }
+
+    pub(super) fn segments(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// The buckets of a segment.
+    #[inline(always)]
+    pub(super) fn segment(&self, segment: u64) -> &[AtomicU64] {
+        &self.words[segment as usize * self.places..][..self.places]
+    }
+
+    /// Both buckets of a key.
+    #[inline(always)]
+    pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
+        let start = probe.segment as usize * self.places;
+        [probe.first, probe.second].map(|place| &self.words[start + place as usize])
+    }
+
+    /// Whether some segment may owe for a refusal.
+    #[inline(always)]
+    pub(super) fn is_owing(&self) -> bool {
+        self.is_owing.load(Relaxed)
+    }
+
+    /// What the segment owes for a refusal. Whoever asks may add to it.
+    pub(super) fn owed(&self, segment: u64) -> &AtomicU32 {
+        self.is_owing.store(true, Relaxed);
+        &self.owed[segment as usize]
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.words.len() as u64
+    }
+}

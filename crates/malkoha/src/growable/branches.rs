@@ -1,0 +1,166 @@
+//! Tables that have a branch of the tree each: the segments below one home. A table can be parted
+//! into such, and put together of them, without a look at what its slots hold: a segment's bytes
+//! mean the same wherever it lies.
+
+use std::array;
+
+use super::directory::Home;
+use super::pool::Pool;
+use super::shape::Shape;
+use super::sound::count_slots;
+use super::strings::Strings;
+use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, Record, narrow};
+use super::union::share;
+use crate::spill::SpillKey;
+
+/// The depth of the deepest branch.
+pub(crate) const BRANCH_BITS: u32 = 6;
+/// As many branches, then.
+pub(crate) const MAX_BRANCHES: usize = 1 << BRANCH_BITS;
+
+/// The number of the deepest branch that a hash can belong to: the first bits of its key's path.
+#[inline(always)]
+pub(crate) fn branch_number(hash: u64) -> usize {
+    let path = Strings::ONE_TREE.key::<true>(hash).path;
+    (path >> (u64::BITS - BRANCH_BITS)) as usize
+}
+
+impl Home {
+    /// The homes of the first branches of a table whose segments begin at this depth, in order.
+    pub(crate) fn branches(root_depth: u32) -> impl Iterator<Item = Self> {
+        let depth = root_depth.min(BRANCH_BITS);
+        (0..1 << depth).map(move |path| Self { root: 0, depth, path })
+    }
+
+    /// Of a capacity, the keys up to which a branch grows by little: its share, and what shares
+    /// differ by.
+    pub(crate) fn share_of(self, capacity: u64) -> u64 {
+        let share = capacity >> self.depth;
+        if self.depth == 0 { share } else { share + 2 * share.isqrt() }
+    }
+
+    /// The branch that a segment of this home belongs to, if there are as many as can be.
+    fn branch(self) -> Self {
+        let below = self.depth.saturating_sub(BRANCH_BITS);
+        Self { depth: self.depth - below, path: self.path >> below, ..self }
+    }
+
+    /// The number of the first deepest branch in this one.
+    #[inline(always)]
+    fn first_branch(self) -> usize {
+        // At most 64.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let path = self.path as usize;
+        path << (BRANCH_BITS - self.depth)
+    }
+}
+
+impl Growing {
+    /// The numbers of the deepest branches that its keys can belong to: the first, and the one
+    /// behind the last.
+    #[inline(always)]
+    pub(crate) fn branch_numbers(&self) -> (usize, usize) {
+        let within = self.directory.within();
+        let first = within.first_branch();
+        (first, first + (MAX_BRANCHES >> within.depth))
+    }
+
+    /// Says how many segments there are in other branches.
+    #[inline(always)]
+    pub(crate) fn set_beside(&mut self, segments: usize) {
+        self.directory.set_beside(segments);
+    }
+
+    /// Whether it can be parted into several branches: no segment has keys of both halves.
+    pub(crate) fn can_part(&self) -> bool {
+        let within = self.directory.within();
+        within.depth < BRANCH_BITS
+            && self.strings.is_one_tree()
+            && self.records.iter().all(|record| record.home.depth > within.depth)
+    }
+
+    /// The branches that a table for so many keys [can be parted](Self::can_part) into, in order.
+    pub(crate) fn parted(&self, capacity: u64) -> Vec<Self> {
+        let mut of_number: [Vec<usize>; MAX_BRANCHES] = array::from_fn(|_| Vec::new());
+        for (number, record) in self.records.iter().enumerate() {
+            of_number[record.home.branch().first_branch()].push(number);
+        }
+        let (mut len, mut filled) = (self.len, self.filled());
+        let parted = of_number.iter().filter(|segments| !segments.is_empty()).map(|segments| {
+            let mut gathered = Gathered::new(self);
+            for &number in segments {
+                let (record, bytes) = (self.record(number), self.bytes(number));
+                let counted = count_slots(&self.shape, record, bytes, &mut gathered.known);
+                debug_assert_eq!(counted, Some(record.len), "slots are counted");
+                gathered.take(self, number);
+            }
+            let within = self.record(segments[0]).home.branch();
+            let mut branch = gathered.table(within, within.share_of(capacity), 0);
+            // As many of the slots of each are doubles as of all.
+            branch.len = share(len, branch.filled(), filled);
+            (len, filled) = (len - branch.len, filled - branch.filled());
+            branch
+        });
+        parted.collect()
+    }
+}
+
+/// Segments of several tables of one shape, which are to be one table.
+pub(crate) struct Gathered {
+    shape: Shape,
+    records: Vec<Record>,
+    segments: Pool,
+    spilled: Vec<(SpillKey, u64)>,
+    known: Known,
+    len: u64,
+}
+
+impl Gathered {
+    /// Nothing yet, of tables like this one.
+    pub(crate) fn new(like: &Growing) -> Self {
+        let mut segments = Pool::default();
+        segments.set_huge_pages(like.segments.has_huge_pages());
+        Self {
+            shape: like.shape,
+            records: Vec::new(),
+            segments,
+            spilled: Vec::new(),
+            known: NOTHING_KNOWN,
+            len: 0,
+        }
+    }
+
+    /// Takes a copy of all that is in a table.
+    pub(crate) fn add(&mut self, table: &Growing) {
+        (0..table.segments()).for_each(|number| self.take(table, number));
+        for (sum, known) in self.known.iter_mut().zip(&table.known) {
+            *sum += known;
+        }
+        self.len = self.len.saturating_add(table.len);
+    }
+
+    /// Takes a copy of a segment, and of what is spilled there.
+    fn take(&mut self, table: &Growing, number: usize) {
+        let to = narrow(self.records.len() as u64);
+        self.segments.push(table.bytes(number).into());
+        let spilled = table.spill().segment(narrow(number as u64));
+        let moved = spilled.map(|(key, copies)| (SpillKey { segment: to, ..key }, copies));
+        self.spilled.extend(moved);
+        // What is stashed is counted again.
+        self.records.push(Record { stashed: 0, ..*table.record(number) });
+    }
+
+    /// The table of all segments, which cover this home once. `overdrawn` keys were counted
+    /// too many.
+    pub(crate) fn table(self, within: Home, capacity: u64, overdrawn: u64) -> Growing {
+        let Self { shape, records, segments, spilled, known, len } = self;
+        let len = len.saturating_sub(overdrawn);
+        let parts = GrowParts { shape, within, capacity, len, records, segments, known };
+        let mut table = Growing::from_parts(parts).expect("the segments cover what they covered");
+        for (key, copies) in spilled {
+            let is_sound = table.take_spilled(key, copies);
+            debug_assert!(is_sound, "it was spilled in the same segment");
+        }
+        table
+    }
+}
