@@ -55,20 +55,17 @@
 //! | `union_with`, `unite` | set, map | set, map | (4) | (4) | as the other side |
 //! | `intersect_with` | set (5) | set (5) | (4) | (4) | as the other side |
 //! | `build_from`, on several threads | set | set | (4) | | |
-//! | `reserve`, `shrink_to_fit` | | map; set, map | | map | |
+//! | `reserve`, `shrink_to_fit` | | map; set, map | | map; set, map | |
 //!
 //! 1. A view borrows bytes that belong to somebody else. A growable filter is mapped so that
 //!    changes stay in memory, so it can be changed as usual.
 //! 2. A shared set has the same file as a [`CuckooFilter`], which [`MappedFilter`] maps. Threads
 //!    that only read a mapped file need no locks.
-//! 3. Its parts are allocated one by one, each with a lock, so they do not fit one file's memory.
-//!    Use `open` to copy it into memory.
+//! 3. A shared set has the same file as a [`GrowableCuckooFilter`], which maps it for one owner.
+//!    Use `open` to copy it into memory for threads that change it.
 //! 4. Neither side may change meanwhile. Use [`to_filter`](ConcurrentCuckooFilter::to_filter) or
 //!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before, and
-//!    [`into_concurrent`](CuckooFilter::into_concurrent) after. Shared sets that grow have neither.
-//!    If they were built for different capacities, they know too little of a key to place it in the
-//!    other set: insert the keys of both into one. They do not shrink either, because a part that
-//!    was split stays split; removals make room for later keys.
+//!    [`into_concurrent`](CuckooFilter::into_concurrent) after.
 //! 5. In a map it would be unclear which value is meant.
 //!
 //! An empty field means that the kind has no use for the method. Every other field has a test; the

@@ -97,20 +97,6 @@ impl Shape {
         }
     }
 
-    /// Of a growing set that threads share: its parts split by themselves.
-    pub(super) fn shared(fingerprint_bits: u32) -> Self {
-        let slots = 64 / fingerprint_bits.max(1);
-        Self {
-            grows: true,
-            layout: "words",
-            description: format!("growable, shared by threads, {slots} slots per word"),
-            slots_probed: 2 * slots,
-            slots: None,
-            segments: None,
-            window: None,
-        }
-    }
-
     /// Of a map that threads share, in shards of buckets of four slots.
     pub(super) fn sharded(grows: bool) -> Self {
         let layout = if grows { "growable" } else { "bucketed" };

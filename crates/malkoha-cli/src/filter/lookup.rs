@@ -6,13 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use malkoha::tables::{Candidates, Fixed, Growing, Sharded};
 use malkoha::{
-    ConcurrentCuckooMap, FileKind, Filter, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentCuckooMap, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys,
-    MappedFile, ReadError, Values,
+    ConcurrentCuckooMap, FileKind, Filter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
+    GrowableCuckooMap, KeyHasher, Keys, MappedFile, ReadError, Values,
 };
 
 use super::Lines;
-use super::aged::{self, Set};
+use super::aged;
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
 use crate::time::Now;
@@ -147,10 +146,6 @@ fn read(path: &Path, now: Now) -> Result<Box<dyn Lookup>, ReadError> {
     Ok(match kind {
         FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
         FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
-        FileKind::SharedGrowableSet => Box::new(Set {
-            filter: GrowableConcurrentCuckooFilter::open(path)?,
-            shape: |filter| Shape::shared(filter.fingerprint_bits()),
-        }),
         FileKind::SharedMap => Box::new(ConcurrentCuckooMap::open(path)?),
         FileKind::SharedGrowableMap => Box::new(GrowableConcurrentCuckooMap::open(path)?),
         FileKind::Map => mapped::<Values>(path)?,
