@@ -86,7 +86,11 @@ fn main() -> Result<()> {
             space::report(&args);
             Ok(())
         }
-        Command::Paper(args) => paper::run(&args),
+        Command::Paper(args) => {
+            paper::run(&args)?;
+            let made = |out| page::run(&ReportArgs::of(args.out.clone(), out));
+            args.report.clone().map_or(Ok(()), made)
+        }
         Command::Lookups(args) => lines::run(&args),
         Command::Report(args) => page::run(&args),
     }

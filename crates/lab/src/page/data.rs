@@ -67,8 +67,9 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Reads one file for each experiment.
-    pub(super) fn read(folder: &Path) -> Result<Self> {
+    /// Reads one file for each experiment, and those of another folder that were measured at the
+    /// paper's size.
+    pub(super) fn read(folder: &Path, large: &Path) -> Result<Self> {
         let mut experiments = BTreeMap::new();
         let mut machine = Machine::default();
         for &experiment in Experiment::value_variants() {
@@ -88,13 +89,13 @@ impl Data {
         // Not measured by everybody: some take long, and peers are another program's.
         let mut full = BTreeMap::new();
         for experiment in FULL {
-            let path = folder.join(format!("{}-192MB.csv", experiment.name()));
+            let path = large.join(format!("{}.csv", experiment.name()));
             let found = optional(&path, values::read)?;
             if !found.rows.is_empty() {
                 full.insert(experiment, found);
             }
         }
-        let large_figure2 = optional(&folder.join("figure2-large.csv"), values::read)?;
+        let large_figure2 = optional(&large.join("figure2.csv"), values::read)?;
         if let Some(figure2) = experiments.get_mut(&Experiment::Figure2) {
             figure2.rows.extend_from_slice(&large_figure2.rows);
         }

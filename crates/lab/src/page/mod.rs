@@ -26,12 +26,24 @@ use table::Table;
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
     /// Folder with the results of `lab paper`. What lies there besides is shown too: `threads.csv`
-    /// of `lab threads`, `peers.csv` of `lab-peers --classic`, and `table3-192MB.csv`
+    /// of `lab threads` and `peers.csv` of `lab-peers --classic`
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-22-xeon-2.3GHz/paper")]
     pub data: PathBuf,
+    /// Folder with results of `lab paper` at the paper's sizes, as far as there are any: table 3 and
+    /// figures 5 to 8 with `--slots 27`, larger tables of figure 2
+    #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-23-epyc/paper-192MB")]
+    pub large: PathBuf,
     /// Folder for the report
     #[arg(long, value_name = "FOLDER", default_value = "docs/report")]
     pub out: PathBuf,
+}
+
+impl ReportArgs {
+    /// Of the results in one folder alone.
+    #[must_use]
+    pub fn of(data: PathBuf, out: PathBuf) -> Self {
+        Self { large: data.join("large"), data, out }
+    }
 }
 
 /// One table or figure of the paper.
@@ -87,7 +99,7 @@ struct Page {
 ///
 /// If a result file is missing or damaged, or a file cannot be written.
 pub fn run(args: &ReportArgs) -> Result<()> {
-    let data = Data::read(&args.data)?;
+    let data = Data::read(&args.data, &args.large)?;
     let page = Page {
         machine: data.machine.clone(),
         claims: claims::table(&data),

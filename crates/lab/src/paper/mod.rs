@@ -26,6 +26,7 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -139,6 +140,9 @@ pub struct PaperArgs {
     /// 2 that it finished is kept, if program and machine are the same
     #[arg(long)]
     pub resume: bool,
+    /// Make the report of these results in this folder at the end, as `lab report --data` does
+    #[arg(long, value_name = "FOLDER")]
+    pub report: Option<PathBuf>,
     /// Date to note, instead of the clock's
     #[arg(long)]
     pub date: Option<String>,
@@ -199,21 +203,33 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     if steps.len() > 0 {
         println!("going on after {} finished steps", steps.len());
     }
-    let write = |experiment: Experiment, values: &[Value]| {
+    let (mut whole, mut begin) = (0.0, Instant::now());
+    // Those of a run that was stopped count too.
+    let mut seconds = |steps: &mut resume::Steps| {
+        let seconds = begin.elapsed().as_secs_f64() + steps.seconds_before();
+        begin = Instant::now();
+        whole += seconds;
+        format!("{seconds:.1}")
+    };
+    let write = |experiment: Experiment, took: &str, values: &[Value]| {
         let path = args.out.join(format!("{}.csv", experiment.name()));
-        values::write(&path, &machine, values)?;
-        println!("{}: {} values in {}", experiment.name(), values.len(), path.display());
+        values::write(&path, &machine, took, values)?;
+        let name = experiment.name();
+        println!("{name}: {} values in {}, {took} s", values.len(), path.display());
         Ok::<_, anyhow::Error>(())
     };
     if wanted.iter().any(|experiment| experiment.is_of_passes()) {
         let passes = passes::all(&scale, &mut steps)?;
+        let of_passes =
+            seconds(&mut steps) + " for the passes of tables 1 and 3 and figures 5 to 8";
         for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
             let values = match experiment {
                 Experiment::Table1 => tables::table1(&passes)?,
                 Experiment::Table3 => tables::table3(&passes, &scale),
                 other => throughput::figure(other, &passes),
             };
-            write(experiment, &values)?;
+            let took = format!("{}, beside {of_passes}", seconds(&mut steps));
+            write(experiment, &took, &values)?;
         }
     }
     for &experiment in wanted.iter().filter(|experiment| !experiment.is_of_passes()) {
@@ -235,8 +251,9 @@ pub fn run(args: &PaperArgs) -> Result<()> {
             Experiment::Checked => articles::lost()?,
             _ => choices::loads(&scale)?,
         };
-        write(experiment, &values)?;
+        write(experiment, &seconds(&mut steps), &values)?;
     }
+    println!("all of it: {whole:.0} s");
     Ok(())
 }
 

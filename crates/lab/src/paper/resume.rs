@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -22,6 +23,9 @@ struct Step {
     cpu: String,
     /// What was done, with its size.
     name: String,
+    /// How long it took.
+    #[serde(default)]
+    seconds: f64,
     found: serde_json::Value,
 }
 
@@ -30,7 +34,10 @@ pub(super) struct Steps {
     file: File,
     revision: String,
     cpu: String,
-    found: BTreeMap<String, serde_json::Value>,
+    /// What each found, and in how many seconds.
+    found: BTreeMap<String, (serde_json::Value, f64)>,
+    /// Seconds that those took that were taken up.
+    taken_up: f64,
 }
 
 impl Steps {
@@ -49,7 +56,7 @@ impl Steps {
             for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
                 let Ok(step) = serde_json::from_str::<Step>(line) else { continue };
                 if step.revision == revision && step.cpu == cpu {
-                    found.insert(step.name, step.found);
+                    found.insert(step.name, (step.found, step.seconds));
                     whole += line;
                 }
             }
@@ -60,12 +67,17 @@ impl Steps {
             OpenOptions::new().append(true).open(&path)
         };
         let file = create().with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self { file, revision, cpu, found })
+        Ok(Self { file, revision, cpu, found, taken_up: 0.0 })
     }
 
     /// How many are finished.
     pub(super) fn len(&self) -> usize {
         self.found.len()
+    }
+
+    /// Seconds of an earlier run that steps took which were taken up since this was asked.
+    pub(super) fn seconds_before(&mut self) -> f64 {
+        std::mem::take(&mut self.taken_up)
     }
 
     /// What a step found, or what it finds now.
@@ -74,16 +86,18 @@ impl Steps {
         name: &str,
         step: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        if let Some(found) = self.found.get(name) {
+        if let Some((found, seconds)) = self.found.get(name) {
+            self.taken_up += seconds;
             return T::deserialize(found).with_context(|| format!("the finished step {name}"));
         }
+        let begin = Instant::now();
         let result = step()?;
-        let found = serde_json::to_value(&result)?;
+        let (seconds, found) = (begin.elapsed().as_secs_f64(), serde_json::to_value(&result)?);
         let (revision, cpu, name) = (self.revision.clone(), self.cpu.clone(), name.to_owned());
-        let step = Step { revision, cpu, name, found };
+        let step = Step { revision, cpu, name, seconds, found };
         let line = serde_json::to_string(&step)? + "\n";
         self.file.write_all(line.as_bytes()).context("noting a finished step")?;
-        self.found.insert(step.name, step.found);
+        self.found.insert(step.name, (step.found, seconds));
         Ok(result)
     }
 }
@@ -110,7 +124,9 @@ mod tests {
         assert_eq!(steps.len(), 1);
         let a: Vec<(f64, f64)> = steps.get_or("a", none).unwrap();
         assert_eq!(a, [(0.5, 1.0 / 3.0)]);
+        assert!(steps.seconds_before() > 0.0);
         assert_eq!(steps.get_or("b", || Ok(3_u64)).unwrap(), 3);
+        assert!(steps.seconds_before() == 0.0, "it was not taken up");
         assert_eq!(open(&machine, true).len(), 2);
         // Another program's steps, and a run that begins anew.
         let other = Machine { revision: "another".into(), ..machine.clone() };

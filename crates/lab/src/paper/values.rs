@@ -39,18 +39,19 @@ impl Value {
     }
 }
 
-/// Writes a file of values, under the machine in comments.
+/// Writes a file of values, under the machine and how long it took in comments.
 ///
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn write(path: &Path, machine: &Machine, values: &[Value]) -> Result<()> {
+pub fn write(path: &Path, machine: &Machine, took: &str, values: &[Value]) -> Result<()> {
     let create = || {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         let mut file = BufWriter::new(File::create(path)?);
         file.write_all(Report::new(machine.clone()).head().as_bytes())?;
+        writeln!(file, "# seconds: {took}")?;
         let mut writer = csv::Writer::from_writer(file);
         for value in values {
             writer.serialize(value)?;
@@ -83,7 +84,7 @@ mod tests {
             Value::cell("bits, an item", "CF", 12.6, Some(12.5)),
             Value::point("p", "s", 0.1, 2.0),
         ];
-        write(&path, &Machine::describe(Some("today".into())), &values).unwrap();
+        write(&path, &Machine::describe(Some("today".into())), "1.5", &values).unwrap();
         assert_eq!(read(File::open(&path).unwrap()).unwrap(), values);
         assert!(read(&b"a,b\n1,2\n"[..]).is_err());
     }
