@@ -73,13 +73,17 @@ fn it_takes_what_a_filter_of_one_owner_takes() {
         let mut alone = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
         let mut done = 0;
         for next in [100_000, 150_000, 400_000, 700_000] {
-            shared.insert_hashes(&hashes[done..next]).unwrap();
-            alone.insert_hashes(&hashes[done..next]).unwrap();
+            // In batches too small for the filter of one owner to make room for beforehand.
+            for hashes in hashes[done..next].chunks(1_000) {
+                shared.insert_hashes(hashes).unwrap();
+                alone.insert_hashes(hashes).unwrap();
+            }
             done = next;
             let [shared, alone] = [shared.bits_per_key(), alone.bits_per_key()];
             assert!(shared < 1.3 * alone, "{capacity} {fpr}, {next}: {shared}, alone {alone}");
         }
-        assert!((shared.expected_fpr() / alone.expected_fpr() - 1.0).abs() < 0.1);
+        let rates = [shared.expected_fpr(), alone.expected_fpr()];
+        assert!(rates[0] <= fpr && rates[0] < 1.2 * rates[1], "{rates:?}");
     }
 }
 
@@ -145,8 +149,7 @@ fn chosen_keys_harm_nobody() {
 #[test]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn a_lopsided_filter_goes_on() {
-    for (zeros, growth, keys) in [(10, None, 100_000), (16, Some(1.0), 100_000), (26, None, 50_000)]
-    {
+    for (zeros, growth, keys) in [(10, None, 30_000), (16, Some(1.0), 30_000), (26, None, 20_000)] {
         let filter = build(1_000, 0.001, growth);
         let (mut longest, start) = (0, places_looked_at());
         let hashes: Vec<u64> = in_one_segment(zeros).take(keys).collect();
