@@ -38,7 +38,7 @@ pub(crate) struct Probe {
     pub(crate) fingerprint: u64,
 }
 
-/// The bits of a table at which the two loads of a lookup begin, and what they look for.
+/// Where in a table the two loads of a lookup begin, in the layout's units, and what they look for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Aim {
     pub(crate) first: u64,

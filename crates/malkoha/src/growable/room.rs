@@ -21,7 +21,7 @@ impl<W: Word> Room for Segment<'_, W> {
     }
 
     #[inline]
-    fn bit(&self, bucket: u64) -> u64 {
+    fn offset(&self, bucket: u64) -> u64 {
         bucket * self.bucket_bits
     }
 
@@ -37,7 +37,7 @@ impl<W: Word> Room for Segment<'_, W> {
 
     #[inline]
     unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
-        let last = self.bit(bucket) + u64::from((LANES - 1) * self.codec.width);
+        let last = self.offset(bucket) + u64::from((LANES - 1) * self.codec.width);
         // SAFETY: the caller vouches for the bucket, and a segment has 16 bytes behind its buckets,
         // so a word can be loaded at each lane.
         let last: u64 = unsafe { load_at(bytes, last) };

@@ -127,11 +127,18 @@ macro_rules! word {
 word!(u64);
 word!(u128);
 
+/// A byte of a table as an index: a table lies in memory, so that it fits.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+pub(crate) fn index(byte: u64) -> usize {
+    byte as usize
+}
+
 /// The byte and the bit in it of bit `bit` of a segment that begins at byte `base`.
 #[inline(always)]
 pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
-    // A table lies in memory, so its byte offsets fit usize; & 7 fits everything.
-    (base + (bit >> 3) as usize, (bit & 7) as u32)
+    // & 7 fits everything.
+    (base + index(bit >> 3), (bit & 7) as u32)
 }
 
 /// The word from bit `bit` of the table on.
@@ -156,18 +163,6 @@ pub(crate) unsafe fn load_from<W: Word>(bytes: &[u8], base: usize, bit: u64) -> 
     let (at, shift) = split(base, bit);
     // SAFETY: as the caller promises.
     unsafe { W::load_unchecked(bytes, at) >> shift }
-}
-
-/// [`load_at`] for a bit that is the first of its byte.
-///
-/// # Safety
-///
-/// As for [`load_at`].
-#[inline(always)]
-pub(crate) unsafe fn load_at_byte<W: Word>(bytes: &[u8], bit: u64) -> W {
-    let (at, _) = split(0, bit);
-    // SAFETY: as the caller promises.
-    unsafe { W::load_unchecked(bytes, at) }
 }
 
 /// `width` bits (1 to 64) at bit `bit` of the segment at byte `base`.

@@ -10,7 +10,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
-use crate::layout::bits::{Word, fill, load_at, load_from, read, split, write};
+use crate::layout::bits::{Word, load_at, load_from, split};
 use crate::layout::{Offer, Room, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
@@ -66,12 +66,21 @@ impl<W: Word> GapWindows<W> {
 
     #[inline(always)]
     fn slot(&self, bytes: &[u8], base: usize, slot: u64) -> u64 {
-        read(bytes, base, slot * u64::from(self.slot_bits), self.slot_bits)
+        let (at, shift) = split(base, self.offset(slot));
+        (u64::load(bytes, at) >> shift) & self.slot_mask.low()
     }
 
     #[inline(always)]
     fn set(&self, bytes: &mut [u8], base: usize, slot: u64, stored: u64) {
-        write(bytes, base, slot * u64::from(self.slot_bits), self.slot_bits, stored);
+        self.set_at(bytes, base, self.offset(slot), stored);
+    }
+
+    /// Sets the slot that begins at a bit: of at most 32 bits, so that it lies in a word of 64.
+    #[inline(always)]
+    fn set_at(&self, bytes: &mut [u8], base: usize, bit: u64, stored: u64) {
+        let (at, shift) = split(base, bit);
+        let rest = u64::load(bytes, at) & !(self.slot_mask.low() << shift);
+        (rest | stored << shift).store(bytes, at);
     }
 
     /// Bits a window's end lies above its start.
@@ -98,6 +107,15 @@ impl<W: Word> GapWindows<W> {
         // and all bits between are zero, and then there is a match anyway.
         // Both windows always: a branch between them would be mispredicted half the time.
         (first ^ key).either_has_zero_lane(second ^ key, ones, highs)
+    }
+
+    /// The words that a key's windows begin.
+    #[inline(always)]
+    fn windows(&self, bytes: &[u8], base: usize, probe: &Probe) -> [W; 2] {
+        [probe.first, probe.second].map(|place| {
+            let (at, shift) = split(base, self.offset(place));
+            W::load(bytes, at) >> shift
+        })
     }
 
     /// The candidate slots of a key, and what it stores in each.
@@ -146,7 +164,7 @@ impl<W: Word> Room for GapWindows<W> {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
+    fn offset(&self, place: u64) -> u64 {
         place * u64::from(self.slot_bits)
     }
 
@@ -175,7 +193,7 @@ impl<W: Word> Room for GapWindows<W> {
     unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         // SAFETY: the place is a slot of this table, and behind the last one there are tail bytes
         // for the rest of the word.
-        let word: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        let word: W = unsafe { load_from(bytes, base, self.offset(place)) };
         word & self.slot_mask == W::ZERO
     }
 
@@ -222,32 +240,47 @@ impl<W: Word> TableLayout for GapWindows<W> {
             .sum()
     }
 
+    /// From the first slot that has it, chosen without a branch: which one that is cannot be
+    /// foreseen, and both lines are then asked for at once.
     #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe);
-        for (slot, stored) in self.slots(probe) {
-            if self.slot(bytes, base, slot) == stored {
-                self.set(bytes, base, slot, 0);
-                return true;
-            }
+        let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
+        let [first, second] = self.windows(bytes, base, probe);
+        let stored = W::from_u64(probe.fingerprint << 1);
+        let is = |slot: W| u64::from(slot & self.slot_mask == W::ZERO);
+        let end = |word: W| is((word >> gap_bits) ^ stored ^ W::from_u64(1));
+        let (starts, ends) = ([is(first ^ stored), is(second ^ stored)], [end(first), end(second)]);
+        if starts[0] | ends[0] | starts[1] | ends[1] == 0 {
+            return false;
         }
-        false
+        let is_second = starts[0] | ends[0] == 0;
+        let place = if is_second { probe.second } else { probe.first };
+        let at_end = 1 ^ if is_second { starts[1] } else { starts[0] };
+        let bit = self.offset(place) + at_end * u64::from(gap_bits);
+        self.set_at(bytes, base, bit, 0);
+        true
     }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
         (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
     }
 
-    #[inline]
+    /// A window at a time, and which of its slots without a branch.
+    #[inline(always)]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
-        let base = self.base(probe);
-        for (slot, new) in self.slots(probe) {
-            let stored = self.slot(bytes, base, slot);
-            if stored == new {
+        let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
+        let stored = probe.fingerprint << 1;
+        for place in [probe.first, probe.second] {
+            let bit = self.offset(place);
+            let (at, shift) = split(base, bit);
+            let word = W::load(bytes, at) >> shift;
+            let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
+            if (start == stored) | (end == stored | 1) {
                 return Offer::Copy;
             }
-            if stored == 0 {
-                self.set(bytes, base, slot, new);
+            if (start == 0) | (end == 0) {
+                let at_end = u64::from(start != 0);
+                self.set_at(bytes, base, bit + at_end * u64::from(gap_bits), stored | at_end);
                 return Offer::Taken;
             }
         }
@@ -259,10 +292,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         let (base, fingerprint) = (self.base(probe), probe.fingerprint);
         let gap_bits = self.gap_bits(fingerprint);
-        let [first, second] = [probe.first, probe.second].map(|place| {
-            let (at, shift) = split(base, self.bit(place));
-            W::load(bytes, at) >> shift
-        });
+        let [first, second] = self.windows(bytes, base, probe);
         let is_free = |word: W| u64::from(word & self.slot_mask == W::ZERO);
         let free = |word: W| (is_free(word), is_free(word >> gap_bits));
         let (first_free, second_free) = (free(first), free(second));
@@ -273,8 +303,9 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let at_end = start ^ 1;
         let is_refused = (start | end == 0) | self.holds(first, second, fingerprint);
         let stored = if is_refused { 0 } else { fingerprint << 1 | at_end };
-        let bit = self.bit(place) + at_end * u64::from(gap_bits);
-        fill(bytes, base, bit, self.slot_bits, stored);
+        let bit = self.offset(place) + at_end * u64::from(gap_bits);
+        let (at, shift) = split(base, bit);
+        (u64::load(bytes, at) | stored << shift).store(bytes, at);
         !is_refused
     }
 

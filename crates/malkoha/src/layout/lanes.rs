@@ -217,7 +217,7 @@ impl Room for Lanes {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
+    fn offset(&self, place: u64) -> u64 {
         self.slot_bit(place, 0)
     }
 

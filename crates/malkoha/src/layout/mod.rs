@@ -37,19 +37,22 @@ pub(crate) trait Room: Copy {
     fn segment_bytes(&self) -> u64;
     /// Places per segment.
     fn places(&self) -> u64;
-    /// The bit of its segment at which a place begins.
-    fn bit(&self, place: u64) -> u64;
+    /// Starts of places are counted in bits, or in bytes where all begin at whole ones: in units of
+    /// which a byte has 2^`UNITS`.
+    const UNITS: u32 = 3;
+    /// The unit of its segment at which a place begins.
+    fn offset(&self, place: u64) -> u64;
 
     /// The byte at which the probe's segment begins.
     #[inline(always)]
     fn base(&self, probe: &Probe) -> usize {
-        bits::split(0, (probe.segment * self.segment_bytes()) << 3).0
+        bits::index(probe.segment * self.segment_bytes())
     }
 
     /// The byte in which a place begins, to prefetch.
     #[inline(always)]
     fn byte(&self, base: usize, place: u64) -> usize {
-        bits::split(base, self.bit(place)).0
+        base + bits::index(self.offset(place) >> Self::UNITS)
     }
 
     fn candidates(&self, probe: &Probe) -> Self::Candidates;
@@ -95,10 +98,10 @@ pub(crate) trait TableLayout: Room {
     /// Asks for what a lookup loads.
     #[inline(always)]
     fn prefetch(&self, bytes: &[u8], aim: &Aim) {
-        for bit in [aim.first, aim.second] {
-            prefetch(bytes, bit >> 3);
+        for byte in [aim.first >> Self::UNITS, aim.second >> Self::UNITS] {
+            prefetch(bytes, byte);
             if self.reach() != 0 {
-                prefetch(bytes, (bit >> 3) + self.reach());
+                prefetch(bytes, byte + self.reach());
             }
         }
     }
@@ -106,8 +109,8 @@ pub(crate) trait TableLayout: Room {
     /// Where a lookup loads.
     #[inline(always)]
     fn aim(&self, probe: &Probe) -> Aim {
-        let segment = probe.segment * self.segment_bytes() * 8;
-        let (first, second) = (segment + self.bit(probe.first), segment + self.bit(probe.second));
+        let segment = (probe.segment * self.segment_bytes()) << Self::UNITS;
+        let [first, second] = [probe.first, probe.second].map(|place| segment + self.offset(place));
         Aim { first, second, fingerprint: probe.fingerprint }
     }
 

@@ -186,7 +186,7 @@ impl<W: Word> Room for SemiSorted<W> {
     }
 
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
+    fn offset(&self, place: u64) -> u64 {
         place * u64::from(self.bucket_bits)
     }
 
@@ -211,7 +211,7 @@ impl<W: Word> Room for SemiSorted<W> {
     unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
         // SAFETY: the place is a bucket of this table, and behind the last one there are tail
         // bytes for the rest of the word.
-        let word: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        let word: W = unsafe { load_from(bytes, base, self.offset(place)) };
         self.decode(word)[0] == 0
     }
 

@@ -5,7 +5,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
-use crate::layout::bits::{Word, load_at, load_at_byte, load_from, split};
+use crate::layout::bits::{Word, index, load_at, split};
 use crate::layout::{Offer, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
@@ -14,8 +14,8 @@ pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
     lane_bits: u32,
-    /// From the start of one bucket to that of the next.
-    stride_bits: u32,
+    /// From the start of one bucket to that of the next, in the units of [`Room::UNITS`].
+    stride: u32,
     /// A 1 in every lane; times a fingerprint, the fingerprint in every lane.
     ones: W,
     /// The highest bit of every lane.
@@ -49,7 +49,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
             addressing: Addressing::new(geometry.segments, geometry.places, lane_bits),
             segment_bytes: geometry.segment_bytes(),
             lane_bits,
-            stride_bits,
+            stride: if WHOLE_BYTES { stride_bits / 8 } else { stride_bits },
             ones,
             highs: ones << (lane_bits - 1),
             mask: W::ones(bucket_bits),
@@ -59,7 +59,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     fn locate(&self, base: usize, place: u64) -> (usize, u32) {
-        split(base, self.bit(place))
+        let start = self.offset(place);
+        if WHOLE_BYTES { (base + index(start), 0) } else { split(base, start) }
     }
 
     /// The bucket at `place`; bits above the bucket are arbitrary.
@@ -82,10 +83,11 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         ((bucket << self.lane_bits) | W::from_u64(fingerprint)) & self.mask
     }
 
-    /// The bucket after the lane at bit `lane_shift` has left and those above it have moved down.
+    /// The bucket after a lane has left, of which `lowest` is the lowest bit, and those above it
+    /// have moved down.
     #[inline(always)]
-    fn closed(&self, bucket: W, lane_shift: u32) -> W {
-        let below = W::ones(lane_shift);
+    fn closed(&self, bucket: W, lowest: W) -> W {
+        let below = lowest.wrapping_sub(W::from_u64(1));
         (bucket & below) | ((bucket >> self.lane_bits) & !below)
     }
 
@@ -136,15 +138,15 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         Offer::Taken
     }
 
+    /// Empties the lowest lane that `found` has the highest bit of; `false` if there is none.
     #[inline(always)]
-    fn remove_from(&self, bytes: &mut [u8], base: usize, place: u64, fingerprint: u64) -> bool {
-        let bucket = self.load(bytes, base, place);
-        let found = self.matches(bucket, fingerprint);
+    fn empty(&self, bytes: &mut [u8], base: usize, (place, bucket, found): (u64, W, W)) -> bool {
         if found == W::ZERO {
             return false;
         }
-        let lane_shift = found.trailing_zeros() + 1 - self.lane_bits;
-        self.store(bytes, base, place, self.closed(bucket & self.mask, lane_shift));
+        let highest = found & W::ZERO.wrapping_sub(found);
+        let lowest = highest >> (self.lane_bits - 1);
+        self.store(bytes, base, place, self.closed(bucket & self.mask, lowest));
         true
     }
 }
@@ -162,9 +164,11 @@ impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
         self.addressing.places()
     }
 
+    const UNITS: u32 = if WHOLE_BYTES { 0 } else { 3 };
+
     #[inline(always)]
-    fn bit(&self, place: u64) -> u64 {
-        place * u64::from(self.stride_bits)
+    fn offset(&self, place: u64) -> u64 {
+        place * u64::from(self.stride)
     }
 
     #[inline]
@@ -189,9 +193,10 @@ impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+        let (at, shift) = self.locate(base, place);
         // SAFETY: the place is a bucket of this table, and behind the last one there are tail
         // bytes for the rest of the word.
-        let bucket: W = unsafe { load_from(bytes, base, self.bit(place)) };
+        let bucket = unsafe { W::load_unchecked(bytes, at) } >> shift;
         bucket & self.last_lane == W::ZERO
     }
 
@@ -208,7 +213,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64) {
         let bucket = self.load(bytes, base, place) & self.mask;
         let fingerprint = self.lane(bucket, choice);
-        self.store(bytes, base, place, self.closed(bucket, self.lane_shift(choice)));
+        let lowest = W::from_u64(1) << self.lane_shift(choice);
+        self.store(bytes, base, place, self.closed(bucket, lowest));
         let target = self.load(bytes, base, to);
         self.store(bytes, base, to, self.pushed(target, fingerprint));
     }
@@ -232,7 +238,8 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         // are tail bytes for the rest of the word.
         let (first, second): (W, W) = unsafe {
             if WHOLE_BYTES {
-                (load_at_byte(bytes, aim.first), load_at_byte(bytes, aim.second))
+                let [first, second] = [index(aim.first), index(aim.second)];
+                (W::load_unchecked(bytes, first), W::load_unchecked(bytes, second))
             } else {
                 (load_at(bytes, aim.first), load_at(bytes, aim.second))
             }
@@ -255,11 +262,20 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
     }
 
+    /// From the first bucket that has it, chosen without a branch: which one that is cannot be
+    /// foreseen, and both lines are then asked for at once.
     #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe);
-        self.remove_from(bytes, base, probe.first, probe.fingerprint)
-            || self.remove_from(bytes, base, probe.second, probe.fingerprint)
+        let first = self.load(bytes, base, probe.first);
+        let second = self.load(bytes, base, probe.second);
+        let in_first = self.matches(first, probe.fingerprint);
+        let in_second = self.matches(second, probe.fingerprint);
+        let is_first = in_first != W::ZERO;
+        let place = if is_first { probe.first } else { probe.second };
+        let bucket = if is_first { first } else { second };
+        let found = if is_first { in_first } else { in_second };
+        self.empty(bytes, base, (place, bucket, found))
     }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
@@ -269,7 +285,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             .sum()
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
         let base = self.base(probe);
         match self.offer_to(bytes, base, probe.first, probe.fingerprint) {
@@ -322,6 +338,9 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     }
 
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
-        self.remove_from(bytes, self.base(probe), place, probe.fingerprint);
+        let base = self.base(probe);
+        let bucket = self.load(bytes, base, place);
+        let found = self.matches(bucket, probe.fingerprint);
+        self.empty(bytes, base, (place, bucket, found));
     }
 }

@@ -8,7 +8,7 @@ use crate::layout::work::Refusals;
 use crate::layout::{Copies, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
-use crate::table::kernel::with_layout;
+use crate::table::kernel::{Kernel, with_layout};
 use crate::table::traits::{Change, Lookup};
 use crate::table::{Rounds, batch, partition};
 
@@ -143,20 +143,49 @@ impl Change for Fixed {
 }
 
 impl Fixed {
-    /// Inserts a copy that is not counted yet. A function of its own, since all layouts are in it:
-    /// its callers turn a word into a result.
+    /// Inserts a copy that is not counted yet. The layouts of ordinary widths are inlined into the
+    /// caller, as for lookups.
     #[inline(always)]
     fn put(&mut self, hash: u64, value: u64) -> bool {
+        let Self { kernel, bytes, search, spill, parts } = self;
+        let room = (search, spill);
+        match kernel {
+            Kernel::BucketedBytes64(layout) => {
+                copies::insert(layout, bytes, room, (&layout.probe(hash), value), parts.max_kicks)
+            }
+            Kernel::GapWindows64(layout) => {
+                copies::insert(layout, bytes, room, (&layout.probe(hash), value), parts.max_kicks)
+            }
+            _ => self.put_in_others(hash, value),
+        }
+    }
+
+    #[inline(never)]
+    fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
+        let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
         with_layout!(&self.kernel, layout => {
-            let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
-            let max_kicks = self.parts.max_kicks;
-            copies::insert(layout, bytes, room, (&layout.probe(hash), value), max_kicks)
+            let pair = (&layout.probe(hash), value);
+            copies::insert(layout, bytes, room, pair, self.parts.max_kicks)
         })
     }
 
     /// Removes a copy that is still counted, as [`put`](Self::put).
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, hash: u64, value: u64) -> bool {
+        let Self { kernel, bytes, spill, .. } = self;
+        match kernel {
+            Kernel::BucketedBytes64(layout) => {
+                copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
+            }
+            Kernel::GapWindows64(layout) => {
+                copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
+            }
+            _ => self.take_from_others(hash, value),
+        }
+    }
+
+    #[inline(never)]
+    fn take_from_others(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
             copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
