@@ -240,25 +240,16 @@ impl<W: Word> TableLayout for GapWindows<W> {
             .sum()
     }
 
-    /// From the first slot that has it, chosen without a branch: which one that is cannot be
-    /// foreseen, and both lines are then asked for at once.
     #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
-        let [first, second] = self.windows(bytes, base, probe);
-        let stored = W::from_u64(probe.fingerprint << 1);
-        let is = |slot: W| u64::from(slot & self.slot_mask == W::ZERO);
-        let end = |word: W| is((word >> gap_bits) ^ stored ^ W::from_u64(1));
-        let (starts, ends) = ([is(first ^ stored), is(second ^ stored)], [end(first), end(second)]);
-        if starts[0] | ends[0] | starts[1] | ends[1] == 0 {
-            return false;
+        let base = self.base(probe);
+        for (slot, stored) in self.slots(probe) {
+            if self.slot(bytes, base, slot) == stored {
+                self.set(bytes, base, slot, 0);
+                return true;
+            }
         }
-        let is_second = starts[0] | ends[0] == 0;
-        let place = if is_second { probe.second } else { probe.first };
-        let at_end = 1 ^ if is_second { starts[1] } else { starts[0] };
-        let bit = self.offset(place) + at_end * u64::from(gap_bits);
-        self.set_at(bytes, base, bit, 0);
-        true
+        false
     }
 
     fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
