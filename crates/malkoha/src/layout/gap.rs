@@ -109,15 +109,6 @@ impl<W: Word> GapWindows<W> {
         (first ^ key).either_has_zero_lane(second ^ key, ones, highs)
     }
 
-    /// The words that a key's windows begin.
-    #[inline(always)]
-    fn windows(&self, bytes: &[u8], base: usize, probe: &Probe) -> [W; 2] {
-        [probe.first, probe.second].map(|place| {
-            let (at, shift) = split(base, self.offset(place));
-            W::load(bytes, at) >> shift
-        })
-    }
-
     /// The candidate slots of a key, and what it stores in each.
     #[inline(always)]
     fn slots(&self, probe: &Probe) -> [(u64, u64); 4] {
@@ -283,7 +274,10 @@ impl<W: Word> TableLayout for GapWindows<W> {
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         let (base, fingerprint) = (self.base(probe), probe.fingerprint);
         let gap_bits = self.gap_bits(fingerprint);
-        let [first, second] = self.windows(bytes, base, probe);
+        let [first, second] = [probe.first, probe.second].map(|place| {
+            let (at, shift) = split(base, self.offset(place));
+            W::load(bytes, at) >> shift
+        });
         let is_free = |word: W| u64::from(word & self.slot_mask == W::ZERO);
         let free = |word: W| (is_free(word), is_free(word >> gap_bits));
         let (first_free, second_free) = (free(first), free(second));
