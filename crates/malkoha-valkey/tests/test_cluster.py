@@ -96,6 +96,20 @@ class ClusterTest(unittest.TestCase):
                 client.execute_command("CF.RESERVE", f"{empty}a", 5_000_000)
                 self.assertTrue(all(client.execute_command("CF.MEXISTS", f"{here}f", *items)))
 
+                # What was deleted before the slot moved is not deleted once more by a client.
+                thread, replies = begun(cluster.primaries[0], ["CF.MDEL", f"{busy}f", *items])
+                cluster.move([slot_of(busy)])
+                thread.join()
+                left = sum(client.execute_command("CF.MEXISTS", f"{busy}f", *items))
+                if isinstance(replies[0], redis.exceptions.TryAgainError):
+                    self.assertEqual(left, len(items))
+                elif isinstance(replies[0], redis.exceptions.ResponseError):
+                    self.assertIn("slot moved", str(replies[0]))
+                    self.assertLess(left, len(items))
+                else:
+                    self.assertEqual(sum(replies[0]), len(items))
+                    self.assertLess(left, len(items) // 20)
+
                 # Where a slot arrives, a client that was sent there is served.
                 slot, at = slot_of(new), cluster.primaries[1]
                 target.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(cluster.primaries[0]))

@@ -325,6 +325,23 @@ fn large_batches_agree_with_the_model() {
     agree(&read, &model);
 }
 
+/// What matches is added after what got slots, and may split segments: in the same order on any
+/// number of threads.
+#[test]
+fn repeated_keys_come_in_one_order_on_any_number_of_threads() {
+    let mix = |n: u64| (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hashes: Vec<u64> = (0..300_000).map(|n| mix(mix(n) % 300_000 + 1)).collect();
+    let tables = [1, 2, 3, 8].map(|threads| {
+        let mut filter = GrowableCuckooFilter::with_capacity(100, 1e-6).unwrap();
+        for key in 0..20_u64 {
+            (0..key).for_each(|_| filter.insert(key).unwrap());
+        }
+        filter.insert_hashes_with_threads(&hashes, threads).unwrap();
+        filter
+    });
+    assert!(tables.iter().all(|filter| *filter == tables[0]));
+}
+
 /// Room is made for the keys that are new, not for all: neither repeated ones nor those that are in
 /// make a filter much larger than it would have grown.
 #[test]

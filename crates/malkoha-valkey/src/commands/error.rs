@@ -59,6 +59,10 @@ impl CommandError {
     /// Clients of clusters send a command again that got this word, and are then told where to.
     pub(crate) const MOVED: Self =
         fixed("TRYAGAIN the key's slot moved to another node while the command ran");
+    pub(crate) const MOVED_AMID: Self = fixed(
+        "ERR the key's slot moved to another node while the command ran, with what the command had \
+         done for the first of its items: look there for what is in before sending it again",
+    );
     pub(crate) const CHANGED: Self = fixed(
         "ERR a filter was deleted, or changed by a transaction or script, while the command ran: \
          try again",

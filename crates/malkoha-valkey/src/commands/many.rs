@@ -185,7 +185,10 @@ impl Task for Many {
             return match self.work(context, args) {
                 Err(CommandError::Lent) => Ok(Step::Wait),
                 Err(error) if error == CommandError::GONE && context.has_moved(args) => {
-                    Err(CommandError::MOVED)
+                    // Clients send the whole command again after the first of these: not where it
+                    // would add or delete what it has added or deleted already.
+                    let is_safe = self.outcomes.is_empty() || self.verb == Verb::AddAbsent;
+                    Err(if is_safe { CommandError::MOVED } else { CommandError::MOVED_AMID })
                 }
                 outcome => outcome.map(|()| Step::More),
             };

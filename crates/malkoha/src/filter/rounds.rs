@@ -81,20 +81,24 @@ pub(crate) fn insert_stream(
 ) -> bool {
     let (mut hashes, mut are_in) = (hashes, true);
     let mut rounds = table.rounds(expected, 1);
-    let (mut chunk, mut sorted) = (Vec::with_capacity(CHUNK), 0);
+    let (mut chunk, mut sorted, mut left) = (Vec::with_capacity(CHUNK), 0, expected);
     loop {
         chunk.clear();
         chunk.extend(hashes.by_ref().take(CHUNK));
         // It is not asked again: some iterators would begin anew.
         let is_end = chunk.len() < CHUNK;
+        left = left.saturating_sub(chunk.len());
         match &mut rounds {
             None => table.insert_batch(&chunk, |_| 0, |_| are_in = false),
-            Some(rounds) => {
-                rounds.shares()[0].push(&chunk);
+            Some(round) => {
+                round.shares()[0].push(&chunk);
                 sorted += chunk.len();
-                if is_end || sorted >= rounds.hashes() {
-                    are_in &= table.insert_round(rounds).is_empty();
+                if is_end || sorted >= round.hashes() {
+                    are_in &= table.insert_round(round).is_empty();
                     sorted = 0;
+                    if table.has_outgrown(round) {
+                        rounds = table.rounds(left, 1);
+                    }
                 }
             }
         }
@@ -114,20 +118,24 @@ fn insert_sorted<S: Source>(
     threads: usize,
     sort: impl Fn(&mut [Share], Range<usize>),
 ) -> Vec<usize> {
-    let (len, mut refused) = (source.len(), Vec::new());
+    let (len, mut start, mut refused) = (source.len(), 0, Vec::new());
     table.make_room(len, |number| source.hash(number));
-    let Some(mut rounds) = table.rounds(len, threads) else {
-        source.hashes(0..len, |start, hashes| {
-            table.insert_batch(hashes, |_| 0, |i| refused.push(start + i));
-        });
-        return refused;
-    };
-    for start in (0..len).step_by(rounds.hashes()) {
-        let range = start..len.min(start + rounds.hashes());
-        sort(rounds.shares(), range.clone());
-        let hashes = table.insert_round(&mut rounds);
+    let mut rounds = table.rounds(len, threads);
+    while let Some(round) = &mut rounds
+        && start < len
+    {
+        let range = start..len.min(start + round.hashes());
+        start = range.end;
+        sort(round.shares(), range.clone());
+        let hashes = table.insert_round(round);
         locate(source, range, hashes, &mut refused);
+        if table.has_outgrown(round) {
+            rounds = table.rounds(len - start, threads);
+        }
     }
+    source.hashes(start..len, |first, hashes| {
+        table.insert_batch(hashes, |_| 0, |i| refused.push(start + first + i));
+    });
     refused
 }
 

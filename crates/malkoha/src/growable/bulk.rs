@@ -32,11 +32,12 @@ struct Task<'a> {
     room: u64,
 }
 
-/// What a thread did.
+/// What was done to a segment.
 struct Filled {
-    /// The keys that got slots, by the number of their segment.
-    counts: Vec<(usize, u32)>,
-    /// The hashes that matched what is there, or found no slot.
+    number: usize,
+    /// Keys that got slots.
+    count: u32,
+    /// The hashes that matched what is there, or found no slot, in their order.
     left: Vec<u64>,
 }
 
@@ -76,20 +77,23 @@ impl Growing {
             parts[unit / a_thread].push(Task { number, record, bytes, room });
         }
         let shape = &self.shape;
-        let fill = |tasks: Vec<Task<'_>>| {
-            let (mut filled, mut search) = (Filled { counts: vec![], left: vec![] }, Search::new());
-            for Task { number, record, bytes, room } in tasks {
+        let fill = |tasks: Vec<Task<'_>>| -> Vec<Filled> {
+            let mut search = Search::new();
+            let fill = |Task { number, record, bytes, room }: Task<'_>| {
+                let mut left = Vec::new();
                 let count = with_codec!(record.kernel(shape), codec => {
                     let segment = Segment::new(codec, record.form, record.home);
-                    fill(&segment, record.home, (bytes, room), rounds, &mut search, &mut filled.left)
+                    fill(&segment, record.home, (bytes, room), rounds, &mut search, &mut left)
                 });
-                filled.counts.push((number, count));
-            }
-            filled
+                Filled { number, count, left }
+            };
+            tasks.into_iter().map(fill).collect()
         };
-        let filled = side_by_side(parts, fill);
+        let mut filled: Vec<Filled> = side_by_side(parts, fill).into_iter().flatten().collect();
         rounds.clear();
-        for (number, count) in filled.iter().flat_map(|filled| &filled.counts).copied() {
+        // What is left goes in by segment, whichever thread filled it.
+        filled.sort_unstable_by_key(|filled| filled.number);
+        for &Filled { number, count, .. } in &filled {
             let record = &mut self.records[number];
             record.len += count;
             let known = record.home.depth + self.shape.widths.at(record.home.depth);
@@ -161,4 +165,29 @@ fn fill<W: Word>(
         }
     }
     count
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::GrowableCuckooFilter;
+    use crate::table::traits::Change;
+
+    /// As when the sample told of few keys: each of the segments that came would read all hashes.
+    #[test]
+    fn a_table_that_grows_beyond_what_was_foreseen_wants_other_rounds() {
+        let mut table = GrowableCuckooFilter::with_capacity(1_000, 0.01).unwrap().table;
+        let hashes: Vec<u64> =
+            (1..400_000).map(|n: u64| n.wrapping_mul(0x9fb2_1c65_1e98_df25)).collect();
+        let mut rounds = table.rounds(hashes.len(), 1).unwrap();
+        let size = rounds.hashes();
+        let inserted = hashes.chunks(size).take_while(|chunk| {
+            rounds.shares()[0].push(chunk);
+            table.insert_round(&mut rounds);
+            !table.has_outgrown(&rounds)
+        });
+        let inserted = inserted.count() + 1;
+        assert!((2..10).contains(&inserted), "{inserted}");
+        assert!(rounds.partitions() < table.rounds(1 << 20, 1).unwrap().partitions());
+        assert!(hashes[..inserted * size].iter().all(|&hash| table.contains(hash)));
+    }
 }

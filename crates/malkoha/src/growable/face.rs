@@ -116,6 +116,10 @@ impl Shardable for Growing {
     }
 }
 
+/// Segments for each that there were when rounds were made, from which on they are made anew: every
+/// segment of a partition reads all hashes of it.
+const OUTGROWN: usize = 4;
+
 impl Change for Growing {
     fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         // What is inserted in batches has no values.
@@ -126,6 +130,10 @@ impl Change for Growing {
 
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
         self.sorted(hashes, threads)
+    }
+
+    fn has_outgrown(&self, rounds: &Rounds) -> bool {
+        self.segments.len() > OUTGROWN * rounds.segments()
     }
 
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {

@@ -64,9 +64,12 @@ impl Sample {
     /// and more, and change nothing of this.
     fn of(hashes: usize, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
         let count = (hashes / SAMPLED).min(MOST_SAMPLED);
-        let mut random = 0_u64;
+        // Begun by hashes of the batch: who does not know the key of the hash cannot foresee which
+        // positions are drawn.
+        let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
+        let mut random = ends.into_iter().fold(0_u64, |seed, end| seed.rotate_left(21) ^ end);
         let mut draw = || {
-            // Weyl's sequence, mixed as SplitMix64 does: which positions are drawn is no secret.
+            // Weyl's sequence, mixed as SplitMix64 does.
             random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

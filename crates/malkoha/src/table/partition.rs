@@ -19,6 +19,9 @@ const WORTHWHILE_BYTES: u64 = 2 << 20;
 const WORTHWHILE_HASHES: usize = 4096;
 /// Hashes a segment sorted at a time: what bounds the memory, at some 9 bytes each.
 const HASHES_PER_SEGMENT: usize = 24 << 10;
+/// Hashes of a thread's share of each partition, at least: with fewer, what a share has beyond the
+/// mean would be most of it.
+const HASHES_PER_SHARE: usize = 64;
 /// Partitions at most: each is a stream of writes while sorting.
 const MAX_PARTITIONS: u32 = 4096;
 /// Bytes of a hash.
@@ -28,6 +31,9 @@ const WORD: usize = size_of::<u64>();
 #[derive(Debug)]
 pub struct Rounds {
     cut: Cut,
+    /// Segments that the table had.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "tables that grow need std"))]
+    segments: usize,
     /// Hashes of a round.
     hashes: usize,
     shares: Vec<Share>,
@@ -88,10 +94,18 @@ impl Rounds {
 
     fn of(cut: Cut, segments: usize, hashes: usize, threads: usize) -> Option<Self> {
         let hashes = segments.checked_mul(HASHES_PER_SEGMENT)?.min(hashes);
-        let threads = threads.clamp(1, segments);
+        // Each share has some room beyond the mean for each partition.
+        let worthwhile = hashes / cut.partitions().saturating_mul(HASHES_PER_SHARE);
+        let threads = threads.clamp(1, segments).min(worthwhile.max(1));
         let share = || Share::new(cut, hashes.div_ceil(threads));
         let shares = (0..threads).map(|_| share()).collect::<Option<_>>()?;
-        Some(Self { cut, hashes, shares })
+        Some(Self { cut, segments, hashes, shares })
+    }
+
+    /// Segments that the table had when these were made.
+    #[cfg(feature = "std")]
+    pub(crate) fn segments(&self) -> usize {
+        self.segments
     }
 
     /// Hashes of a round.

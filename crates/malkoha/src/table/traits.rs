@@ -93,6 +93,10 @@ pub trait Change: Lookup {
     fn insert_round(&mut self, _round: &mut Rounds) -> Vec<u64> {
         Vec::new()
     }
+    /// Whether the table has grown so much since these were made that others would be much faster.
+    fn has_outgrown(&self, _rounds: &Rounds) -> bool {
+        false
+    }
     /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
     fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
     /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
