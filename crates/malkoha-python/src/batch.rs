@@ -12,8 +12,8 @@ use crate::columns::{CHUNK, Columns, Positions};
 
 /// Keys that are worth a thread: one takes as long to start as this many lookups.
 const PER_THREAD: usize = 1 << 16;
-/// Hashes that are inserted at a time: enough that a table can sort them by segment, which takes
-/// more of them the larger it is. An eighth of a batch, between these bounds.
+/// Least and most hashes inserted at a time; between these, an eighth of a batch. A larger table
+/// needs larger rounds, or sorting them by segment does not pay.
 const ROUND: (usize, usize) = (1 << 22, 1 << 24);
 
 /// As many threads as asked for, or as the process may use, and fewer for a small batch.

@@ -4,8 +4,8 @@
 //! cargo build --release -p malkoha-wasm --target wasm32-unknown-unknown
 //! ```
 //!
-//! The caller writes bytes into a buffer of this module and then calls a function on them. The module
-//! has one filter, from the last file that was opened.
+//! The caller writes bytes into a buffer of this module and then calls a function on them. The
+//! module has one filter, from the last file that was opened.
 
 use std::cell::RefCell;
 

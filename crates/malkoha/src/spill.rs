@@ -58,8 +58,8 @@ impl SpillKey {
     }
 }
 
-/// Ordered, so that equal filters are equal bytes, and because no choice of keys makes a lookup in a
-/// tree long.
+/// Ordered, so that equal filters are equal bytes, and because no choice of keys makes a lookup in
+/// a tree long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spill {
     counts: BTreeMap<SpillKey, u64>,

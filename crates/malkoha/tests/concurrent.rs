@@ -295,8 +295,8 @@ fn filters_of_all_kinds_are_shared() {
 }
 
 /// Threads make filters grow to hundreds of times what they began with. Each puts in keys and takes
-/// every other one out again; another looks for what was in at first, and for all that has been put in to
-/// stay. In the end all is taken out, and nothing is left.
+/// every other one out again; another looks for what was in at first, and for all that has been put
+/// in to stay. In the end all is taken out, and nothing is left.
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_while_filters_grow() {

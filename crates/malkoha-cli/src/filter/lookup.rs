@@ -123,8 +123,8 @@ pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
 pub(super) fn named<T>(path: &Path, opened: Result<T, ReadError>) -> Result<T> {
     match opened {
         Err(ReadError::Signature) => bail!(
-            "{} is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
-             --list' takes the lines as they are",
+            "{} is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha \
+             screen --list' takes the lines as they are",
             name(path)
         ),
         opened => opened.with_context(|| format!("cannot open filter {}", name(path))),

@@ -113,7 +113,7 @@ fn get_wants_a_map() {
     }
     dir.run("get none lines").complains("cannot open filter 'none': No such file or directory");
     dir.run("get lines lines").complains(
-        "'lines' is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
-         --list' takes the lines as they are",
+        "'lines' is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha \
+         screen --list' takes the lines as they are",
     );
 }

@@ -31,8 +31,8 @@ fn every_kind_of_set_and_no_map() {
         "'m.mlk' is unchanged: it holds a map, and lines have no values: see 'malkoha add --help'",
     );
     dir.run("new some pairs").complains(
-        "'some' is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha screen \
-         --list' takes the lines as they are",
+        "'some' is not a filter file: 'malkoha build' makes one from its lines, and 'malkoha \
+         screen --list' takes the lines as they are",
     );
     dir.run("new f.mlk f.mlk")
         .complains("'f.mlk' is named as input too, and has no lines: leave it out there");

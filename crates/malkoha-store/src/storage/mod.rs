@@ -140,7 +140,7 @@ pub trait StorageFile: Send + Sync {
     fn sync(&self) -> io::Result<()>;
 
     /// Gives its descriptor back, of which a process may not have many, unless it is read by it.
-    /// What is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error from
-    /// here on.
+    /// What is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error
+    /// from here on.
     fn close(&self);
 }

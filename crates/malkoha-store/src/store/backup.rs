@@ -27,9 +27,9 @@ impl Store {
         self.inner.checkpoint(&mut maintained)
     }
 
-    /// Makes a copy of the store, as it is now, in the directory `path`. The directory must be empty,
-    /// missing, or the remains of an interrupted backup. Writers continue meanwhile. The copy is a
-    /// store like any other.
+    /// Makes a copy of the store, as it is now, in the directory `path`. The directory must be
+    /// empty, missing, or the remains of an interrupted backup. Writers continue meanwhile. The
+    /// copy is a store like any other.
     ///
     /// On the same file system the copy consists of hard links, which take no space and next to no
     /// time. Damage to a shared file then damages both: to survive the loss of a disk, copy to

@@ -6,8 +6,8 @@
 //! two threads rarely want the same. All branches together are the segments of one
 //! [`Growing`], so its files, and all that is true of its keys, are theirs.
 //!
-//! Batches are parted by branch, and take each lock once. Nothing that was handed in is called under
-//! a lock.
+//! Batches are parted by branch, and take each lock once. Nothing that was handed in is called
+//! under a lock.
 
 mod batch;
 mod lookup;

@@ -151,12 +151,12 @@ impl<F> Builder<F> {
     /// How many times its capacity the filter will grow to, if that is known: 1 to 10^9, and less
     /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map. Its rate holds
     /// up to there; beyond, it rises slowly, and keys take more space: at 1 % and a growth of 1, 12
-    /// bits each at 64 times as many as promised, 26 at 1000 times, 117 at 16,000 times. No table has
-    /// more than about 2 * 10^12 keys.
+    /// bits each at 64 times as many as promised, 26 at 1000 times, 117 at 16,000 times. No table
+    /// has more than about 2 * 10^12 keys.
     ///
     /// Up to about 50 times, or 1.5 million keys in all, it saves up to four bits a key: those that
-    /// a filter takes at first for a rate that holds at any size. Beyond that it saves little, since
-    /// such a filter takes two bits less when it has grown.
+    /// a filter takes at first for a rate that holds at any size. Beyond that it saves little,
+    /// since such a filter takes two bits less when it has grown.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self

@@ -128,8 +128,8 @@ impl<T: Ages> Filter<Expiring<T>> {
         self.table.sweep();
     }
 
-    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The bound
-    /// is less than one step of [`resolution`](Self::resolution) too large.
+    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The
+    /// bound is less than one step of [`resolution`](Self::resolution) too large.
     pub fn age<K: Key>(&self, key: K) -> Option<u64> {
         self.age_hash(hash_one(self.hasher, key))
     }

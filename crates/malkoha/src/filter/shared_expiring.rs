@@ -72,8 +72,8 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
         window.ttl.div_ceil(window.steps.into())
     }
 
-    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The bound
-    /// is less than one step of [`resolution`](Self::resolution) too large.
+    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The
+    /// bound is less than one step of [`resolution`](Self::resolution) too large.
     pub fn age<K: Key>(&self, key: K) -> Option<u64> {
         self.age_hash(hash_one(self.hasher, key))
     }

@@ -7,8 +7,8 @@ use malkoha::Geometry;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const LOW: u64 = 0xffff_ffff;
 
-/// Hashes for a growing set, shared or not, or a map of one owner: half of them for one segment, however often that
-/// splits, and half for two buckets of it.
+/// Hashes for a growing set, shared or not, or a map of one owner: half of them for one segment,
+/// however often that splits, and half for two buckets of it.
 pub(super) fn for_growing(hashes: usize) -> Vec<u64> {
     let hash = |n: u64, zeros| inverse_of(MIX).wrapping_mul(n.wrapping_mul(MIX) >> zeros);
     let jam = |hash: &u64| hash >> 20 & 0xfff == 77;

@@ -59,9 +59,9 @@ pub(super) fn figure2(data: &Data) -> Result<Section> {
                   beside the table; where fingerprints are short, these are so many that as many \
                   keys as slots leave some slots free. The line of independent hashes is a table with keys \
                   and two hash functions, 500 kicks, least of ten runs: the paper's \"best load \
-                  factor\". Tables of 2^25 buckets are one run each, at b = 4 with some fingerprints \
-                  only, and not at b = 8; 2^30 buckets take 4 GiB and an hour for each point, and \
-                  were not tried.".to_owned(),
+                  factor\". Tables of 2^25 buckets are one run each, at b = 4 with some \
+                  fingerprints only, and not at b = 8; 2^30 buckets take 4 GiB and an hour \
+                  for each point, and were not tried.".to_owned(),
         plots,
         tables,
     })
