@@ -48,7 +48,8 @@ pub(super) fn all(data: &Data) -> Vec<Section> {
                   1.1 times as fast (benchmarks/2026-11-23-epyc/classic.txt). Other work was \
                   running: the same ratio moved by a tenth from run to run. Both quotient filters \
                   keep an offset for each block of 64 slots and find runs by popcnt and pdep; ours \
-                  asks whether the processor has these, and was compiled for any x86-64.".to_owned(),
+                  asks whether the processor has these, and was compiled for any x86-64."
+            .to_owned(),
         plots: vec![],
         tables: vec![table],
     });
