@@ -65,7 +65,7 @@ impl Addressing {
         self.segments
     }
 
-    /// Places a segment.
+    /// Places per segment.
     #[inline(always)]
     pub(crate) fn places(&self) -> u64 {
         self.places.into()
@@ -91,8 +91,8 @@ impl Addressing {
             && (1..=self.max_fingerprint).contains(&fingerprint)
     }
 
-    /// The probe of a key, of which its segment, the lesser of its places and its fingerprint are
-    /// claimed; `None` if no key has these.
+    /// The probe of a key with this claimed segment, lesser place and fingerprint; `None` if no key
+    /// has these.
     pub(crate) fn resident(&self, segment: u32, place: u32, fingerprint: u32) -> Option<Probe> {
         let possible = self.is_possible(segment, place, fingerprint);
         let probe =
@@ -109,7 +109,8 @@ impl Addressing {
     pub(crate) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
         let target = spread(fingerprint, SPREAD, self.places());
         let difference = target.wrapping_sub(place);
-        // A mask, so that no compiler makes a branch of it that half of all keys mispredict.
+        // A mask, so that no compiler turns it into a branch, which half of all keys would
+        // mispredict.
         let borrow = 0_u64.wrapping_sub(u64::from(target < place));
         difference.wrapping_add(self.places() & borrow)
     }

@@ -1,4 +1,4 @@
-//! Files of whichever kind.
+//! Files of any kind.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};

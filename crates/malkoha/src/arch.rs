@@ -1,7 +1,7 @@
 //! What only the processor can do: prefetching, and one function compiled for several instruction
 //! sets.
 
-/// Asks for the cache line of `bytes[at]`. A hint: it never faults and changes nothing.
+/// Prefetches the cache line of `bytes[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]
 pub(crate) fn prefetch(bytes: &[u8], at: u64) {
     prefetch_from(bytes.as_ptr(), at);
@@ -37,8 +37,8 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
 }
 
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
-/// once a call. The body is plain Rust, so the portable build is the oracle of the others. Without
-/// `std`, which asks the processor, there is only what the program is compiled for.
+/// once per call. The body is plain Rust, so the portable build is the oracle of the others.
+/// Without `std`, which asks the processor, there is only what the program is compiled for.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*

@@ -1,4 +1,4 @@
-//! What lies in a table, slot by slot: for tools.
+//! The content of a table, slot by slot, for tools.
 
 use alloc::vec::Vec;
 use core::ops::Range;

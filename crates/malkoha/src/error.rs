@@ -90,7 +90,7 @@ pub enum BuildError {
         bytes: u64,
     },
     /// The keys that the filter was to be built of did not fit: there are more distinct ones than
-    /// the capacity that was given, as a rule.
+    /// the capacity that was given, usually.
     #[error(transparent)]
     Insert(#[from] InsertError),
 }
@@ -151,7 +151,7 @@ fn full(len: u64, capacity: u64) -> String {
     }
 }
 
-/// A batch of which some keys, or pairs of key and value, were refused. All the others are in.
+/// Some keys of a batch, or pairs of key and value, were refused. All others are in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} of the batch's keys were refused and the others inserted: {error}", refused.len())]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What stands for `std::io` without `std`: the bytes of filters are written to vectors alone.
+//! Replaces `std::io` without `std`: the bytes of filters are then only written to vectors.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;

@@ -1,7 +1,7 @@
-//! Keys on their way: their cache lines are asked for long before they are looked at.
+//! Keys on their way: their cache lines are requested long before they are looked at.
 //!
-//! One lookup waits for two cache misses, and a processor overlaps few lookups of a plain loop.
-//! Here keys flow through a ring: while one is looked at, the lines of those after it are on their
+//! A lookup waits for two cache misses, and in a plain loop a processor overlaps few lookups. Here
+//! keys flow through a ring: while one is looked at, the lines of the keys after it are on their
 //! way.
 
 /// Keys whose places are computed together: a vector unit's worth or two.
@@ -11,7 +11,7 @@ const AHEAD: usize = 4;
 /// As many keys.
 const RING: usize = GROUP * AHEAD;
 
-/// Groups that a batch remembers: those on their way, and the one that is looked at.
+/// Groups that a batch remembers: those on their way, and the one that is being looked at.
 pub(crate) const SLOTS: usize = AHEAD + 1;
 
 /// A group of a batch.
@@ -25,16 +25,16 @@ impl Group {
         self.0 * GROUP
     }
 
-    /// Which of the [`SLOTS`] has what is known of it.
+    /// Which of the [`SLOTS`] stores what is known about it.
     #[inline(always)]
     pub(crate) fn slot(self) -> usize {
         self.0 % SLOTS
     }
 }
 
-/// For so many keys, in order: the group whose lines are asked for, and then the one that is looked
-/// at. A loop over them and no calls of closures: those would not be compiled for the instruction
-/// set of the function around them.
+/// For this many keys, in order: the group whose lines are requested, and then the one that is
+/// looked at. This is a loop without closures, because those would not be compiled for the
+/// instruction set of the function around them.
 #[inline(always)]
 pub(crate) fn turns(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<Group>)> {
     let groups = keys.div_ceil(GROUP);
@@ -43,8 +43,9 @@ pub(crate) fn turns(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<
     })
 }
 
-/// For the hashes in order: `ask` returns what is known of one, and asks for its lines; later
-/// `step` is called with its number, it and that. Both are handed `table`, which `step` may change.
+/// For each hash in order, `ask` requests its lines and returns what is known about it. Later
+/// `step` is called with its number, the hash, and what `ask` returned. Both get `table`, which
+/// `step` may change.
 #[inline(always)]
 pub(crate) fn one_by_one<T: ?Sized, P: Copy + Default>(
     table: &mut T,

@@ -12,7 +12,8 @@ use crate::addressing::Probe;
 /// Equal copies of a key in the table before further ones are spilled.
 pub(crate) const MAX_COPIES: u32 = 2;
 
-/// Copies that a filter can have: more than anybody can insert, and few enough to add one more.
+/// The most copies of a filter: more than anybody can insert, and few enough that adding one does
+/// not overflow.
 pub(crate) const MAX_LEN: u64 = 1 << 63;
 
 /// What equal copies have in common.
@@ -30,7 +31,7 @@ impl Ord for SpillKey {
     /// By the fields in their order, so that the values of a key lie together.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        // Numbers that hold several of them: comparing is most of what a lookup does.
+        // Several fields packed into one number: a lookup mostly compares.
         let order = |key: &Self| {
             let place = u64::from(key.segment) << 32 | u64::from(key.place);
             (place, key.fingerprint, key.value)
@@ -50,7 +51,7 @@ impl SpillKey {
     /// What copies of this key and value have in common.
     pub(crate) fn of(probe: &Probe, value: u64) -> Self {
         let place = probe.first.min(probe.second);
-        // Segments and places are numbered by 32 bits, and fingerprints have as many.
+        // Numbers of segments and places have 32 bits, and so do fingerprints.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let (segment, place, fingerprint) =
             (probe.segment as u32, place as u32, probe.fingerprint as u32);
@@ -58,8 +59,8 @@ impl SpillKey {
     }
 }
 
-/// Ordered, so that equal filters are equal bytes, and because no choice of keys makes a lookup in
-/// a tree long.
+/// Ordered, so that equal filters have equal bytes. Also, no choice of keys makes a lookup in a
+/// tree long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spill {
     counts: BTreeMap<SpillKey, u64>,
@@ -101,19 +102,19 @@ impl Spill {
         self.copies = self.copies.saturating_sub(copies);
     }
 
-    /// The values of all copies that differ from `key` in nothing else, and how many have each. A
-    /// file may claim any number of copies, so nothing is done for each of them.
+    /// The values of all copies that otherwise equal `key`, and the number of copies of each. A
+    /// file may claim any number of copies, so no work is done for each copy.
     pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
         let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
         self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
     }
 
-    /// How many copies differ from `key` in nothing but the value.
+    /// The number of copies that equal `key` except for the value.
     pub(crate) fn count_values(&self, key: SpillKey) -> u64 {
         self.values(key).fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// Takes one copy that differs from `key` in nothing but the value; returns its value.
+    /// Takes one copy that equals `key` except for the value; returns its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -164,8 +165,7 @@ impl Spill {
         copies.into_iter().for_each(|(key, copies)| self.add(key, copies));
     }
 
-    /// Makes all that differs from `from` in nothing but the value differ from `to` in nothing
-    /// else.
+    /// Moves all copies that equal `from` except for the value to `to`, and keeps their values.
     pub(crate) fn rename(&mut self, from: SpillKey, to: SpillKey) {
         let values: Vec<_> = self.values(from).collect();
         for (value, copies) in values {
@@ -174,7 +174,7 @@ impl Spill {
         }
     }
 
-    /// What is spilled, and how many copies of it.
+    /// The spilled keys, and the number of copies of each.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SpillKey, u64)> {
         self.counts.iter().map(|(&key, &copies)| (key, copies))
     }

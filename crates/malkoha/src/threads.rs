@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 #[cfg(feature = "std")]
 use std::thread;
 
-/// Does `work` on all parts, with a thread for each, of which this is one. Where the system refuses
-/// threads, those that there are do it all. Answers in the order of the parts.
+/// Does `work` on all parts, with a thread for each; one of them is the calling thread. If the
+/// system refuses threads, the existing ones do all the work. Returns the results in the order of
+/// the parts.
 #[cfg(feature = "std")]
 pub(crate) fn side_by_side<T: Send, R: Send>(
     parts: Vec<T>,
@@ -31,7 +32,7 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
         run();
     });
     drop(left);
-    // A thread panics only if `work` does, and then so has the scope.
+    // A thread panics only if `work` does, and then the scope has panicked too.
     done.into_iter().map(|done| done.expect("all parts are done")).collect()
 }
 

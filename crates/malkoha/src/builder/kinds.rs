@@ -1,4 +1,4 @@
-//! What each kind of fixed size takes of the options, and what it does not have.
+//! Which options each kind of fixed size uses, and which it does not have.
 
 use super::plan::PAPER;
 use super::{Build, Options, Plan, Planned};

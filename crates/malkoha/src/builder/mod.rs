@@ -1,4 +1,4 @@
-//! From what is wanted to a filter or map, with the price said beforehand.
+//! From the wanted properties to a filter or map, with the price known beforehand.
 
 mod kinds;
 mod plan;
@@ -18,8 +18,8 @@ use crate::geometry::Layout;
 use crate::key::{Key, KeyHasher};
 use crate::table::traits::Change;
 
-/// The hash of a filter that was given none. It is one that everybody knows, so that equal inputs
-/// give equal bytes, and filters that were built apart can be united.
+/// The default hash. Everybody knows it, so equal inputs give equal bytes, and filters that were
+/// built apart can be united.
 const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 
 /// Builds the filters and maps of this library from a capacity, a false-positive rate, and options.
@@ -154,8 +154,8 @@ impl<F> Builder<F> {
     /// bits each at 64 times as many as promised, 26 at 1000 times, 117 at 16,000 times. No table
     /// has more than about 2 * 10^12 keys.
     ///
-    /// Up to about 50 times, or 1.5 million keys in all, it saves up to four bits a key: those that
-    /// a filter takes at first for a rate that holds at any size. Beyond that it saves little,
+    /// Up to about 50 times, or 1.5 million keys in all, it saves up to four bits per key: those
+    /// that a filter takes at first for a rate that holds at any size. Beyond that it saves little,
     /// since such a filter takes two bits less when it has grown.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
@@ -358,7 +358,7 @@ where
         Ok(filter)
     }
 
-    /// An empty filter for so many keys, unless a capacity was given.
+    /// An empty filter for this many keys, unless a capacity was given.
     fn sized_for(&self, keys: usize) -> Result<Filter<T>, BuildError> {
         let mut sized = self.clone();
         sized.options.capacity.get_or_insert((keys as u64).max(1));

@@ -77,7 +77,7 @@ impl Options {
 
 /// The geometry of any layout that meets `fpr` in the fewest bytes.
 fn smallest_of_all(capacity: u64, fpr: f64) -> Result<Geometry, BuildError> {
-    // On equal size the first wins. Semi-sorted tables are as small as gap windows, but slower.
+    // Of equal sizes the first wins. Semi-sorted tables are as small as gap windows, but slower.
     let bucketed = |bucket_size| Layout::Bucketed { bucket_size };
     let all = [Layout::GapWindows, bucketed(4), bucketed(2), bucketed(8)];
     let mut choices = all.map(|layout| smallest(capacity, layout, 0, fpr)).into_iter();
@@ -94,7 +94,7 @@ fn smallest_of_all(capacity: u64, fpr: f64) -> Result<Geometry, BuildError> {
     })
 }
 
-/// The smallest geometry of `layout` that meets `fpr`. Not always that with the shortest
+/// The smallest geometry of `layout` that meets `fpr`. It does not always have the shortest
 /// fingerprints: very short ones need much emptier tables.
 fn smallest(
     capacity: u64,

@@ -1,5 +1,4 @@
-//! What the kinds take of the options that need `std`: those that grow, and those that threads
-//! share.
+//! The options of the kinds that need `std`: those that grow, and those that threads share.
 
 use super::kinds::Missing;
 use super::{Build, Options, Plan, Planned};

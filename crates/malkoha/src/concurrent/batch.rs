@@ -1,4 +1,4 @@
-//! Many keys at once: their lines are asked for long before they are looked at.
+//! Many keys at once: their lines are requested long before they are looked at.
 
 use super::insert::Unique;
 use super::table::Table;
@@ -11,8 +11,8 @@ use crate::locks::Locking;
 const RING: usize = 64;
 
 impl<P: Locking> Table<P> {
-    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; hands
-    /// what came of it to `each`, with the hash's position.
+    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; calls
+    /// `each` with the result and the hash's position.
     pub(super) fn insert_unique_many(
         &self,
         hashes: &[u64],
@@ -24,8 +24,8 @@ impl<P: Locking> Table<P> {
         });
     }
 
-    /// Hands each hash's probe to `step` with its position, when the lines that it needs have been
-    /// asked for.
+    /// Calls `step` with each hash's probe and position, after the lines that it needs were
+    /// requested.
     #[inline(always)]
     pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Probe)) {
         let mut ring = [Probe::default(); RING];

@@ -7,7 +7,7 @@ use super::sync::{AtomicU64, Ordering, Padded};
 /// Parts of a count: threads share one only where there are more threads.
 const PARTS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 
-/// A sum of parts, each of which wraps around on its own.
+/// A sum of parts. Each part wraps around on its own.
 #[derive(Debug)]
 pub(crate) struct Counter {
     parts: Box<[Padded<AtomicU64>]>,
@@ -25,11 +25,11 @@ impl Counter {
         self.parts[part()].0.fetch_add(change.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// Right when no thread is changing it; else some count that it had in between, or nearly.
+    /// Exact while no thread changes it; otherwise some count that it had meanwhile, or nearly.
     pub(crate) fn get(&self) -> u64 {
         let parts = self.parts.iter().map(|part| part.0.load(Ordering::Relaxed));
         let sum = parts.fold(0, u64::wrapping_add);
-        // A removal may be seen without the insert before it.
+        // A removal may become visible before the insert that preceded it.
         if sum.cast_signed() < 0 { 0 } else { sum }
     }
 }

@@ -13,11 +13,11 @@ use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
 
 thread_local! {
-    /// This thread's memory for searches. Taken out while it is used. Gone where a thread ends.
+    /// This thread's memory for searches. Taken out while it is used. Absent when a thread ends.
     static SEARCH: Cell<Search> = const { Cell::new(Search::new()) };
 }
 
-/// A segment, to search in: what is read may have changed a moment later.
+/// A segment to search in. What is read may change a moment later.
 struct Segment<'a, P: Locking> {
     table: &'a Table<P>,
     words: &'a [AtomicU64],
@@ -60,7 +60,7 @@ impl<P: Locking> Neighbours for Segment<'_, P> {
     }
 }
 
-/// What came of an insert that takes place only if nothing equal is in.
+/// The result of an insert that only happens if nothing equal is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unique {
     /// The key was not in, and is now.
@@ -70,8 +70,8 @@ pub(super) enum Unique {
 }
 
 impl<P: Locking> Table<P> {
-    /// Inserts a key. On `false` nothing has changed but that others may have moved, and it was a
-    /// first copy.
+    /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed except
+    /// that other keys may have moved.
     #[inline(always)]
     pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
         match self.offer(probe) {
@@ -82,9 +82,9 @@ impl<P: Locking> Table<P> {
 
     /// Inserts a key unless it is in. `None`: there is no room for it.
     ///
-    /// Of any number of calls for one key, exactly one returns `New`, if there is room and nobody
-    /// removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same time
-    /// may add another copy: it counts as the later of the two.
+    /// If any number of calls insert one key, exactly one returns `New`, provided there is room and
+    /// nobody removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same
+    /// time may add another copy: it counts as the later of the two.
     #[inline(always)]
     pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
         let done = self.put_unless_in(probe, &self.space.buckets(probe));
@@ -95,13 +95,13 @@ impl<P: Locking> Table<P> {
         Segment { table: self, words: self.space.segment(probe.segment) }
     }
 
-    /// Puts a fingerprint into an empty lane of these of its buckets, unless it is in one of all.
-    /// `None`: there is no such lane.
+    /// Puts a fingerprint into an empty lane of the given buckets, unless one of its buckets has it
+    /// already. `None`: there is no empty lane.
     ///
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
     fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<Unique> {
-        // What is seen is in, with the lock or without.
+        // What is seen is present, with or without the lock.
         if self.is_seen(probe) {
             return Some(Unique::Present);
         }
@@ -135,8 +135,8 @@ impl<P: Locking> Table<P> {
         self.put_with_moves(probe, max_kicks, put, || None)
     }
 
-    /// Moves others until `put`, which is given buckets of the key, returns something, or no move
-    /// makes room. Before far places are searched, `instead` may find another way.
+    /// Moves other keys until `put`, which is given buckets of the key, returns something, or no
+    /// move makes room. Before far places are searched, `instead` may find another way.
     #[inline(always)]
     fn put_with_moves<R>(
         &self,
@@ -170,9 +170,9 @@ impl<P: Locking> Table<P> {
         done
     }
 
-    /// Searches until `put` returns something, or there is no path. A path breaks, and what it has
-    /// made room for is gone, only if another thread has changed a bucket of it, so some thread
-    /// always gets on. No lock is held here, so that moves can take those that they need.
+    /// Searches until `put` returns something, or there is no path. A path breaks, or the room that
+    /// it made is taken, only if another thread has changed one of its buckets. So some thread
+    /// always makes progress. No lock is held here, so moves can take the locks that they need.
     fn make_room<R>(
         &self,
         search: &mut Search,
@@ -195,8 +195,8 @@ impl<P: Locking> Table<P> {
         }
     }
 
-    /// Spills a copy from the nearest place that the last search, which found no room, looked at
-    /// and that holds one of several; answers whether there was one.
+    /// The last search found no room. Of the places that it looked at, takes the nearest that holds
+    /// one of several copies, and spills that copy. Returns whether there was one.
     fn spill_a_copy(&self, search: &Search, probe: &Probe, limit: u32) -> bool {
         let segment = self.segment(probe);
         let mut looked_at = 0;

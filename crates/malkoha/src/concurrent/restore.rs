@@ -1,5 +1,4 @@
-//! A table put together from the pieces of another one, which may come from a damaged or hostile
-//! file.
+//! Assembles a table from the pieces of another one, which may come from a damaged or hostile file.
 
 use crate::geometry::Geometry;
 use crate::locks::Locking;
@@ -14,17 +13,17 @@ use super::table::Table;
 /// Why a piece does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// It is one segment too many, or some are missing.
+    /// There is one segment too many, or some are missing.
     Segment,
     /// It has another number of words than a segment has, or bits above their lanes.
     Words,
-    /// Copies beside the table of which none is in it, or more than can be counted.
+    /// Copies beside the table without one in it, or more than can be counted.
     Spilled,
-    /// The system does not give the memory.
+    /// The system lacks the memory.
     Memory,
 }
 
-/// A table of which the first segments are there.
+/// A table whose first segments have arrived.
 #[derive(Debug)]
 pub(super) struct Restorer<P: Locking> {
     table: Table<P>,
@@ -57,7 +56,7 @@ impl<P: Locking> Restorer<P> {
         Ok(())
     }
 
-    /// Adds copies beside the table, of a fingerprint whose segment is there.
+    /// Adds copies beside the table, of a fingerprint whose segment has arrived.
     pub(super) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> Result<(), Misfit> {
         let table = &mut self.table;
         let SpillKey { segment, place, fingerprint, value } = key;

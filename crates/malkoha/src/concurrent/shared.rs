@@ -1,4 +1,4 @@
-//! The table that threads share, as the faces see it.
+//! The table that threads share, as `Filter` sees it.
 
 use std::io::{self, Read, Write};
 
@@ -93,7 +93,7 @@ impl<P: Locking> Shared<P> {
 
     pub(crate) fn clear(&self) {
         let copies = self.table.clear();
-        // As often as fits: a sum of parts wraps around.
+        // Limited, because a sum of parts wraps around.
         self.len.add(copies.cast_signed().wrapping_neg());
     }
 

@@ -1,9 +1,8 @@
-//! What concerns the whole of a table that threads change: emptying and copying it, segment by
-//! segment.
+//! Operations on a whole table while threads change it: emptying and copying, segment by segment.
 //!
-//! Each is *frozen* for the time that it takes to read or to empty its words, some tens of
-//! microseconds: nothing is moved, removed or spilled in it. Lookups go on. Between one segment and
-//! the next everything goes on.
+//! Each segment is *frozen* while its words are read or emptied, for some tens of microseconds:
+//! nothing is moved, removed or spilled in it. Lookups continue. Between two segments everything
+//! continues.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -29,7 +28,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// All that is in the piece, slot by slot and then the spilled copies.
+    /// Everything in the piece: slot by slot, then the spilled copies.
     pub(crate) fn entries(self, lanes: Lanes) -> impl Iterator<Item = Entry> {
         let Self { segment, words, spilled, .. } = self;
         let entry = move |key, copies| Entry::new(key, copies, lanes.bits());
@@ -52,7 +51,7 @@ impl<P: Locking> Table<P> {
         (0..self.space.segments() as u64).map(|segment| self.piece(segment))
     }
 
-    /// All that is in, as [`pieces`](Self::pieces) has it.
+    /// The whole content, as [`pieces`](Self::pieces) has it.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.pieces().flat_map(|piece| piece.entries(self.lanes))
     }
@@ -76,11 +75,11 @@ impl<P: Locking> Table<P> {
         piece
     }
 
-    /// Takes everything out, and returns how many copies that were.
+    /// Removes everything, and returns the number of copies.
     ///
-    /// For each key it is as if all its copies were removed at one moment, between the call and its
-    /// return: one that is inserted meanwhile may stay, and one that was inserted before is gone.
-    /// The moment differs from key to key.
+    /// For each key, all its copies are removed as if at one moment between the call and its
+    /// return. A copy that is inserted meanwhile may stay, and one that was inserted before is
+    /// gone. The moment differs from key to key.
     pub(super) fn clear(&self) -> u64 {
         let mut copies = 0_u64;
         for segment in 0..self.space.segments() as u64 {

@@ -12,16 +12,16 @@ use crate::geometry::Geometry;
 pub(super) struct Space {
     words: Words,
     places: usize,
-    /// Whether there was a refusal: most filters see none, and need not look further.
+    /// Whether anything was ever refused. Most filters refuse nothing, and need not look further.
     is_owing: AtomicBool,
     /// What each segment owes for a refusal: not part of the protocol.
     owed: Box<[AtomicU32]>,
 }
 
-// What is in memory has an index that fits usize.
+// The bucket is in memory, so its index fits usize.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 impl Space {
-    /// `None` if the system does not give the memory.
+    /// `None` if the system lacks the memory.
     pub(super) fn new(geometry: &Geometry) -> Option<Self> {
         let (segments, places) = (geometry.segments, geometry.places);
         let words = Words::new(u64::from(segments) * u64::from(places))?;
@@ -53,13 +53,13 @@ impl Space {
         self.is_owing.load(Relaxed)
     }
 
-    /// What the segment owes for a refusal. Whoever asks may add to it.
+    /// What the segment owes for a refusal. The caller may add to it.
     pub(super) fn owed(&self, segment: u64) -> &AtomicU32 {
         self.is_owing.store(true, Relaxed);
         &self.owed[segment as usize]
     }
 
-    /// How many there are.
+    /// The number of buckets.
     pub(super) fn len(&self) -> u64 {
         self.words.len() as u64
     }

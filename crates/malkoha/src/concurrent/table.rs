@@ -1,6 +1,6 @@
 //! The table of words, and the protocol by which threads share it.
 //!
-//! A fingerprint and its segment name a *stripe*: a version, and a lock. Then
+//! A fingerprint and its segment select a *stripe*, which is a version and a lock. Then
 //!
 //! * an **insert** into an empty lane is one compare-and-swap of the bucket, without a lock;
 //! * a **move** of a fingerprint to its other bucket locks its stripe, adds it at the destination,
@@ -9,17 +9,16 @@
 //! * a **lookup** reads the version, both buckets, and the version again. A hit is final. A miss is
 //!   final if the version is the same; otherwise it looks again.
 //!
-//! Why a lookup never misses a key that is in all the while: its fingerprint then lies in one of
-//! the two buckets at every moment, so to see it in neither, a lookup must read one bucket before
-//! the fingerprint comes and the other one after it has left. Whatever empties a lane raises the
-//! version first, so the second reading of the version shows that; and if the first reading did
-//! already, then what was done before the raise, the adding at the destination, is seen in the
-//! bucket. (It is not enough for removals to be seen: two keys can have equal fingerprints, and
-//! one's removal take the lane of the other, whose new lane the lookup has read when it was still
-//! empty.)
+//! Why a lookup never misses a key that stays in: its fingerprint is in one of the two buckets at
+//! every moment. To miss it in both, a lookup must read one bucket before the fingerprint arrives
+//! and the other after it has left. Whatever empties a lane first raises the version, so the second
+//! reading of the version differs. If the first reading already showed the raise, the bucket shows
+//! what was added at the destination before it. (Removals must raise the version too: two keys can
+//! have equal fingerprints, and the removal of one can take the lane of the other, after the lookup
+//! has read the other's new lane while it was still empty.)
 //!
-//! Only holders of a stripe's lock empty lanes with its fingerprints. So what they have seen there
-//! stays, while other lanes of the bucket may change.
+//! Only the holder of a stripe's lock empties lanes with its fingerprints. So what it has seen
+//! there stays, while other lanes of the bucket may change.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
@@ -43,7 +42,7 @@ pub(super) struct Table<P: Locking> {
     pub(super) stripes: Box<[Padded<Stripe<P::Stripe>>]>,
     whole: P::Whole,
     spill: RwLock<Spill>,
-    /// Spilled copies: where there are none, nobody need lock the list.
+    /// The number of spilled copies: if there are none, nobody needs to lock the list.
     spilled: AtomicU64,
 }
 
@@ -53,12 +52,12 @@ pub(super) struct Stripe<L> {
     pub(super) lock: L,
 }
 
-/// Locks and versions: enough that threads seldom meet in one, and few enough to stay in a core's
+/// Locks and versions: enough that threads rarely meet at one, and few enough to stay in a core's
 /// own cache.
 const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
 impl<P: Locking> Table<P> {
-    /// `geometry` has one word a bucket, and is that of the empty `space`.
+    /// `geometry` has one word per bucket, and is that of the empty `space`.
     pub(super) fn new(geometry: Geometry, space: Space) -> Self {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
         Self {
@@ -82,8 +81,8 @@ impl<P: Locking> Table<P> {
     /// Runs an operation on the buckets of a segment, while nothing in it is moved, removed or
     /// spilled. Threads may put fingerprints into empty lanes.
     ///
-    /// The only one that holds several stripes' locks, and it takes them in order; no holder of a
-    /// single one waits for another.
+    /// Only this function holds the locks of several stripes. It takes them in order, and no holder
+    /// of a single lock waits for another.
     pub(super) fn frozen(&self, segment: u64, operation: &mut dyn FnMut(&[AtomicU64])) {
         let buckets = self.space.segment(segment);
         self.whole.hold(|| with_all(&self.stripes, &mut || operation(buckets)));
@@ -166,7 +165,7 @@ impl<P: Locking> Table<P> {
         if probe.first == probe.second { count(first) } else { count(first) + count(second) }
     }
 
-    /// Takes an empty lane, unless the fingerprint is seen where one is looked for.
+    /// Takes an empty lane, unless the search for one meets the fingerprint.
     #[inline(always)]
     pub(super) fn offer(&self, probe: &Probe) -> Offer {
         let [first, second] = self.space.buckets(probe);
@@ -201,7 +200,7 @@ impl<P: Locking> Table<P> {
         false
     }
 
-    /// Adds to a spilled key's copies if so many are in the table; answers whether.
+    /// Adds to a spilled key's copies if the table holds its full number; returns whether it did.
     pub(super) fn spill_beside(&self, probe: &Probe, copies: u32) -> bool {
         self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
             let enough = self.count_in_table(probe) >= copies;
@@ -212,7 +211,7 @@ impl<P: Locking> Table<P> {
         })
     }
 
-    /// Moves one of several copies from a lane of `bucket` to the spill list; answers whether there
+    /// Moves one of several copies from a lane of `bucket` to the spill list; returns whether there
     /// were several.
     pub(super) fn spill_from(&self, bucket: &AtomicU64, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
@@ -266,7 +265,7 @@ impl<P: Locking> Table<P> {
     }
 
     /// Moves the fingerprint in lane `choice` of one bucket of a segment to another, if it belongs
-    /// there and there is room. Answers whether the lane is then empty.
+    /// there and there is room. Returns whether the lane is then empty.
     pub(super) fn relocate(&self, segment: u64, step: Step) -> bool {
         let Step { from, choice, to } = step;
         // At most 16 lanes, and places of what is in memory.
@@ -297,7 +296,7 @@ impl<P: Locking> Table<P> {
         }
     }
 
-    /// Empties a lane with this fingerprint, if there is one. Under the stripe's lock.
+    /// Empties a lane with this fingerprint, if there is one. The caller holds the stripe's lock.
     fn take(&self, stripe: &Stripe<P::Stripe>, bucket: &AtomicU64, fingerprint: u64) -> bool {
         let mut word = bucket.load(Ordering::Acquire);
         if self.lanes.find(word, fingerprint).is_none() {
@@ -372,7 +371,7 @@ fn with_all<L: Exclude>(stripes: &[Padded<Stripe<L>>], operation: &mut dyn FnMut
     }
 }
 
-/// Writes `new` if the word is still `old`; otherwise answers what it is.
+/// Writes `new` if the word is still `old`; otherwise returns what it is.
 #[inline(always)]
 fn replace(word: &AtomicU64, old: u64, new: u64) -> Result<(), u64> {
     word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Acquire).map(drop)

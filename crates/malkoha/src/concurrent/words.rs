@@ -7,7 +7,7 @@ use super::sync::AtomicU64;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 
-/// Words of 0 to begin with: on huge pages where they are many and the system has such pages.
+/// Zeroed words: on huge pages if there are many and the system has such pages.
 pub(crate) struct Words(Inner);
 
 enum Inner {
@@ -17,7 +17,7 @@ enum Inner {
 }
 
 impl Words {
-    /// So many words, or `None` if the system does not give them.
+    /// This many words, or `None` if the system lacks the memory.
     pub(crate) fn new(words: u64) -> Option<Self> {
         let words = usize::try_from(words).ok()?;
         #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]

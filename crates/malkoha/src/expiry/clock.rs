@@ -1,4 +1,4 @@
-//! A clock for those who have none of their own.
+//! A clock for callers that have none of their own.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! What the faces ask of a table whose keys expire.
+//! What `Filter` asks of a table whose keys expire.
 
 #[cfg(feature = "std")]
 use std::io::Read;

@@ -33,7 +33,7 @@ pub trait Ages: Change + Shardable + PartialEq {
 
     /// How its slots are read, if its values can be ages.
     fn form(&self) -> Option<Self::Form>;
-    /// Lets its values be ages, before there are any.
+    /// Declares its values to be ages, before there are any.
     fn prepare(&mut self) {}
     /// Blocks that are swept as a whole.
     fn blocks(&self) -> usize;
@@ -41,8 +41,8 @@ pub trait Ages: Change + Shardable + PartialEq {
     fn age(&self, form: Self::Form, times: &Times, hash: u64) -> Option<u64>;
     /// Whether each hash's fingerprint lives.
     fn lives(&self, form: Self::Form, times: &Times, hashes: &[u64], found: &mut [bool]);
-    /// Sees each hash in order: calls `done` with its position and whether it is new, or why it was
-    /// refused. What is not new becomes as young as it can be if `refresh`.
+    /// Sees each hash in order. Calls `done` with its position and whether it is new, or why it was
+    /// refused. With `refresh`, a known key gets the present age.
     fn see(
         &mut self,
         form: Self::Form,
@@ -65,7 +65,7 @@ pub trait Ages: Change + Shardable + PartialEq {
         times: &mut Times,
         other: &Self,
     ) -> Result<(), UnionError>;
-    /// The false-positive rate if so many keys live.
+    /// The false-positive rate if this many keys live.
     fn fpr_of(&self, live: u64) -> f64;
 }
 
@@ -112,7 +112,7 @@ impl<T: Ages> Expiring<T> {
         self.times.advance(now);
     }
 
-    /// With the state of its times as another one had it, whose table was the same.
+    /// Takes over the state of another set's times, whose table was the same.
     #[cfg(feature = "std")]
     pub(crate) fn with_state(
         self,
@@ -128,7 +128,7 @@ impl<T: Ages> Expiring<T> {
         Some(Self { table, form, times })
     }
 
-    /// Whether a hash is in at a later time, if nothing changes until then.
+    /// Whether a hash will be in at a later time, if nothing changes until then.
     #[inline]
     pub(crate) fn contains_at(&self, hash: u64, now: u64) -> bool {
         let later = self.times.epochs_to(now);
@@ -157,7 +157,7 @@ impl<T: Ages> Expiring<T> {
         age.map(|age| self.times.most_time(age))
     }
 
-    /// Sees a hash: whether it is new. What is not becomes as young as it can be if `refresh`.
+    /// Sees a hash: whether it is new. With `refresh`, a known hash gets the present age.
     #[inline]
     pub(crate) fn see(&mut self, hash: u64, refresh: bool) -> Result<bool, InsertError> {
         let mut seen = Ok(false);

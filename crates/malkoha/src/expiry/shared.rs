@@ -5,14 +5,14 @@ use crate::error::InsertError;
 use crate::sharded::Sharded;
 
 impl<T: Ages> Sharded<Expiring<T>> {
-    /// Lets it be this time in one shard after another.
+    /// Advances one shard after another to this time.
     pub(crate) fn advance(&self, now: u64) {
         if now > self.time() {
             self.at_one_time(|| self.each_mut(|shard| shard.advance(now)));
         }
     }
 
-    /// The time of the shard that is told last.
+    /// The time of the shard that is advanced last.
     pub(crate) fn time(&self) -> u64 {
         self.last().times.now()
     }

@@ -13,7 +13,7 @@ use crate::error::{BuildError, InsertError};
 
 /// Steps of a window, at most: labels of 8 bits.
 pub(crate) const MOST_STEPS: u32 = 255;
-/// Steps of a window of which no resolution was asked for: labels of 4 bits.
+/// Steps of a window without a given resolution: labels of 4 bits.
 const USUAL_STEPS: u64 = 15;
 
 /// How long keys live, and in how many steps.
@@ -50,8 +50,8 @@ impl Window {
         u32::BITS - self.steps.leading_zeros()
     }
 
-    /// The most keys that are kept at a time if so many are seen in a window: those of a window and
-    /// of one more step.
+    /// The most keys that are kept at a time if this many are seen in a window: those of a window
+    /// and of one more step.
     pub(crate) fn kept(self, keys: u64) -> u64 {
         keys.saturating_add(keys.div_ceil(self.steps.into()))
     }
@@ -59,7 +59,7 @@ impl Window {
     /// The epoch of a time.
     fn epoch(self, time: u64) -> u64 {
         let epoch = u128::from(time) * u128::from(self.steps) / u128::from(self.ttl);
-        // At most the time, since steps are at most the ttl.
+        // Not above the time, since steps are at most the ttl.
         u64::try_from(epoch).unwrap_or(u64::MAX)
     }
 
@@ -137,13 +137,13 @@ impl Times {
         if time < self.next { 0 } else { self.window.epoch(time) - self.epoch }
     }
 
-    /// Whether what has this age lives so many epochs later.
+    /// Whether a key of this age lives this many epochs later.
     #[inline]
     pub(crate) fn lives_after(&self, age: u64, epochs: u64) -> bool {
         age.saturating_add(epochs) <= self.window.steps.into()
     }
 
-    /// Keys that live so many epochs later, if none is seen until then.
+    /// Keys that live this many epochs later, if none is seen until then.
     pub(crate) fn live_after(&self, epochs: u64) -> u64 {
         let ages = 0..=u64::from(self.window.steps);
         let left = ages.filter(|&age| self.lives_after(age, epochs));
@@ -156,7 +156,8 @@ impl Times {
         (&self.swept, &self.counts)
     }
 
-    /// With what [`state`](Self::state) said, if it can be of a table with so many slots filled.
+    /// Restores what [`state`](Self::state) returned, if a table with this many filled slots can
+    /// have it.
     #[cfg(feature = "std")]
     pub(crate) fn with_state(self, swept: Vec<u64>, counts: Vec<u64>, filled: u64) -> Option<Self> {
         let live = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
@@ -175,7 +176,7 @@ impl Times {
         ((self.swept.len() + self.counts.len()) * size_of::<u64>()) as u64
     }
 
-    /// Lets it be this time, if it is not later yet.
+    /// Advances to this time, unless it is later already.
     #[inline]
     pub(crate) fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);
@@ -189,11 +190,11 @@ impl Times {
     fn turn(&mut self, now: u64) {
         let epoch = self.window.epoch(now);
         if epoch == self.epoch {
-            // The last epoch that there is has no next one.
+            // The last possible epoch has no next one.
             return;
         }
         let steps = u64::from(self.window.steps);
-        // What expires when each of these epochs begins; more of them find nothing left.
+        // What expires when each of these epochs begins. Further epochs find nothing left.
         let turns = (epoch - self.epoch).min(self.label_mask + 1);
         for begun in (epoch - turns).saturating_add(1)..=epoch {
             let expired = begun.wrapping_sub(steps + 1) & self.label_mask;
@@ -220,7 +221,7 @@ impl Times {
         (age <= self.window.steps.into()).then_some(age)
     }
 
-    /// Whether something swept now can have this label.
+    /// Whether a slot that is swept now can have this label.
     pub(crate) fn can_be(&self, label: u64) -> bool {
         self.epoch.wrapping_sub(label) & self.label_mask <= self.window.steps.into()
     }
@@ -235,14 +236,14 @@ impl Times {
         self.swept[block] == self.epoch
     }
 
-    /// The label that alone has expired since a block was swept; none if several may have.
+    /// The only label that has expired since a block was swept; none if there may be several.
     pub(crate) fn expired_label(&self, block: usize) -> Option<u64> {
         let steps = u64::from(self.window.steps);
         let one = self.epoch - self.swept[block] == 1;
         one.then_some(self.epoch.wrapping_sub(steps + 1) & self.label_mask)
     }
 
-    /// Whether one label is that of an earlier epoch than another, in what has been swept.
+    /// Whether one label belongs to an earlier epoch than another, in blocks that have been swept.
     pub(crate) fn is_older(&self, label: u64, than: u64) -> bool {
         let age = |label: u64| self.epoch.wrapping_sub(label) & self.label_mask;
         age(label) > age(than)
@@ -258,7 +259,7 @@ impl Times {
         self.swept.iter().all(|&swept| swept == self.epoch)
     }
 
-    /// Lets the last block have this number.
+    /// Makes this the number of the last block.
     pub(crate) fn swap_remove(&mut self, block: usize) {
         self.swept.swap_remove(block);
     }
@@ -267,7 +268,7 @@ impl Times {
         self.swept[block] = self.epoch;
     }
 
-    /// As many blocks, the further ones swept now.
+    /// Sets the number of blocks; new ones count as swept now.
     pub(crate) fn set_blocks(&mut self, blocks: usize) {
         self.swept.resize(blocks, self.epoch);
     }
@@ -290,7 +291,7 @@ impl Times {
         }
     }
 
-    /// Nothing lives any more, in so many blocks.
+    /// Empties the set, and sets the number of blocks.
     pub(crate) fn clear(&mut self, blocks: usize) {
         self.counts.fill(0);
         self.live = 0;

@@ -138,16 +138,16 @@ impl<T: Change> Filter<T, Keys> {
         self.insert_on_threads(&Hashes(hashes), threads)
     }
 
-    /// Prepares for a batch of so many hashes that comes in parts: a filter that grows makes room
+    /// Prepares for a batch of this many hashes that comes in parts: a filter that grows makes room
     /// for those that are new, if that saves rebuilds. `hash` returns the hash of a number below
-    /// `hashes`, or `None` where there is none; it is called for 65,539 numbers at most, which
-    /// tell the filter how many hashes are distinct. The filter may take memory for all `hashes`,
-    /// even if fewer come. Other kinds do nothing.
+    /// `hashes`, or `None` where there is none; it is called for 65,539 numbers at most, which tell
+    /// the filter how many hashes are distinct. The filter may take memory for all `hashes`, even
+    /// if fewer come. Other kinds do nothing.
     pub fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         self.table.make_room(hashes, hash);
     }
 
-    /// Inserts a batch on up to so many threads.
+    /// Inserts a batch on up to this many threads.
     pub(crate) fn insert_on_threads(
         &mut self,
         source: &(impl Source + Sync),

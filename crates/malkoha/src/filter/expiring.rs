@@ -1,4 +1,4 @@
-//! What only sets have whose keys expire.
+//! What only sets with expiring keys have.
 
 use alloc::vec;
 use alloc::vec::Vec;

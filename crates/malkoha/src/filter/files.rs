@@ -66,7 +66,7 @@ impl<T: Stored, C: Content> Filter<T, C> {
     }
 }
 
-/// What `read` makes of a stream that must end where `read` stops.
+/// What `read` returns for a stream that must end where `read` stops.
 pub(crate) fn whole<F>(
     reader: &mut dyn Read,
     read: impl FnOnce(&mut dyn Read) -> Result<F, ReadError>,

@@ -60,9 +60,9 @@ impl CuckooMap {
         Builder::new()
     }
 
-    /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
-    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash.
-    /// Returns how many were inserted.
+    /// Inserts pairs of hash and value, in order. Leaves out each whose key is in: one of the
+    /// candidate values of its hash makes `is_same(candidate, value)` true. Returns how many were
+    /// inserted.
     ///
     /// Up to `threads` threads fill segments of their own; the result does not depend on their
     /// number. Takes 32 bytes per pair meanwhile. Large maps are filled fastest by batches of a few
@@ -101,8 +101,8 @@ impl CuckooMap {
 
 impl<C: Content> Filter<Fixed, C> {
     /// Adds all that is in another filter or map of the same geometry and seed: one that was built
-    /// for the same capacity and rate, as a rule. What is in both counts as often as in the one
-    /// where it counts more, so that one removal removes what was inserted once in each.
+    /// for the same capacity and rate, usually. What is in both counts as often as in the one where
+    /// it counts more, so that one removal removes what was inserted once in each.
     ///
     /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
     /// are removed after a union loses such a key with the other, with about the probability of a
@@ -191,7 +191,7 @@ impl<B: Deref<Target = [u8]>, C: Content> Filter<Fixed<B>, C> {
     ///
     /// # Errors
     ///
-    /// If the system does not give the memory.
+    /// If the system lacks the memory.
     pub fn to_owned(&self) -> Result<Filter<Fixed<Memory>, C>, BuildError> {
         Ok(Filter::new(self.table.to_owned()?, self.hasher))
     }

@@ -1,4 +1,4 @@
-//! What only sets and maps have that grow and have one owner.
+//! What only growing sets and maps with one owner have.
 
 use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, Values, same_hash};
 use crate::builder::Builder;

@@ -14,8 +14,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// for a key that was not, and never for one that was.
     #[inline(always)]
     pub fn contains<K: Key>(&self, key: K) -> bool {
-        // As `hash_one`, but the two ways do not meet again: a lookup by XXH3 is then inlined as a
-        // whole, with a tenth fewer instructions.
+        // As `hash_one`, but each hash has a path of its own to the end: a lookup by XXH3 is then
+        // inlined as a whole, with a tenth fewer instructions.
         match self.hasher.xxh3() {
             Some(hasher) => self.contains_hash(key.hash_with(hasher)),
             None => self.contains_keyed(&key),

@@ -199,7 +199,7 @@ pub type MappedMap = CuckooMap<MappedFile>;
 /// # What growth costs
 ///
 /// The rate that was asked for holds for good, whatever the size. A key spends a bit with each
-/// split, and each depth of splits adds to the rate. That is paid for with four bits a key at
+/// split, and each depth of splits adds to the rate. That is paid for with four bits per key at
 /// first, with two from the second split on, and later with a bit more in every four. Who knows
 /// that a filter will grow little can say so ([`growth`](crate::Builder::growth)), which saves up
 /// to all of them; beyond a growth that was named the rate rises a little with each doubling, and
@@ -495,7 +495,7 @@ fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), 
     if ours.hasher == theirs.hasher { Ok(()) } else { Err(UnionError::Seed) }
 }
 
-/// Hashes that are handed to a table at a time, where more are not better.
+/// Hashes that a table is given at a time, if it gains nothing from more.
 pub(crate) const CHUNK: usize = 1024;
 
 /// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
@@ -519,7 +519,7 @@ fn hashed<K: Key>(hasher: KeyHasher, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
     pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
 }
 
-/// [`hash_chunks`] for pairs, of which the hashes are at hand.
+/// [`hash_chunks`] for pairs whose hashes are known.
 fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64, u64)])) {
     let mut hashes = [0; CHUNK];
     for (chunk, pairs) in pairs.chunks(CHUNK).enumerate() {
@@ -530,7 +530,7 @@ fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64,
     }
 }
 
-/// What a batch of insertions of new keys tells of each.
+/// What a batch of insertions of new keys reports for each.
 struct Told<'a> {
     new: &'a mut [bool],
     refused: Vec<usize>,
@@ -549,7 +549,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What a batch returns that refused these positions, in any order.
+/// What a batch returns if it refused these positions, in any order.
 fn all_but(mut refused: Vec<usize>, error: impl FnOnce() -> InsertError) -> Result<(), BatchError> {
     if refused.is_empty() {
         return Ok(());

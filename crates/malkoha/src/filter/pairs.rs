@@ -10,7 +10,7 @@ use crate::table::traits::{Candidates, Change, Lookup};
 
 impl<T: Candidates> Filter<T, Values> {
     /// The candidate values of a key. A value that was inserted several times comes once for each
-    /// slot that it has, twice as a rule, and once more if further copies are spilled:
+    /// slot that it has, twice usually, and again if further copies are spilled:
     /// [`count_value`](Self::count_value) tells how many there are.
     #[inline]
     pub fn get<K: Key>(&self, key: K) -> impl Iterator<Item = u64> + use<'_, K, T> {

@@ -1,4 +1,4 @@
-//! Batches of keys or hashes: where they are inserted in rounds, each is sorted as it is hashed.
+//! Batches of keys or hashes. If they are inserted in rounds, keys are sorted as they are hashed.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -58,7 +58,7 @@ pub(crate) fn insert(table: &mut impl Change, source: &impl Source) -> Vec<usize
     insert_sorted(table, source, 1, |shares, range| sort(source, range, &mut shares[0]))
 }
 
-/// [`insert`] on up to so many threads; the table does not depend on their number.
+/// [`insert`] on up to this many threads; the table does not depend on their number.
 pub(crate) fn insert_on_threads(
     table: &mut impl Change,
     source: &(impl Source + Sync),
@@ -72,8 +72,8 @@ pub(crate) fn insert_on_threads(
     })
 }
 
-/// Inserts hashes as they come, of which so many are expected, until one finds no place; returns
-/// whether all are in.
+/// Inserts hashes as they arrive, until one finds no place; returns whether all are in. This many
+/// are expected.
 pub(crate) fn insert_stream(
     table: &mut impl Change,
     hashes: impl Iterator<Item = u64>,
@@ -85,7 +85,7 @@ pub(crate) fn insert_stream(
     loop {
         chunk.clear();
         chunk.extend(hashes.by_ref().take(CHUNK));
-        // It is not asked again: some iterators would begin anew.
+        // It is not polled again: some iterators would start over.
         let is_end = chunk.len() < CHUNK;
         left = left.saturating_sub(chunk.len());
         match &mut rounds {
@@ -139,7 +139,7 @@ fn insert_sorted<S: Source>(
     refused
 }
 
-/// Adds as many positions of each hash as it was refused times.
+/// Adds one position of each hash for each time that it was refused.
 fn locate(
     source: &impl Source,
     range: Range<usize>,
@@ -150,7 +150,7 @@ fn locate(
         return;
     }
     hashes.sort_unstable();
-    // How many equal ones before it have been found.
+    // How many equal hashes have been found before it.
     let mut found = alloc::vec![0; hashes.len()];
     let start = range.start;
     source.hashes(range, |first, chunk| {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Content, Filter};
 use crate::table::traits::{Lookup, Stored};
 
-/// As [`to_bytes`](Filter::to_bytes): formats that have byte strings store them as such.
+/// As [`to_bytes`](Filter::to_bytes): formats that have byte strings store them as that.
 impl<T: Lookup, C: Content> Serialize for Filter<T, C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.to_bytes())

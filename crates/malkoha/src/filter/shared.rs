@@ -265,7 +265,7 @@ impl<P: Locking> Filter<Shared<P>> {
     ///
     /// # Errors
     ///
-    /// If the system does not give the memory.
+    /// If the system lacks the memory.
     pub fn to_filter(&self) -> Result<CuckooFilter, BuildError> {
         Ok(Filter::new(self.table.to_fixed()?, self.hasher))
     }
@@ -276,8 +276,8 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system does not give
-    /// the memory.
+    /// If its layout is not [`Layout::Words`](crate::Layout::Words), or the system lacks the
+    /// memory.
     pub fn into_concurrent<P: Locking>(self) -> Result<ConcurrentCuckooFilterWith<P>, BuildError> {
         Ok(Filter::new(Shared::from_fixed(&self.table)?, self.hasher))
     }

@@ -1,4 +1,4 @@
-//! Sets whose keys expire: a header with their time, and a map of ages as a file of its own kind.
+//! Sets whose keys expire: a header with their time, and a map of ages in its own file format.
 
 #[cfg(feature = "std")]
 use std::io::Read;
@@ -108,7 +108,7 @@ impl Head {
         })
     }
 
-    /// The set, if this table can be its.
+    /// The set, if this can be its table.
     fn set<T: Ages>(
         self,
         (table, with): (T, KeyHasher),

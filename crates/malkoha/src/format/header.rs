@@ -10,10 +10,10 @@ use crate::table::Parts;
 
 pub(crate) const HEADER_BYTES: usize = 128;
 
-/// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
+/// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 const VERSION: u16 = 1;
-/// The kind that growing sets had in files that threads shared in parts of words.
+/// The retired kind of growing sets that threads shared, with slots in parts of words.
 const RETIRED: u16 = 5;
 /// Entries of a list of spilled copies, at most.
 pub(super) const MAX_SPILLED: u64 = 1 << 50;
@@ -28,8 +28,8 @@ pub(super) mod offset {
     pub(in crate::format) const BUCKET_SIZE: usize = 14;
     pub(in crate::format) const FINGERPRINT_BITS: usize = 15;
     pub(in crate::format) const VALUE_BITS: usize = 16;
-    /// Of files with files in them: whether each of those has a checksum that holds in its place
-    /// alone.
+    /// In files that contain files: whether each of those has a checksum that is only valid at its
+    /// place.
     pub(in crate::format) const BOUND: usize = 18;
     pub(in crate::format) const MAX_KICKS: usize = 20;
     pub(in crate::format) const SEED: usize = 24;
@@ -107,7 +107,7 @@ impl FileKind {
         }
     }
 
-    /// The kind of the file at `path`, of which it reads the header alone.
+    /// The kind of the file at `path`. Reads only the header.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ pub(super) fn sealed(
     bytes
 }
 
-/// What all headers begin and end with: the kind, if all that is as it must be.
+/// Checks what all headers begin and end with, and returns the kind.
 pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError> {
     if bytes[..8] != SIGNATURE {
         return Err(ReadError::Signature);

@@ -1,7 +1,7 @@
 //! Filters as bytes: a header, the table as it lies in memory, a checksum for each segment.
 //!
 //! `docs/FORMAT.md` specifies every byte. Everything is little-endian, and reading trusts nothing:
-//! each length is checked before memory is asked for, and memory is asked for as bytes arrive.
+//! each length is checked before memory is allocated, and memory is allocated as bytes arrive.
 
 mod expiring;
 #[cfg(feature = "std")]
@@ -45,7 +45,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::geometry::Geometry;
 
-/// Bytes a segment's checksum takes in the file.
+/// Bytes per segment's checksum takes in the file.
 const CHECKSUM_BYTES: u64 = 8;
 
 /// A file or a byte string that is not a filter, or not a whole one.

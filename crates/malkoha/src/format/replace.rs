@@ -11,7 +11,7 @@ pub(crate) fn replace_file(
     path: &Path,
     write: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
-    // What a link leads to is replaced, not the link.
+    // The target of a link is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let permissions = fs::metadata(&path).ok().map(|old| old.permissions());
@@ -35,9 +35,9 @@ pub(crate) fn replace_file(
     written
 }
 
-/// A file that nobody else has, whatever other threads and processes save at the same time. Its
+/// A file that nobody else uses, whatever other threads and processes save at the same time. Its
 /// name is short, since that of `path` may be as long as names can be. Nobody can read it who could
-/// not read the file of these permissions: it may hold the key of a hash.
+/// not read a file with these permissions, because it may hold the key of a hash.
 fn new_file_beside(path: &Path, old: Option<&Permissions>) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
@@ -53,7 +53,7 @@ fn new_file_beside(path: &Path, old: Option<&Permissions>) -> io::Result<(File, 
         let number = NUMBER.fetch_add(1, Relaxed);
         let temporary = path.with_file_name(format!(".malkoha.{}.{number}", std::process::id()));
         match options.open(&temporary) {
-            // Left by a process with this id that was ended, or put there as a trap.
+            // Left by an earlier process with this id that was killed, or put there as a trap.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             file => return Ok((file?, temporary)),
         }

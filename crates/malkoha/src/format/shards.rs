@@ -10,8 +10,8 @@ use crate::geometry::MAX_CAPACITY;
 use crate::key::KeyHasher;
 use crate::sharded::MAX_SHARDS;
 
-/// Bytes in front of a shard: its length and its checksum. Files of before have no checksum, so
-/// that nothing tells a shard from its neighbour there.
+/// Bytes in front of a shard: its length and its checksum. Older files have no checksum, so nothing
+/// distinguishes a shard from its neighbour there.
 const RECORD_BYTES: usize = 16;
 const RECORD_BYTES_BEFORE: usize = 8;
 
@@ -46,7 +46,7 @@ pub(crate) fn read<T>(
 ) -> Result<(u64, KeyHasher, Vec<T>), ReadError> {
     let mut start = Vec::with_capacity(HEADER_BYTES);
     (&mut *reader).take(HEADER_BYTES as u64).read_to_end(&mut start)?;
-    // Something else altogether, or too short.
+    // Not this format, or too short.
     FileKind::of(&start)?;
     let header = *start.first_chunk().expect("as long as a header");
     preamble(&header)?.expected(kind)?;
@@ -100,7 +100,7 @@ pub(crate) fn read<T>(
     Ok((capacity, hasher, shards))
 }
 
-/// A shard that cannot be.
+/// The error of an impossible shard.
 pub(crate) fn no_shard(number: usize) -> ReadError {
     ReadError::Field { field: "shard", offset: HEADER_BYTES as u64, value: number as u64 }
 }
@@ -115,7 +115,7 @@ fn cut_off(error: io::Error, bytes: u64, left: u64) -> ReadError {
     }
 }
 
-/// The bytes of a shard, of which each is hashed when it is read.
+/// The bytes of a shard. Each is hashed when it is read.
 struct Hashed<R> {
     shard: Take<R>,
     checksum: Xxh3,

@@ -41,7 +41,8 @@ pub(super) fn parse(bytes: &[u8; ENTRY_BYTES]) -> Option<(SpillKey, u64)> {
     (reserved == 0 && copies > 0).then_some((key, copies))
 }
 
-/// Bytes of the list of so many entries in the file of a fixed-size filter: none if there are none.
+/// Bytes of the list of this many entries in the file of a fixed-size filter: none if there are
+/// none.
 pub(super) fn section_bytes(entries: u64) -> u64 {
     if entries == 0 { 0 } else { entries * ENTRY_BYTES as u64 + CHECKSUM_BYTES as u64 }
 }

@@ -64,7 +64,7 @@ pub(super) fn split(bytes: &[u8], kind: FileKind) -> Result<File<'_>, ReadError>
     Ok(File { header, table, checksums, spilled })
 }
 
-/// Why fewer bytes than a header are no filter: too short, or something else altogether.
+/// Why bytes shorter than a header are not a filter: cut off, or something else.
 pub(super) fn cut_header(bytes: &[u8]) -> ReadError {
     let mut padded = [0; HEADER_BYTES];
     padded[..bytes.len()].copy_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! The layouts by name, and what a table's maker must know of each.
+//! The layouts by name, and what the code that makes tables must know of each.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ use crate::params::math;
 pub enum Layout {
     /// The paper's: every key has two buckets, each of 1, 2, 4 or 8 slots.
     Bucketed {
-        /// Slots a bucket.
+        /// Slots per bucket.
         bucket_size: u32,
     },
     /// The paper's buckets of four, sorted and coded (its section 5.2): one bit less a fingerprint,
@@ -54,7 +54,7 @@ impl Layout {
     /// up to it practically never fail.
     ///
     /// With long fingerprints these are the thresholds of the paper's section 5.1, a little less
-    /// for one slot a bucket, where any small cycle is fatal. Short fingerprints leave so few
+    /// for one slot per bucket, where any small cycle is fatal. Short fingerprints leave so few
     /// alternates that groups of keys get stuck early; those values are a margin below the least
     /// load at the first refusal that was measured with 10^5 to 10^8 keys; those of words are too,
     /// with 10^6 keys.
@@ -95,7 +95,7 @@ impl Layout {
 
     /// Few places even out badly: slots beyond `capacity / load` that keep small tables from
     /// failing. With them at most one table in 10,000 of any size refuses a key below capacity
-    /// (measured); with one slot a bucket it is one in 100, which nothing but emptiness mends.
+    /// (measured); with one slot per bucket it is one in 100, and only emptier tables would help.
     pub(super) const fn spare_slots(self) -> u64 {
         match self {
             Self::Bucketed { bucket_size: 1 | 8 } | Self::Words => 32,
@@ -132,8 +132,8 @@ impl Layout {
         }
     }
 
-    /// How many different contents of a slot could match a lookup: the reciprocal of the
-    /// probability that an occupied slot does.
+    /// How many different contents a slot can have: the reciprocal of the probability that an
+    /// occupied slot matches a lookup.
     pub(super) fn distinct_contents(self, fingerprint_bits: u32) -> f64 {
         // 0 marks an empty slot.
         match self {
@@ -144,7 +144,7 @@ impl Layout {
         }
     }
 
-    /// (Places, slots a place) of the equivalent buckets, for the paper's eq. 3.
+    /// (Places, slots per place) of the equivalent buckets, for the paper's eq. 3.
     pub(super) const fn as_buckets(self, places: u64, fingerprint_bits: u32) -> (u64, u32) {
         match self {
             Self::Words => (places, word_lanes(fingerprint_bits)),

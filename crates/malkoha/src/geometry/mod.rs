@@ -11,10 +11,10 @@ use crate::params::{self, float, math};
 /// The most keys a filter can be built for.
 pub const MAX_CAPACITY: u64 = 1 << 36;
 
-/// Slots a segment has at most: few enough that a segment lies in a core's own cache, and so many
-/// that of thousands of segments the fullest is less than a percent fuller than the average.
+/// The most slots of a segment: few enough that a segment fits a core's own cache, and enough that
+/// the fullest of thousands of segments is less than a percent fuller than the average.
 const SEGMENT_SLOTS: u64 = 1 << 18;
-/// The most places that an insert may be told to look at: a bound on its time and memory.
+/// The highest permitted limit on the places that an insert looks at. It bounds time and memory.
 pub(crate) const MAX_KICKS_LIMIT: u32 = 65_535;
 
 /// Bytes after each segment's slots, so that a word may be loaded and stored at any slot without
@@ -29,7 +29,7 @@ const TAIL_BYTES: u64 = 16;
 pub struct Geometry {
     /// How fingerprints lie in memory.
     pub layout: Layout,
-    /// Bits a fingerprint, 4 to 32.
+    /// Bits per fingerprint, 4 to 32.
     pub fingerprint_bits: u32,
     /// Bits a value beside each fingerprint: 0 in a set, up to 64 in a map.
     pub value_bits: u32,
@@ -77,7 +77,7 @@ impl Geometry {
         Ok(self)
     }
 
-    /// Bits a slot: a fingerprint and a value.
+    /// Bits per slot: a fingerprint and a value.
     #[must_use]
     pub const fn slot_bits(&self) -> u32 {
         self.fingerprint_bits + self.value_bits
@@ -94,7 +94,7 @@ impl Geometry {
         u64::from(self.places) * self.layout.slots_per_place(self.fingerprint_bits) + overhang
     }
 
-    /// Bytes a segment, a multiple of 8, its tail included.
+    /// Bytes per segment, a multiple of 8, its tail included.
     pub(crate) fn segment_bytes(&self) -> u64 {
         // No overflow: at most 2^35 slots of 96 bits.
         self.layout.bits(self.segment_slots(), self.slot_bits()).div_ceil(64) * 8 + TAIL_BYTES

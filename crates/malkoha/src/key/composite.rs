@@ -35,7 +35,7 @@ fn combine<const PARTS: usize>(hasher: KeyHasher, parts: [u64; PARTS], kind: u8)
 
 const BLOCK_BYTES: usize = 128;
 
-/// Hashes bytes that come piece by piece, without allocating: a full block is replaced by its
+/// Hashes bytes that arrive piece by piece, without allocating: a full block is replaced by its
 /// hash.
 pub(super) struct Blocks {
     hasher: KeyHasher,
@@ -77,7 +77,7 @@ impl Blocks {
         }
     }
 
-    /// The hash of a composite key of this kind whose one part is what was written.
+    /// The hash of a composite key of this kind. What was written is its only part.
     #[inline]
     pub(super) fn finish(&self, kind: u8) -> u64 {
         combine(self.hasher, [self.hasher.hash_bytes(&self.block[..self.len])], kind)

@@ -102,7 +102,7 @@ impl KeyHasher {
         Self::sip13(u128::from_le_bytes(key))
     }
 
-    /// The hasher, if its function is XXH3, such that the compiler knows that.
+    /// The hasher, if its function is XXH3, in a form that tells the compiler so.
     #[inline(always)]
     pub(crate) const fn xxh3(self) -> Option<Self> {
         match self.0 {
@@ -173,7 +173,7 @@ impl KeyHasher {
         hash_all(self, keys, hashes);
     }
 
-    /// [`hash_bytes`](Self::hash_bytes) of as many bytes as the compiler knows.
+    /// [`hash_bytes`](Self::hash_bytes) for a length that the compiler knows.
     #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
         match self.0 {
@@ -193,8 +193,8 @@ impl fmt::Debug for KeyHasher {
     }
 }
 
-/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it takes so
-/// many registers that XXH3 beside it would be slower.
+/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it needs many
+/// registers, which would make XXH3 beside it slower.
 #[inline(always)]
 pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
     match hasher.0 {
@@ -225,7 +225,7 @@ pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]
 vectorized! {
     /// # Safety
     ///
-    /// None is needed: functions of several instruction sets are unsafe as a rule.
+    /// None is needed: functions of several instruction sets are unsafe usually.
     unsafe fn sip_all<K: Key>(key: [u64; 2], keys: &[K], hashes: &mut [u64]) {
         for (hash, item) in hashes.iter_mut().zip(keys) {
             *hash = item.hash_with(KeyHasher(Keyed::Sip13(key)));

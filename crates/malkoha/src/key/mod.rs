@@ -58,7 +58,7 @@ pub(crate) use hasher::{hash_all, hash_one};
 /// References, `Box`, `Rc`, `Arc` and `Cow` are hashed as what they contain, so a `String`, an
 /// `Arc<str>` and a `&str` with the same text are one key.
 ///
-/// All of this is fixed for ever, because it decides whether a saved filter finds its keys.
+/// All of this is fixed forever, because it decides whether a saved filter finds its keys.
 ///
 /// # Implementing it
 ///

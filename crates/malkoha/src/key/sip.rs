@@ -8,7 +8,7 @@ pub(super) fn hash_bytes([k0, k1]: [u64; 2], bytes: &[u8]) -> u64 {
     SipHasher13::new_with_keys(k0, k1).hash(bytes)
 }
 
-/// [`hash_bytes`] of as many bytes as the compiler knows: 2.6 ns a key of 8 bytes in a batch under
+/// [`hash_bytes`] for a length that the compiler knows: 2.6 ns per key of 8 bytes in a batch under
 /// AVX2, where the crate takes 14.
 #[inline(always)]
 pub(super) fn hash_array<const N: usize>([k0, k1]: [u64; 2], bytes: [u8; N]) -> u64 {

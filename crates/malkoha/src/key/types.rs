@@ -73,7 +73,7 @@ macro_rules! key_integers {
 }
 key_integers! {
     u16, u32, u64, u128, i8, i16, i32, i64, i128 => |key| key.to_le_bytes();
-    // The same hash whatever the width of a pointer.
+    // The same hash for every width of a pointer.
     usize => |key| (key as u64).to_le_bytes();
     isize => |key| (key as i64).to_le_bytes();
     char => |key| u32::from(key).to_le_bytes();

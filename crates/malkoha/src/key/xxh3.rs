@@ -1,5 +1,5 @@
 //! XXH3-64 (Collet, xxHash 0.8) with a seed: of integers of 4 to 8 bytes here, with what the seed
-//! alone decides computed once a filter; of all other keys by a crate.
+//! alone decides computed once per filter; of all other keys by a crate's function.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -26,7 +26,7 @@ impl Seed {
         xxh3_64_with_seed(bytes, self.seed)
     }
 
-    /// [`hash_bytes`](Self::hash_bytes) of as many bytes as the compiler knows.
+    /// [`hash_bytes`](Self::hash_bytes) for a length that the compiler knows.
     #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
         let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
@@ -51,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The crate's hash, which is the function's own.
+        /// The crate's hash, which equals the function's.
         #[test]
         fn integers_are_hashed_as_their_bytes(seed: u64, integer: u64) {
             fn agrees<const N: usize>(seed: u64, integer: u64) -> bool {

@@ -1,17 +1,17 @@
 //! Buckets of four slots with an age in each, a bucket in one machine word: the bytes of a map's
 //! lanes, with all fingerprints of a bucket compared at once.
 //!
-//! The age of a slot is a *label*: the lowest bits of the epoch in which its key was seen. What it
-//! means is for [`Times`](crate::expiry::Times) to say.
+//! The age of a slot is a *label*: the lowest bits of the epoch in which its key was seen.
+//! [`Times`](crate::expiry::Times) knows what it means.
 
 use crate::addressing::{Addressing, Probe};
 use crate::arch::prefetch;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::bits::{Word, split};
 
-/// Slots a bucket.
+/// Slots per bucket.
 pub(crate) const LANES: u32 = 4;
-/// Bits that fingerprint and age of a slot may have together: four of them fit 128 bits at any half
+/// The most bits of a slot's fingerprint and age together: four slots fit 128 bits at any half
 /// byte.
 pub(crate) const MOST_BITS: u32 = 30;
 
@@ -90,7 +90,7 @@ impl<W: Word> Aged<W> {
         self.locate(base, place).0 as u64
     }
 
-    /// Asks for the lines of a key's buckets.
+    /// Prefetches the lines of a key's buckets.
     #[inline(always)]
     pub(crate) fn prefetch(&self, bytes: &[u8], probe: &Probe) {
         let base = self.base(probe.segment);
@@ -120,7 +120,7 @@ impl<W: Word> Aged<W> {
         !(difference & self.fingerprints).wrapping_add(self.lows) & self.highs
     }
 
-    /// The highest bit of every lane with this label, empty ones perhaps among them.
+    /// The highest bit of every lane with this label, possibly of empty lanes too.
     #[inline(always)]
     pub(crate) fn labelled(&self, bucket: W, label: u64) -> W {
         let difference =

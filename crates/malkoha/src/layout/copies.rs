@@ -1,7 +1,7 @@
-//! Any number of equal copies: two in the table, as a rule, the others in the spill list.
+//! Any number of equal copies: usually two in the table, the others in the spill list.
 //!
-//! Equal are copies with the same fingerprint and the same pair of places. A slot tells both, in
-//! every layout, wherever moves have brought it: so copies are recognised exactly.
+//! Copies are equal if they have the same fingerprint and the same pair of places. In every layout
+//! a slot tells both, wherever moves have brought it. So copies are recognised exactly.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub enum Copies {
     Sum,
 }
 
-/// What came of offering a key to its candidate slots.
+/// The result of offering a key to its candidate slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Taken,
@@ -31,7 +31,7 @@ pub(crate) enum Offer {
     Copy,
 }
 
-/// Inserts a key. On `false` nothing has changed, and it was a first copy.
+/// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed.
 #[inline]
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
@@ -48,8 +48,8 @@ pub(crate) fn insert<L: TableLayout>(
     }
 }
 
-/// Inserts all that is in another table of the same geometry: `bytes` and spill list. Returns how
-/// many copies that are; `None`, when it did not fit, and some of it is in.
+/// Inserts the content of another table of the same geometry: `bytes` and spill list. Returns the
+/// number of copies, or `None` if they did not fit; then some of them are in.
 pub(crate) fn absorb<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
@@ -111,8 +111,8 @@ fn every_place<L: TableLayout>(layout: &L) -> impl Iterator<Item = (u64, u64)> +
     (0..segments).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
 }
 
-/// Takes out all that is not in another table of the same geometry. A key that is in both keeps the
-/// copies that it has here.
+/// Removes everything that is not in another table of the same geometry. A key that is in both
+/// keeps the copies that it has here.
 pub(crate) fn retain<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
@@ -159,7 +159,7 @@ fn remove_spilled<L: TableLayout>(
         return true;
     }
     let removed = layout.remove(bytes, probe, value);
-    // Spilled values are found by what lies in a slot: another one takes the slot that is free now.
+    // Spilled values are found through a slot, so another value takes the slot that is now free.
     let others = removed && layout.has_values();
     if others && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
         layout.try_insert(bytes, probe, other);
@@ -223,9 +223,9 @@ fn insert_within<L: TableLayout>(
             && search::insert_with_moves(layout, bytes, search, probe, value, max_kicks))
 }
 
-/// Spills a copy from the first place that the last search, which found no room, looked at and
-/// that holds one of several with the same fingerprint; in a map their values may differ. Answers
-/// whether there was one.
+/// The last search found no room. Of the places that it looked at, takes the first that holds one
+/// of several copies with the same fingerprint, and spills that copy; in a map their values may
+/// differ. Returns whether there was one.
 fn spill_a_copy<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],

@@ -75,7 +75,7 @@ impl<W: Word> GapWindows<W> {
         self.set_at(bytes, base, self.offset(slot), stored);
     }
 
-    /// Sets the slot that begins at a bit: of at most 32 bits, so that it lies in a word of 64.
+    /// Sets the slot that begins at a bit. A slot has at most 32 bits, so it lies in a word of 64.
     #[inline(always)]
     fn set_at(&self, bytes: &mut [u8], base: usize, bit: u64, stored: u64) {
         let (at, shift) = split(base, bit);
@@ -83,7 +83,7 @@ impl<W: Word> GapWindows<W> {
         (rest | stored << shift).store(bytes, at);
     }
 
-    /// Bits a window's end lies above its start.
+    /// The distance in bits from a window's start to its end.
     #[inline(always)]
     fn gap_bits(&self, fingerprint: u64) -> u32 {
         // At most 8 slots of 32 bits.
@@ -122,17 +122,17 @@ impl<W: Word> GapWindows<W> {
         ]
     }
 
-    /// Where the window of what lies in `slot` begins, and the fingerprint.
+    /// Where the window begins that the content of `slot` belongs to, and the fingerprint.
     #[inline(always)]
     fn start(&self, slot: u64, stored: u64) -> (u64, u64) {
         let (fingerprint, at_start) = (stored >> 1, stored & 1 == 0);
         let start = if at_start { slot } else { slot.saturating_sub(self.gap(fingerprint)) };
-        // Clamped into the segment: only a damaged table has a window that is not inside it.
+        // Clamped to the segment: only a damaged table has a window outside it.
         (start.min(self.addressing.places() - 1), fingerprint)
     }
 
-    /// The other candidate slots of what lies in `slot`, and what it would store in each: the
-    /// other end of its window, and the start and end of its other window.
+    /// The other candidate slots of the key in `slot`, and what it would store in each: the other
+    /// end of its window, and the start and end of its other window.
     #[inline(always)]
     fn other_slots(&self, slot: u64, stored: u64) -> [(u64, u64); 3] {
         let (start, fingerprint) = self.start(slot, stored);
@@ -247,7 +247,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
         (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
     }
 
-    /// A window at a time, and which of its slots without a branch.
+    /// One window at a time; the slot in it is chosen without a branch.
     #[inline(always)]
     fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
         let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
@@ -269,7 +269,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Offer::Full
     }
 
-    /// The window with more free slots. What finds none writes nothing to a slot.
+    /// The window with more free slots. A key that finds none changes no slot.
     #[inline(always)]
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         let (base, fingerprint) = (self.base(probe), probe.fingerprint);

@@ -1,6 +1,6 @@
 //! The paper's buckets lane by lane: any width, with or without a value in each slot.
 //!
-//! Without values it lays out the same bytes as `Swar`, whose oracle it is in tests.
+//! Without values it lays out the same bytes as `Swar`. In tests it is the oracle of `Swar`.
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
@@ -21,7 +21,7 @@ pub(crate) struct Lanes {
     slot_bits: u32,
 }
 
-/// The usual number of slots of a bucket: loops over so many have no branches.
+/// The usual number of slots of a bucket: loops over this many have no branches.
 const USUAL: u64 = 4;
 
 /// What a slot holds; empty if the fingerprint is 0.

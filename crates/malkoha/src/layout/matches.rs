@@ -13,7 +13,7 @@ pub(crate) struct Position {
 pub(crate) struct Matches {
     pub(super) base: usize,
     pub(super) places: [u64; 2],
-    /// At most 8 lanes a bucket: the second bucket's bits lie above the first's.
+    /// At most 8 lanes per bucket: the second bucket's bits lie above the first's.
     pub(super) lanes: u32,
 }
 

@@ -29,7 +29,7 @@ use crate::arch::prefetch;
 /// What an insert needs of a layout: candidate places, and the moves between places.
 ///
 /// A *place* is what a key can be put into: a bucket, or a single slot of a window. Whatever the
-/// bytes hold (a hostile file, say), no operation panics or reads outside the table.
+/// bytes are (a hostile file, say), no operation panics or reads outside the table.
 pub(crate) trait Room: Copy {
     /// A key's candidate places.
     type Candidates: AsRef<[u64]>;
@@ -37,8 +37,8 @@ pub(crate) trait Room: Copy {
     fn segment_bytes(&self) -> u64;
     /// Places per segment.
     fn places(&self) -> u64;
-    /// Starts of places are counted in bits, or in bytes where all begin at whole ones: in units of
-    /// which a byte has 2^`UNITS`.
+    /// Starts of places are counted in bits, or in bytes if all places begin at whole bytes. A byte
+    /// has 2^`UNITS` of these units.
     const UNITS: u32 = 3;
     /// The unit of its segment at which a place begins.
     fn offset(&self, place: u64) -> u64;
@@ -88,14 +88,14 @@ pub(crate) trait TableLayout: Room {
         false
     }
 
-    /// Bytes from where a lookup loads to the last that it looks at, where so many lie on two
-    /// lines often.
+    /// Bytes from where a lookup loads to the last that it looks at, if these often lie on two
+    /// lines.
     #[inline(always)]
     fn reach(&self) -> u64 {
         0
     }
 
-    /// Asks for what a lookup loads.
+    /// Prefetches what a lookup loads.
     #[inline(always)]
     fn prefetch(&self, bytes: &[u8], aim: &Aim) {
         for byte in [aim.first >> Self::UNITS, aim.second >> Self::UNITS] {
@@ -114,8 +114,8 @@ pub(crate) trait TableLayout: Room {
         Aim { first, second, fingerprint: probe.fingerprint }
     }
 
-    /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked: it is
-    /// all that a lookup does.
+    /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
+    /// they are all that a lookup does.
     ///
     /// # Safety
     ///
@@ -134,9 +134,9 @@ pub(crate) trait TableLayout: Room {
     /// and never beyond a key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
-    /// Takes a free candidate slot of a set, if it sees no equal fingerprint: in cache without a
-    /// branch that is hard to predict, if the layout can. Which one may differ from
-    /// [`offer`](Self::offer)'s. `false`: nothing was done.
+    /// Takes a free candidate slot of a set, if it sees no equal fingerprint. If the layout can, it
+    /// does so without a branch that is hard to predict, for tables in cache. Which one may differ
+    /// from [`offer`](Self::offer)'s. `false`: nothing was done.
     #[inline(always)]
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         self.offer(bytes, probe, 0) == Offer::Taken

@@ -12,16 +12,16 @@ use crate::arch::prefetch;
 use crate::layout::Room;
 use crate::layout::work::{self, Refusals};
 
-/// Places whose targets' lines are asked for together: as many misses overlap.
+/// Places whose targets' lines are requested together. This many misses overlap.
 const GROUP: usize = 4;
-/// A table of more bytes is mostly not in cache.
+/// A larger table is mostly not in cache.
 const FAR_BYTES: usize = 4 << 20;
 /// Moves out of a place, at most: one for each slot of a bucket.
 const MAX_MOVES: usize = 16;
 
-/// What a search walks through: the places of one segment, and the moves between them.
+/// The graph of a search: the places of one segment, and the moves between them.
 pub(crate) trait Neighbours {
-    /// Places are numbered from 0 to below this.
+    /// Places have numbers below this.
     fn places(&self) -> u64;
     /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
     /// Every place has the same number of moves, at most [`MAX_MOVES`].
@@ -32,11 +32,11 @@ pub(crate) trait Neighbours {
     ///
     /// `place` is below `places()`.
     unsafe fn has_room(&self, place: u64) -> bool;
-    /// Asks for the line in which a place begins.
+    /// Prefetches the line in which a place begins.
     fn prefetch(&self, place: u64);
 }
 
-/// The memory of a search, kept from one to the next.
+/// The memory of searches, kept from one search to the next.
 ///
 /// The places in the order in which they are met: the key's candidates, the *roots*, then the
 /// targets of all moves out of each place in turn. Every place has equally many moves, so a place's
@@ -44,11 +44,11 @@ pub(crate) trait Neighbours {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     places: Vec<u32>,
-    /// Whether it pays to ask for lines before they are looked at.
+    /// Whether it pays to prefetch lines.
     far: bool,
     /// Places that all its searches looked at.
     pub(crate) work: u64,
-    /// Of the table that the memory belongs to.
+    /// The number of places of the table that the memory belongs to.
     pub(crate) refusals: Refusals,
 }
 
@@ -68,8 +68,8 @@ pub(crate) struct Step {
     pub(crate) to: u64,
 }
 
-/// Inserts a key, moving others if need be. Looks at `limit` places beyond the key's own, and as
-/// many more as the last one has moves. On `false` nothing has changed.
+/// Inserts a key, moving others if necessary. Looks at `limit` places beyond the key's own, and at
+/// the targets of the last one's moves. If this returns `false`, nothing has changed.
 #[inline]
 pub(crate) fn insert<L: Room>(
     layout: &L,
@@ -110,8 +110,8 @@ pub(crate) fn insert_with_moves<L: Room>(
     true
 }
 
-/// Asks for the lines of the places next to a key's candidates: the first that its search will
-/// look at.
+/// Prefetches the lines of the places next to a key's candidates: its search will look at these
+/// first.
 pub(crate) fn prefetch_neighbours<L: Room>(layout: &L, bytes: &[u8], probe: &Probe) {
     let segment = InBytes { layout, bytes: &bytes[layout.base(probe)..] };
     for &place in layout.candidates(probe).as_ref() {
@@ -158,18 +158,18 @@ impl Search {
         Self { places: Vec::new(), far: false, work: 0, refusals: Refusals::new() }
     }
 
-    /// Gives back the memory of what was walked through; the next search takes it anew.
+    /// Frees the memory of the search; the next one allocates it again.
     #[cfg(feature = "std")]
     pub(crate) fn forget_places(&mut self) {
         self.places = Vec::new();
     }
 
-    /// For a table of so many bytes; the default is for one that is in cache.
+    /// For a table of this many bytes; the default is for one that is in cache.
     pub(crate) fn of_table(bytes: usize) -> Self {
         Self { far: bytes > FAR_BYTES, ..Self::new() }
     }
 
-    /// The same memory, for another table of so many bytes.
+    /// The same memory, for another table of this many bytes.
     pub(crate) fn for_table(self, bytes: usize) -> Self {
         Self { places: self.places, ..Self::of_table(bytes) }
     }
@@ -179,8 +179,8 @@ impl Search {
         self.far
     }
 
-    /// The first place with room, breadth first from the `candidates`, which are places of the
-    /// segment and taken as full.
+    /// The first place with room, breadth first from the `candidates`. These are places of the
+    /// segment, and are assumed to be full.
     pub(crate) fn find_room<N: Neighbours>(
         &mut self,
         segment: &N,
@@ -205,7 +205,7 @@ impl Search {
         found
     }
 
-    /// The places, nearest first, that a search looked at which ended at its limit.
+    /// The places that a search looked at before it ended at its limit, nearest first.
     pub(crate) fn looked_at(
         &self,
         places: u64,
@@ -226,7 +226,7 @@ impl Search {
 }
 
 impl Found {
-    /// Each place on the path, the place before it, and the move that leads on from there.
+    /// Each place on the path, the place before it, and the move between them.
     fn numbers(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let mut number = self.number;
         core::iter::from_fn(move || {
@@ -236,21 +236,21 @@ impl Found {
         })
     }
 
-    /// The number of the candidate from which the path leads on.
+    /// The number of the candidate at which the path begins.
     pub(crate) fn root(self) -> usize {
         self.numbers().last().map_or(self.number, |(_, parent, _)| parent)
     }
 }
 
-/// The number of the last place that a search looks at, and one.
+/// One more than the number of the last place that a search looks at.
 fn bound(places: u64, roots: usize, limit: u32) -> usize {
-    // A search of a small table meets the same places again and again; it ends all the same.
+    // A search of a small table meets the same places repeatedly, but it ends.
     let everywhere = u32::try_from(places * 8).unwrap_or(u32::MAX);
     roots + everywhere.min(limit) as usize
 }
 
-/// Looks for room breadth first, from the `roots` first of `places`, which are known to be full, to
-/// number `limit`.
+/// Looks for room breadth first, up to number `limit`. The first `roots` of `places` are known to
+/// be full.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
 //! Semi-sorted buckets (paper, section 5.2): the order of a bucket's four fingerprints means
-//! nothing, and not storing it saves one bit a fingerprint.
+//! nothing, and not storing it saves one bit per fingerprint.
 //!
 //! The four fingerprints are kept sorted. Their top nibbles are then one of 3876 non-decreasing
 //! sequences, and the number of that sequence takes 12 bits instead of 16. The lower bits of each
@@ -38,8 +38,8 @@ const CHOOSE: [[u16; 16]; LANES] = {
     table
 };
 
-/// The nibbles of each sequence, the least one lowest. A 4096-entry table, so that a 12-bit index
-/// needs no check: the numbers that no bucket has decode to nibbles all the same.
+/// The nibbles of each sequence, the least one lowest. It has 4096 entries, so a 12-bit index needs
+/// no check: numbers that no bucket has decode to some nibbles too.
 static NIBBLES: [u16; 1 << CODE_BITS] = {
     let mut table = [0; 1 << CODE_BITS];
     let mut code = 0;

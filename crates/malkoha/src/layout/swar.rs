@@ -1,7 +1,8 @@
 //! The paper's buckets where a whole bucket fits one machine word: all lanes at once.
 //!
 //! The occupied lanes of a bucket come first, so it has room exactly if its last lane is empty. A
-//! fingerprint enters at lane 0 and shifts the others up; one that leaves shifts those above down.
+//! new fingerprint enters at lane 0 and shifts the others up. One that leaves shifts those above it
+//! down.
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
@@ -83,8 +84,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         ((bucket << self.lane_bits) | W::from_u64(fingerprint)) & self.mask
     }
 
-    /// The bucket after a lane has left, of which `lowest` is the lowest bit, and those above it
-    /// have moved down.
+    /// The bucket without the lane whose lowest bit is `lowest`; the lanes above it have moved
+    /// down.
     #[inline(always)]
     fn closed(&self, bucket: W, lowest: W) -> W {
         let below = lowest.wrapping_sub(W::from_u64(1));
@@ -262,8 +263,8 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         first + self.count_in(self.load(bytes, base, probe.second), probe.fingerprint)
     }
 
-    /// From the first bucket that has it, chosen without a branch: which one that is cannot be
-    /// foreseen, and both lines are then asked for at once.
+    /// From the first bucket that has it, chosen without a branch: nobody can predict which one
+    /// that is, and both lines are then requested at once.
     #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe);
@@ -294,8 +295,8 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         }
     }
 
-    /// The emptier bucket, which is the lesser number, since occupied lanes come first. What finds
-    /// no room writes the bucket as it was.
+    /// The emptier bucket, which is the lesser number, since occupied lanes come first. A key that
+    /// finds no room writes the bucket back unchanged.
     #[inline(always)]
     fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
         let (base, fingerprint) = (self.base(probe), probe.fingerprint);

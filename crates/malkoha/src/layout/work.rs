@@ -1,8 +1,8 @@
 //! How much an insert may do, counted in places that it looks at.
 //!
-//! Whoever knows the hash can crowd a segment with keys that fit nowhere, and each refusal would be
-//! a search to its limit. So a segment that has refused a key *owes* what the search took: until
-//! removals from it have paid that back, its inserts look at few places.
+//! Anyone who knows the hash can fill a segment with keys that fit nowhere, and each refusal would
+//! be a search to its limit. So a segment that has refused a key *owes* the cost of that search.
+//! Until removals from it have paid this back, its inserts look at few places.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::cell::Cell;
 
 use super::NEAR;
 
-/// Places that a search looks at in a segment that owes for a refusal. As a rule that is enough
-/// below the load that tables are built for, so keys elsewhere in the segment hardly notice.
+/// Places that a search looks at in a segment that owes for a refusal. Below the load that tables
+/// are built for this is usually enough, so other keys of the segment are hardly affected.
 pub(crate) const SHORT: u32 = 128;
 /// Places of the next long search for which a removal pays.
 const PAID: u32 = 256;
@@ -21,7 +21,7 @@ const MOST_SLOTS: u64 = 16;
 /// What a search looks at beyond its limit: its candidates, and all moves out of its last place.
 const BEYOND: u64 = 4 + MOST_SLOTS;
 
-/// Places that an insert into a table of fixed size looks at, at most, if it may consider so many
+/// Places that an insert into a table of fixed size looks at, at most, if it may consider this many
 /// evictions: two near searches, one for copies that could give way between them, with the
 /// occupants of each place, and a far one.
 #[must_use]
@@ -37,12 +37,12 @@ pub const fn most_places_after_refusal() -> u64 {
     most_places(SHORT)
 }
 
-/// What a segment of so many places owes for a refusal.
+/// What a segment of this many places owes for a refusal.
 pub(crate) fn price(places: u64, max_kicks: u32) -> u32 {
     u32::try_from(places * 8).unwrap_or(u32::MAX).min(max_kicks)
 }
 
-/// What is owed of this after a removal.
+/// What remains of this debt after a removal.
 pub(crate) fn paid(owed: u32) -> u32 {
     owed.saturating_sub(PAID)
 }
@@ -59,7 +59,7 @@ impl Refusals {
         Self { owed: None }
     }
 
-    /// Evictions that an insert into this segment may consider, of so many.
+    /// Evictions that an insert into this segment may consider, at most `max_kicks`.
     pub(crate) fn limit(&self, segment: u64, max_kicks: u32) -> u32 {
         let owes = self.owed.as_ref().is_some_and(|owed| owed.contains_key(&segment));
         if owes { max_kicks.min(SHORT) } else { max_kicks }

@@ -4,7 +4,7 @@ use super::mcs::wait_while;
 use super::rtm::{Rtm, Status, Transactions};
 use super::{Exclude, Lock, McsLock};
 
-/// Attempts before the lock is taken in earnest.
+/// Attempts before the lock is really taken.
 const MAX_RETRIES: u32 = 8;
 
 /// Runs critical sections as transactions, side by side as long as they do not touch the same
@@ -74,7 +74,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Transactions that start as told, and write down what was asked of them.
+    /// Transactions that start as the test says, and record the calls.
     #[derive(Debug, Default)]
     struct Scripted {
         starts: Mutex<Vec<Status>>,
@@ -183,14 +183,14 @@ mod tests {
         }
     }
 
-    /// Whether transactions can be had, and the system does not say that all of them abort.
+    /// Whether transactions are available, and the system does not report that all of them abort.
     fn can_commit() -> bool {
         let has_flag = |info: String| info.split_whitespace().any(|flag| flag == "rtm");
         Rtm::are_available() && std::fs::read_to_string("/proc/cpuinfo").map_or(true, has_flag)
     }
 
-    /// Where the processor has transactions, sections do run in them, but for a few that an
-    /// interrupt meets, and nothing is lost.
+    /// If the processor has transactions, sections do run in them, except for a few that are
+    /// interrupted, and nothing is lost.
     #[test]
     fn the_processors_transactions_commit() {
         if !can_commit() {

@@ -78,7 +78,7 @@ impl Drop for Held<'_> {
             if last.is_ok() {
                 return;
             }
-            // Another thread has taken the tail, and is about to say so.
+            // Another thread has taken the tail, and is about to link its node.
             wait_while(|| next().is_null());
         }
         // SAFETY: the next node is alive: its owner waits for this store. It is the last access,
@@ -87,8 +87,8 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Spins, and lets others have the processor where that takes long: with more threads than
-/// processors, the one that is waited for may not be running.
+/// Spins, and yields the processor if that takes long: with more threads than processors, the
+/// thread that holds the lock may not be running.
 pub(super) fn wait_while(mut condition: impl FnMut() -> bool) {
     const SPINS: u32 = 200;
     let mut spins = 0;

@@ -2,31 +2,32 @@
 
 use std::fmt::Debug;
 
-/// How a transaction began, or came back to where it began.
+/// How a transaction began, or why it returned to where it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// What follows is speculative, until it is committed.
     Started,
-    /// Nothing of it has happened.
+    /// None of it has happened.
     Aborted,
 }
 
 /// Hardware transactions. [`Rtm`] is the processor's; tests have others.
 pub(super) trait Transactions: Debug + Default + Send + Sync {
-    /// Whether transactions can be had at all.
+    /// Whether transactions are available at all.
     fn are_available() -> bool;
-    /// XBEGIN. An abort of the transaction, by whatever cause, returns from here once more.
+    /// XBEGIN. An abort of the transaction, by whatever cause, returns from here again.
     fn begin(&self) -> Status;
     /// XABORT: goes back to `begin`. Does nothing outside a transaction.
     fn abort(&self);
     /// XTEST: whether a transaction is running.
     fn is_running(&self) -> bool;
-    /// XEND: makes all that the transaction has done visible at once. Only where one is running.
+    /// XEND: makes all that the transaction has done visible at once. Requires a running
+    /// transaction.
     fn commit(&self);
 }
 
-/// The processor's own transactions: those of x86-64 processors that report RTM, of which there are
-/// few today; elsewhere there are none.
+/// The processor's own transactions: those of x86-64 processors that report RTM. Few do today.
+/// Elsewhere there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rtm;
 
@@ -34,7 +35,7 @@ pub(super) struct Rtm;
 impl Transactions for Rtm {
     #[inline]
     fn are_available() -> bool {
-        // Asked of the processor once; later calls load a cached word.
+        // Detected once; later calls load a cached word.
         is_x86_feature_detected!("rtm")
     }
 

@@ -14,14 +14,14 @@ pub fn bloom_fpr(bits: u64, keys: u64, hashes: u32) -> f64 {
     math::powf(1.0 - still_zero, k)
 }
 
-/// The number of hash functions that minimises the false-positive rate at this many bits a key:
-/// k = ln 2 * m/n (thesis, eq. 1.11). Round it to a whole number to use it.
+/// The number of hash functions that minimises the false-positive rate at this many bits per key: k
+/// = ln 2 * m/n (thesis, eq. 1.11). Round it to a whole number to use it.
 #[must_use]
 pub fn bloom_optimal_hashes(bits_per_key: f64) -> f64 {
     LN_2 * bits_per_key
 }
 
-/// Bits a key of a Bloom filter with the best number of hash functions: log2(1/fpr) / ln 2, which
+/// Bits per key of a Bloom filter with the best number of hash functions: log2(1/fpr) / ln 2, which
 /// is 1.44 times the information bound (thesis, eq. 1.18).
 #[must_use]
 pub fn bloom_bits_per_key(fpr: f64) -> f64 {
@@ -40,7 +40,7 @@ mod tests {
         assert!((step - 4.793).abs() < 0.001);
     }
 
-    /// Paper, section 7: 13 bits an item are best used with nine hash functions, at 0.19 %.
+    /// Paper, section 7: 13 bits per item are best used with nine hash functions, at 0.19 %.
     #[test]
     fn the_papers_bloom_filter() {
         assert!((bloom_optimal_hashes(13.0) - 9.0).abs() < 0.05);

@@ -9,8 +9,8 @@ pub(crate) const fn float(count: u64) -> f64 {
     count as f64
 }
 
-/// Bits a key of a table of `slot_bits`-bit slots at this load factor: C = f / load
-/// (paper, eq. 4).
+/// Bits per key of a table of `slot_bits`-bit slots at this load factor: C = f / load (paper, eq.
+/// 4).
 #[must_use]
 pub fn cuckoo_bits_per_key(slot_bits: f64, load: f64) -> f64 {
     slot_bits / load
@@ -35,15 +35,15 @@ pub fn cuckoo_fingerprint_bits(fpr: f64, bucket_size: u32) -> f64 {
     super::information_bound(fpr) + math::log2(2.0 * f64::from(bucket_size))
 }
 
-/// Upper bound on the bits a key of a cuckoo filter: (log2(1/fpr) + log2(2b)) / load
-/// (paper, eq. 7).
+/// Upper bound on the bits per key of a cuckoo filter: (log2(1/fpr) + log2(2b)) / load (paper, eq.
+/// 7).
 #[must_use]
 pub fn cuckoo_bits_bound(fpr: f64, bucket_size: u32, load: f64) -> f64 {
     cuckoo_fingerprint_bits(fpr, bucket_size) / load
 }
 
-/// Bits a key of a cuckoo filter with semi-sorted buckets of four:
-/// (log2(1/fpr) + 2) / load (paper, section 5.2 and table 2).
+/// Bits per key of a cuckoo filter with semi-sorted buckets of four: (log2(1/fpr) + 2) / load
+/// (paper, section 5.2 and table 2).
 #[must_use]
 pub fn semi_sorted_bits_bound(fpr: f64, load: f64) -> f64 {
     (super::information_bound(fpr) + 2.0) / load
@@ -102,7 +102,7 @@ pub fn min_fingerprint_bits(keys: u64, bucket_size: u32, load: f64, tolerance: f
 mod tests {
     use super::*;
 
-    /// Paper, table 3: 12-bit fingerprints at 95 % of 2^27 slots: 12.6 bits an item, 0.19 %.
+    /// Paper, table 3: 12-bit fingerprints at 95 % of 2^27 slots: 12.6 bits per item, 0.19 %.
     #[test]
     fn the_papers_own_filter() {
         assert!((cuckoo_bits_per_key(12.0, 0.952) - 12.60).abs() < 0.01);

@@ -33,8 +33,8 @@ pub(crate) mod math {
     pub(crate) use libm::{expm1 as exp_m1, log as ln, log1p as ln_1p, pow as powf};
 }
 
-/// The fewest bits a key any filter with this false-positive rate can use: log2(1/fpr)
-/// (thesis, eq. 1.17).
+/// The fewest bits per key any filter with this false-positive rate can use: log2(1/fpr) (thesis,
+/// eq. 1.17).
 #[must_use]
 pub fn information_bound(fpr: f64) -> f64 {
     -math::log2(fpr)

@@ -1,4 +1,4 @@
-//! What the faces ask of a table in shards.
+//! What `Filter` asks of a table in shards.
 
 use std::io::{self, Read, Write};
 
@@ -43,7 +43,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
     }
 
     fn prefetch(&self, hash: u64) {
-        // Nobody waits for what only saves time.
+        // This only saves time, so it is not worth waiting for.
         if let Ok(shard) = self.shards[self.number(hash)].0.try_read() {
             shard.prefetch(hash);
         }
@@ -77,7 +77,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
         self.value_bits
     }
 
-    /// A key meets each shard as often as any other.
+    /// Keys are equally likely to belong to each shard.
     fn expected_fpr(&self) -> f64 {
         let rates = self.numbers().map(|number| self.shard(number).expected_fpr());
         rates.sum::<f64>() / float(self.shards.len() as u64)
@@ -88,7 +88,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
     }
 
     fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
-        // In memory first, so that threads wait for a copy and not for the device.
+        // In memory first, so that threads wait for a copy and not for the disk.
         let mut shards = Vec::new();
         for shard in self.snapshot() {
             let mut bytes = Vec::new();

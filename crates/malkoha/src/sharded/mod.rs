@@ -1,9 +1,9 @@
-//! A table that threads share as shards, each a table of one owner behind a lock of its own: for
-//! maps, whose slots do not fit one word that could be changed at once.
+//! A table that threads share as shards. Each shard is a table with one owner behind its own lock.
+//! Used for maps, whose slots do not fit one word that could be changed at once.
 //!
-//! A key belongs to one shard for ever, so whatever is true of a key of one table is true here.
-//! Batches are parted by shard, and take each lock once. Nothing that was handed in is called under
-//! a lock, so it may use the map.
+//! A key always belongs to the same shard, so everything that is true for a key of one table is
+//! true here. Batches are split by shard, and take each lock once. The caller's functions are never
+//! called under a lock, so they may use the map.
 
 mod found;
 mod lookup;
@@ -20,14 +20,14 @@ use crate::growable::Growing;
 use crate::layout::Copies;
 use crate::table::traits::{Change, Lookup, Sealed};
 
-/// Shards at most: two threads rarely meet in one.
+/// The most shards: two threads rarely meet in one.
 pub(crate) const MAX_SHARDS: usize = 64;
 /// Spreads hashes over shards by other bits than those that tables look at.
 const SPREAD: u64 = 0x9fb2_1c65_1e98_df25;
-/// Hashes that are parted at a time.
+/// Hashes that are split at a time.
 const ROUND: usize = 1 << 14;
 
-/// Its own line, or threads of neighbouring shards would wait for each other.
+/// On its own line, or threads of neighbouring shards would wait for each other.
 #[repr(align(128))]
 #[derive(Debug)]
 struct Shard<T>(RwLock<T>);
@@ -36,11 +36,10 @@ struct Shard<T>(RwLock<T>);
 #[derive(Debug)]
 pub struct Sharded<T> {
     shards: Box<[Shard<T>]>,
-    /// Held by whoever lets it be another time in all shards, or copies all at one time: a key that
-    /// is refreshed meanwhile would otherwise be old in one copy, and expired by the time of the
-    /// next.
+    /// Held while time advances in all shards, or while all are copied at one time. Otherwise a key
+    /// that is refreshed meanwhile could be old in one copy, and expired by the time of the next.
     clock: Mutex<()>,
-    /// Keys that it was built for.
+    /// The number of keys that it was built for.
     capacity: u64,
     value_bits: u32,
 }
@@ -78,7 +77,7 @@ impl<T: Lookup> Sharded<T> {
         0..self.shards.len()
     }
 
-    /// Copies of the shards in order, each as it is when it is asked for.
+    /// Copies of the shards in order, each made when it is requested.
     pub(crate) fn copies(&self) -> impl ExactSizeIterator<Item = T>
     where
         T: Clone,
@@ -94,7 +93,7 @@ impl<T: Lookup> Sharded<T> {
         self.at_one_time(|| self.copies().collect())
     }
 
-    /// Runs an operation on all shards, between which time does not go on.
+    /// Runs an operation on all shards, while time stands still.
     pub(crate) fn at_one_time<R>(&self, operation: impl FnOnce() -> R) -> R {
         let _clock = lock(&self.clock);
         operation()
@@ -250,26 +249,27 @@ impl<T: Clone + Lookup> Clone for Sharded<T> {
 impl<T: Clone + Lookup + PartialEq> PartialEq for Sharded<T> {
     /// Whether the files of both would be the same, while no thread changes them.
     fn eq(&self, other: &Self) -> bool {
-        // Never two locks at a time: who else compares these the other way round would wait for us.
+        // Never two locks at a time: a thread that compares these two in the other order could wait
+        // for us forever.
         self.capacity == other.capacity
             && self.shards.len() == other.shards.len()
             && self.copies().zip(other.numbers()).all(|(ours, number)| ours == *other.shard(number))
     }
 }
 
-/// The keys that each of [`MAX_SHARDS`] tables that grow has room for at first, if so many come.
+/// The keys that each of [`MAX_SHARDS`] growing tables has room for at first, if this many arrive.
 pub(crate) fn growing_share(capacity: u64) -> Result<u64, BuildError> {
     in_range(capacity)?;
     Ok((capacity / MAX_SHARDS as u64).max(1))
 }
 
-/// Of the whole: that of a shard would pass for one of a smaller table.
+/// The error names the whole table: a shard's size would look like that of a smaller table.
 fn in_range(capacity: u64) -> Result<(), BuildError> {
     let is_one = (1..=MAX_CAPACITY).contains(&capacity);
     is_one.then_some(()).ok_or(BuildError::Capacity(capacity))
 }
 
-/// The shards of a table of fixed size for so many keys, and the keys that each has room for: its
+/// The shards of a table of fixed size for this many keys, and the keys that each has room for: its
 /// share, and five standard deviations more.
 pub(crate) fn fixed_shards(capacity: u64) -> Result<(usize, u64), BuildError> {
     /// Keys of a shard, at least: with fewer, room for their deviation would be most of it.

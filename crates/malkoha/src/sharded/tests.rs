@@ -1,5 +1,5 @@
-//! Shards under threads: all orders in which locks are taken under loom, random ones under shuttle,
-//! whatever comes without them.
+//! Shards under threads: all orders of taking locks under loom, random ones under shuttle, and real
+//! threads without them.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn spread(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Of two threads that claim a key, one is told that it is new.
+/// If two threads claim a key, exactly one is told that it is new.
 #[test]
 fn a_key_is_new_to_one_thread() {
     check(|| {
@@ -41,7 +41,7 @@ fn a_key_is_new_to_one_thread() {
     });
 }
 
-/// A copy is of one time, though time goes on meanwhile and keys are seen in both shards.
+/// A copy shows one time, although time advances meanwhile and keys are seen in both shards.
 #[test]
 fn a_copy_is_of_one_time() {
     check(|| {
@@ -58,7 +58,7 @@ fn a_copy_is_of_one_time() {
     });
 }
 
-/// A key lives as long as was promised to whoever saw it, whatever shard time has come to.
+/// A key lives as long as promised, whichever shards time has reached.
 #[test]
 fn a_key_is_found_while_time_goes_on() {
     check(|| {

@@ -64,7 +64,7 @@ vectorized! {
     ///
     /// # Safety
     ///
-    /// None is needed: functions of several instruction sets are unsafe as a rule.
+    /// None is needed: functions of several instruction sets are unsafe usually.
     pub(crate) unsafe fn offer_in_cache<L: TableLayout>(
         layout: &L,
         bytes: &mut [u8],
@@ -74,7 +74,7 @@ vectorized! {
     ) {
         let mut number = left.len();
         left.resize(number + hashes.len(), 0);
-        // The first keys of a round find the segment's lines elsewhere.
+        // For the first keys of a round, the segment's lines are not in cache yet.
         let mut probes = [Probe::default(); 4 * GROUP];
         for hashes in hashes.chunks(4 * GROUP) {
             for (probe, hash) in probes.iter_mut().zip(hashes) {
@@ -83,7 +83,7 @@ vectorized! {
                 layout.prefetch(bytes, &layout.aim(probe));
             }
             for (probe, hash) in probes.iter().zip(hashes) {
-                // Written in any case, and kept if the count says so: no branch.
+                // Always written, and kept only if the count is raised: no branch.
                 left[number] = u64::from_le_bytes(*hash);
                 number += usize::from(!layout.offer_in_cache(bytes, probe));
             }
@@ -92,8 +92,8 @@ vectorized! {
     }
 }
 
-/// Hands each hash's probe to `step` with its position, when the lines that it needs have been
-/// asked for. `bytes` begin with segment number `first_segment`, and the probes count from there.
+/// Calls `step` with each hash's probe and position, after the lines that it needs were requested.
+/// `bytes` begin with segment number `first_segment`, and the probes count from there.
 #[inline(always)]
 pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     layout: &L,
@@ -111,8 +111,8 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     ring::one_by_one(bytes, hashes, ask, |bytes, i, _, probe| step(bytes, i, probe));
 }
 
-/// Keys that found no free slot and wait for the lines of their neighbours: their searches then
-/// overlap their misses too.
+/// Keys that found no free slot wait here for the lines of their neighbours, so the misses of their
+/// searches overlap too.
 const WAITING: usize = 16;
 
 /// Inserts all hashes. Calls `refused(i)` for each hash that found no place; number `i` has the

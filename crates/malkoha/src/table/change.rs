@@ -192,8 +192,8 @@ impl Fixed {
         })
     }
 
-    /// [`take`](Self::take) where segments owe something: the removal pays for its own. Asked for
-    /// before, so that nothing is kept for later where nothing is owed.
+    /// [`take`](Self::take) if segments owe something: the removal pays for its own segment. The
+    /// caller checks first, so that nothing is kept in registers if nothing is owed.
     #[cold]
     #[inline(never)]
     fn take_and_pay(&mut self, hash: u64, value: u64) -> bool {
@@ -205,8 +205,8 @@ impl Fixed {
         removed
     }
 
-    /// Adds all that is in another table of the same geometry. An error, and nothing has changed,
-    /// if it does not fit.
+    /// Adds the content of another table of the same geometry. If it does not fit, this is an error
+    /// and nothing has changed.
     pub(crate) fn unite<B: Deref<Target = [u8]>>(
         &mut self,
         other: &Fixed<B>,
@@ -226,7 +226,7 @@ impl Fixed {
         Ok(())
     }
 
-    /// Takes out all that is not in another table of the same geometry.
+    /// Removes everything that is not in another table of the same geometry.
     pub(crate) fn retain<B>(&mut self, other: &Fixed<B>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,

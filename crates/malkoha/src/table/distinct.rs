@@ -15,9 +15,9 @@ use crate::threads::side_by_side;
 type Placed = (u64, u64, usize);
 
 impl Fixed {
-    /// Inserts pairs of hash and value, in order, but leaves out each whose key is in: those for
-    /// which `is_same(candidate, value)` is true of one of the candidate values of the hash.
-    /// Returns how many were inserted, and the positions of those that found no place.
+    /// Inserts pairs of hash and value, in order. Leaves out each whose key is in: one of the
+    /// candidate values of its hash makes `is_same(candidate, value)` true. Returns how many were
+    /// inserted, and the positions of those that found no place.
     pub(crate) fn insert_distinct(
         &mut self,
         pairs: &[(u64, u64)],
@@ -83,7 +83,7 @@ struct Run<'a> {
     segments: Range<usize>,
 }
 
-/// What came of it.
+/// The result.
 struct Filled {
     inserted: u64,
     refused: Vec<usize>,

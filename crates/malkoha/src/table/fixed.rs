@@ -1,4 +1,4 @@
-//! The table of fixed size: bytes, and the layout that makes sense of them.
+//! The table of fixed size: bytes, and the layout that interprets them.
 
 use core::ops::Deref;
 #[cfg(feature = "std")]

@@ -1,4 +1,4 @@
-//! The layouts, each with the words that suit it.
+//! The layouts, each with words of a suitable width.
 
 use crate::geometry::{Geometry, Layout};
 use crate::layout::{GapWindows, Lanes, SemiSorted, Swar};

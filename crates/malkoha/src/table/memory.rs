@@ -12,7 +12,7 @@ use core::ops::{Deref, DerefMut};
 pub(crate) const IS_MAPPED: bool = cfg!(all(feature = "mmap", any(unix, windows)));
 
 /// From this size on, a table is mapped rather than allocated, and asks for huge pages; if it is
-/// not mapped, the allocator is asked for memory that is zero as the system gives it.
+/// not mapped, the allocator is asked for zeroed memory, as the system provides it.
 pub(crate) const MAPPED_FROM: usize = 4 << 20;
 
 /// The memory of a filter that owns its table.
@@ -24,11 +24,12 @@ enum Inner {
     Mapped(memmap2::MmapMut),
 }
 
-/// `bytes` zero bytes, or `None` if the system does not give them.
+/// `bytes` zero bytes, or `None` if the system lacks the memory.
 pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     let bytes = usize::try_from(bytes).ok()?;
     if bytes >= MAPPED_FROM {
-        // Where there is none, mapping says so, and zeroed memory of an allocator ends the process.
+        // If there is none, mapping reports it, while allocating zeroed memory would end the
+        // process.
         let is_there = IS_MAPPED || can_be_had(bytes as u64);
         return if is_there { lazy(bytes) } else { None };
     }
@@ -38,17 +39,17 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     Some(Memory(Inner::Heap(vec.into_boxed_slice())))
 }
 
-/// Whether the system would give so many bytes, asked for at once.
+/// Whether the system would allocate this many bytes at once.
 pub(crate) fn can_be_had(bytes: u64) -> bool {
     let mut vec = Vec::<u8>::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| vec.try_reserve_exact(bytes).is_ok());
-    // Or compilers may leave out an allocation that nobody uses.
+    // Otherwise compilers may omit an allocation that nobody uses.
     core::hint::black_box(&vec);
     reserved
 }
 
-/// `bytes` zero bytes that take memory only as they are used, or `None` if the system does not give
-/// them.
+/// `bytes` zero bytes that take memory only as they are used, or `None` if the system lacks the
+/// memory.
 pub(crate) fn lazy(bytes: usize) -> Option<Memory> {
     #[cfg(feature = "mmap")]
     if IS_MAPPED {
@@ -66,7 +67,7 @@ pub(crate) fn mapped(bytes: usize) -> Option<memmap2::MmapMut> {
     Some(map)
 }
 
-/// Advice only: where it is refused, the table has ordinary pages and works all the same.
+/// Only advice: if it is refused, the table has ordinary pages and still works.
 #[cfg(feature = "mmap")]
 fn advise(map: &memmap2::MmapMut, huge: bool) {
     #[cfg(target_os = "linux")]
@@ -116,7 +117,7 @@ impl DerefMut for Memory {
 }
 
 impl Memory {
-    /// Says whether pages that are not in use yet shall be huge ones, where there is a choice.
+    /// Tells the system whether unused pages are to be huge ones, if there is a choice.
     pub(crate) fn set_huge_pages(&self, huge: bool) {
         #[cfg(feature = "mmap")]
         if let Inner::Mapped(map) = &self.0 {

@@ -1,4 +1,4 @@
-//! The table of fixed size, and what the faces ask of every table.
+//! The table of fixed size, and what `Filter` asks of every table.
 
 mod aged;
 pub(crate) mod batch;

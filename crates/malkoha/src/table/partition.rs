@@ -1,5 +1,5 @@
 //! Large batches: hashes are sorted by segment as they are made, so that each segment is filled
-//! while it lies in cache. Segments share no memory, so threads fill them side by side.
+//! while it is in cache. Segments share no memory, so threads fill them in parallel.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,17 +12,17 @@ use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
 use crate::threads::side_by_side;
 
-/// A table of fewer bytes lies in cache anyway.
+/// A smaller table is in cache anyway.
 const WORTHWHILE_BYTES: u64 = 2 << 20;
-/// Fewer hashes a segment do not pay for bringing the segment into cache: with 1900 a segment, the
-/// ring of unsorted batches is faster.
+/// With fewer hashes per segment, bringing the segment into cache does not pay: with 1900, the ring
+/// of unsorted batches is faster.
 const WORTHWHILE_HASHES: usize = 4096;
-/// Hashes a segment sorted at a time: what bounds the memory, at some 9 bytes each.
+/// Hashes per segment that are sorted at a time. This bounds the memory, at about 9 bytes each.
 const HASHES_PER_SEGMENT: usize = 24 << 10;
 /// Hashes of a thread's share of each partition, at least: with fewer, what a share has beyond the
 /// mean would be most of it.
 const HASHES_PER_SHARE: usize = 64;
-/// Partitions at most: each is a stream of writes while sorting.
+/// The most partitions: each is a stream of writes while sorting.
 const MAX_PARTITIONS: u32 = 4096;
 /// Bytes of a hash.
 const WORD: usize = size_of::<u64>();
@@ -42,7 +42,7 @@ pub struct Rounds {
 /// Which partition a hash belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// What a hash is multiplied by first.
+    /// A hash is first multiplied by this.
     factor: u64,
     segments: u32,
     /// Successive segments of one partition, as a power of two.
@@ -65,7 +65,7 @@ impl Cut {
 }
 
 impl Rounds {
-    /// `None` if sorting does not pay, or the system does not give the memory.
+    /// `None` if sorting does not pay, or the system lacks the memory.
     pub(super) fn new(geometry: &Geometry, hashes: usize, threads: usize) -> Option<Self> {
         let segments = geometry.segments as usize;
         let worthwhile = geometry.table_bytes()? >= WORTHWHILE_BYTES
@@ -80,7 +80,7 @@ impl Rounds {
     }
 
     /// For segments whose hashes, multiplied by `factor`, begin alike: a partition has those whose
-    /// first `bits` bits do. `None` if the system does not give the memory.
+    /// first `bits` bits do. `None` if the system lacks the memory.
     #[cfg(feature = "std")]
     pub(crate) fn by_beginning(
         factor: u64,
@@ -127,7 +127,7 @@ impl Rounds {
         self.cut.partitions()
     }
 
-    /// Sorts what had no room, when the shares have what they will have.
+    /// Sorts the hashes that had no room, when the shares are complete.
     pub(crate) fn finish(&mut self) {
         for share in &mut self.shares {
             let cut = share.cut;
@@ -151,7 +151,7 @@ pub(crate) struct Share {
     cut: Cut,
     /// Room for equally many hashes of each partition, in little-endian order.
     sorted: Memory,
-    /// So many.
+    /// The number of hashes per partition that there is room for.
     room: usize,
     /// Hashes that each partition has there.
     counts: Vec<usize>,
@@ -169,7 +169,7 @@ impl Share {
         Some(Self { cut, sorted, room, counts: alloc::vec![0; partitions], others: Vec::new() })
     }
 
-    /// Adds hashes behind those that there are.
+    /// Appends hashes.
     pub(crate) fn push(&mut self, hashes: &[u64]) {
         let (words, _) = self.sorted.as_chunks_mut::<WORD>();
         for &hash in hashes {
@@ -184,7 +184,7 @@ impl Share {
         }
     }
 
-    /// The hashes of a partition, in order: what had room, and what had not.
+    /// The hashes of a partition, in order: those that had room, then the others.
     fn partition(&self, number: usize) -> [&[[u8; WORD]]; 2] {
         let (words, _) = self.sorted.as_chunks::<WORD>();
         let of = |hash: &[u8; WORD]| self.cut.of(u64::from_le_bytes(*hash));

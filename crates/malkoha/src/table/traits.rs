@@ -22,14 +22,14 @@ pub trait Sealed {}
 /// A table that can be looked up in: every one.
 #[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup: Sealed {
-    /// Hashes that it is best handed at a time, where there are many.
+    /// The best number of hashes to pass at a time, if there are many.
     const AT_ONCE: usize = CHUNK;
     /// Whether the hash's fingerprint is in.
     fn contains(&self, hash: u64) -> bool;
     /// [`contains`](Self::contains) for each hash. Both slices have one length.
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]);
-    /// Whether [`count`](Self::count) is above 0. In a table that grows this can be false where
-    /// `contains` is true, of a hash that need not seem to be in any more once it has grown.
+    /// Whether [`count`](Self::count) is above 0. In a table that grows, this can be false where
+    /// `contains` is true: for a hash that may no longer match when the table has grown.
     #[inline]
     fn has_copy(&self, hash: u64) -> bool {
         self.contains(hash)
@@ -38,23 +38,23 @@ pub trait Lookup: Sealed {
     fn count(&self, hash: u64) -> u64;
     /// The occupied slots, then the spilled copies.
     fn entries(&self) -> impl Iterator<Item = Entry>;
-    /// Asks for the memory of a hash that will soon be looked up or changed.
+    /// Prefetches the memory of a hash that will soon be looked up or changed.
     fn prefetch(&self, hash: u64);
     /// Keys, copies included.
     fn len(&self) -> u64;
-    /// Keys that it was built for.
+    /// The number of keys that it was built for.
     fn capacity(&self) -> u64;
     /// Slots, occupied or not.
     fn slots(&self) -> u64;
     /// Copies that lie in no slot.
     fn spilled(&self) -> u64;
-    /// Bytes of the table, of what leads to it, and of spilled copies.
+    /// Bytes of the table, its directory, and spilled copies.
     fn size_in_bytes(&self) -> u64;
     /// Bits of the fingerprint of a key that arrives.
     fn fingerprint_bits(&self) -> u32;
     /// Bits of a value, at most; 0 in a set.
     fn value_bits(&self) -> u32;
-    /// The probability that a key that is not in seems to be.
+    /// The probability that a key that is not in seems to be in.
     fn expected_fpr(&self) -> f64;
     /// What a file of this table is, as a map or as a set.
     fn kind(is_map: bool) -> FileKind
@@ -81,10 +81,10 @@ pub trait Shardable: Stored + Clone {
 
 /// A table that its owner can change.
 pub trait Change: Lookup {
-    /// Makes room for a batch of so many hashes, if that saves rebuilds, of which `hash` returns
-    /// some by their number: none where a number has no hash.
+    /// Makes room for a batch of this many hashes, if that saves rebuilds. `hash` returns some of
+    /// them by number, or `None` if a number has no hash.
     fn make_room(&mut self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
-    /// How so many hashes are best sorted before they are inserted; `None`: not at all.
+    /// How this many hashes are best sorted before they are inserted; `None`: not at all.
     fn rounds(&self, _hashes: usize, _threads: usize) -> Option<Rounds> {
         None
     }
@@ -93,7 +93,8 @@ pub trait Change: Lookup {
     fn insert_round(&mut self, _round: &mut Rounds) -> Vec<u64> {
         Vec::new()
     }
-    /// Whether the table has grown so much since these were made that others would be much faster.
+    /// Whether the table has grown so much since these rounds were made that new ones would be much
+    /// faster.
     fn has_outgrown(&self, _rounds: &Rounds) -> bool {
         false
     }

@@ -2,9 +2,9 @@
 //!
 //! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a
 //! thread loads a word and then changes it, that is its own load, and a load of another thread
-//! before it is forgotten: loom then never tries the change before that load. So each access takes
-//! a turn first, at a word which all of them change. Turns are relaxed: what a load may see is as
-//! without them.
+//! before it is forgotten: loom then never tries the change before that load. So each access first
+//! changes a word that all of them change. This is relaxed, and does not affect which values a load
+//! may see.
 
 use loom::sync::atomic::{AtomicU64 as Word, Ordering};
 

@@ -1,5 +1,5 @@
 //! The protocol under threads, on tables of a few slots: all orders of its steps under loom, random
-//! ones under shuttle, whatever comes without them.
+//! ones under shuttle, and real threads without them.
 
 mod snapshot;
 mod unique;
@@ -52,7 +52,7 @@ fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> 
     fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three")
 }
 
-/// Puts a key into a bucket, come what may.
+/// Puts a key into a bucket, and retries until it succeeds.
 fn put<P: Locking>(table: &Table<P>, place: u64, key: &Probe) {
     let [bucket, _] = table.space.buckets(&Probe { first: place, ..*key });
     assert!(table.put(bucket, key.fingerprint), "the model leaves room");
@@ -180,7 +180,8 @@ fn copies_are_spilled_beside_one_in_the_table() {
     });
 }
 
-/// A queue of three; of two where every order is tried, of which three have four million.
+/// A queue of three threads. Of two if every order is tried, because three have four million
+/// orders.
 fn lock_excludes<L: Lock + 'static>() {
     check(|| {
         let inside = crate::concurrent::sync::AtomicU64::new(0);

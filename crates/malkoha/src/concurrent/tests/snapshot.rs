@@ -1,4 +1,4 @@
-//! Copies of a table that changes, and emptying one.
+//! Copying and emptying a table while it changes.
 
 use super::*;
 use crate::entries::Entry;
@@ -24,7 +24,7 @@ fn a_moved_key_is_copied_once() {
     moved_key_is_copied_once::<Global<ParkingLock>>();
 }
 
-/// What keeps the promise are the stripes' locks.
+/// The stripes' locks ensure this.
 #[cfg(any(loom, shuttle))]
 #[test]
 #[should_panic(expected = "not copied once")]
@@ -54,7 +54,7 @@ fn spilled_copies_are_copied_with_one_in_the_table() {
     });
 }
 
-/// A key that is moved is taken out, and once.
+/// A key that is moved is removed, exactly once.
 fn moved_key_is_cleared<P: Locking + 'static>() {
     check(|| {
         let mut copies = 0;
@@ -131,7 +131,7 @@ mod restored {
         table.probe(key.hash_with(KeyHasher::new(0)))
     }
 
-    /// A table with keys from 0, of which each third is there five times.
+    /// A table with keys from 0; every third one is there five times.
     fn filled<P: Locking>(keys: u64) -> Table<P> {
         let table = empty(shape());
         for key in 0..keys {

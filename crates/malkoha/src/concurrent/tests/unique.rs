@@ -1,4 +1,4 @@
-//! Inserts of what is not in yet: exactly one of all threads is told "new".
+//! Inserts of absent keys: exactly one of all threads is told "new".
 
 use super::*;
 use crate::concurrent::insert::Unique;
@@ -25,7 +25,7 @@ fn one_thread_is_told_that_a_key_is_new() {
     one_is_new::<Global<ParkingLock>>();
 }
 
-/// What keeps the promise is the stripe's lock.
+/// The stripe's lock ensures this.
 #[cfg(any(loom, shuttle))]
 #[test]
 #[should_panic(expected = "New")]
@@ -58,7 +58,7 @@ fn a_key_that_is_removed_meanwhile_is_new_or_not() {
     });
 }
 
-/// A plain insert adds a copy, whatever the other one is told.
+/// A plain insert adds a copy, whatever the other insert returns.
 #[test]
 fn a_key_that_is_inserted_meanwhile_is_new_or_not() {
     check(|| {

@@ -1,6 +1,6 @@
 //! Growable sets whose keys expire in pieces, as they are: what has expired is still in them, and
-//! the times at which blocks were swept. So nothing is swept or copied to write them, and a copy
-//! does the same from then on as the set itself.
+//! the times at which blocks were swept. So nothing is swept or copied to write them, and from then
+//! on a copy behaves as the set itself.
 
 use std::mem;
 
@@ -72,7 +72,7 @@ impl GrowableExpiringCuckooFilter {
 /// ```
 #[derive(Debug)]
 pub struct GrowableExpiringLoader {
-    /// What has come of the first piece.
+    /// What has arrived of the first piece.
     start: Vec<u8>,
     times: Option<StoredTimes>,
     table: GrowableLoader,
@@ -142,7 +142,7 @@ impl GrowableExpiringLoader {
     /// If bytes are missing, or do not fit together.
     pub fn into_filter(self) -> Result<GrowableExpiringCuckooFilter, ReadError> {
         let Some(StoredTimes { window, now, capacity, hasher, swept, counts }) = self.times else {
-            // Something else altogether, or too short.
+            // Not this format, or too short.
             FileKind::of(&self.start)?;
             let found = self.start.len() as u64;
             return Err(ReadError::Length { expected: self.wanted()? as u64, found });
@@ -157,7 +157,7 @@ impl GrowableExpiringLoader {
 }
 
 impl StoredTimes {
-    /// Of a first piece that is complete.
+    /// The error of a first piece that is complete.
     fn of(piece: &[u8]) -> Result<Self, ReadError> {
         let (header, times) = piece.split_first_chunk().expect("as long as wanted");
         let (times, checksum) = times.split_last_chunk().expect("as long as wanted");

@@ -10,12 +10,12 @@ use crate::spill::MAX_LEN;
 /// The layout's number: buckets of four with fingerprints of different lengths.
 const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
-/// In the place of `PLACES`, which every segment has of its own.
+/// At the offset of `PLACES`, which every segment has for itself.
 const ROOTS: usize = offset::PLACES;
-/// With the mark, the bits of a lane that can count the lanes of a bucket. None was ever built with
-/// fewer.
+/// With the mark, the bits of a lane that can count the lanes of a bucket. No filter was ever built
+/// with fewer.
 const MIN_BITS: u32 = 2;
-/// Bits of a string that choose the alternate place; 0 in files of before.
+/// Bits of a string that choose the alternate place; 0 in older files.
 const MIX_BITS: usize = 17;
 /// How the bits of fingerprints depend on the depth of their segments; 0 if they do not.
 const NARROW_FROM: usize = 18;
@@ -92,7 +92,7 @@ impl GrowableHeader {
             (RISE, "rise", widths.rise, MAX_BITS),
         ];
         for (at, name, number, most) in numbers {
-            // In several trees all have as many bits.
+            // In several trees all segments have equally many bits.
             check(number <= if mix_bits > 0 { most } else { 0 }, name, at, number)?;
         }
         let header = Self {

@@ -1,4 +1,4 @@
-//! Putting growable filters together from pieces, none of which is believed unchecked.
+//! Assembling growable filters from pieces. Every piece is checked.
 
 use std::fmt;
 use std::mem;
@@ -40,7 +40,7 @@ pub struct GrowableLoader {
     stage: Stage,
     /// Bytes of a part that is not complete yet.
     rest: Vec<u8>,
-    /// Bytes of all parts that are.
+    /// Bytes of all parts that are complete.
     taken: u64,
     records: Vec<Record>,
     /// Copies of the segments, unless they stay in a mapped file.
@@ -49,9 +49,9 @@ pub struct GrowableLoader {
     spans: Vec<(u64, usize)>,
     is_mapped: bool,
     known: Known,
-    /// Put together when all segments are there, unless they stay in a mapped file.
+    /// Assembled when all segments have arrived, unless they stay in a mapped file.
     table: Option<Growing>,
-    /// What is spilled, as long as there is no table that takes it.
+    /// Spilled copies, until there is a table for them.
     spill: Spill,
     /// Entries of the spill list so far, and the last of them.
     spilled: u64,
@@ -65,7 +65,7 @@ enum Stage {
     Header,
     /// In front of a segment.
     Record,
-    /// A segment: its record and that in bytes.
+    /// A segment: its record, and the record's bytes.
     Segment(Record, [u8; RECORD_BYTES]),
     Spill,
     SpillChecksum,
@@ -182,7 +182,7 @@ impl GrowableLoader {
     pub(super) fn into_table(mut self) -> Result<(Growing, KeyHasher), ReadError> {
         let found = self.taken + self.rest.len() as u64;
         let Some(header) = self.header else {
-            // Something else altogether, or too short.
+            // Not this format, or too short.
             FileKind::of(&self.rest)?;
             return Err(ReadError::Length { expected: HEADER_BYTES as u64, found });
         };
@@ -198,8 +198,8 @@ impl GrowableLoader {
                 return unsound(&header, entry);
             }
         }
-        // Where fingerprints lie in several segments, not every slot is a key. Which ones do cannot
-        // be told: a shrunk table gave some of them their bits back.
+        // Where fingerprints lie in several segments, not every slot is a key. It is unknown which
+        // ones do: a shrunk table gave some of them their bits back.
         let filled = table.filled();
         let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
         if header.len != filled && !has_doubles {
@@ -287,7 +287,7 @@ impl GrowableLoader {
         let path = u64::from_le_bytes(field(bytes, 8));
         let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
         check(root < shape.trees(), "root", at(0), root)?;
-        // What a slot has room for follows the path in a string of 64 bits.
+        // A slot's bits follow the path in a string of 64 bits.
         let most = if shape.mix_bits == 0 { shape.widths.bits - 1 } else { MAX_DEPTH };
         check((shape.root_depth()..=most).contains(&depth), "depth", at(4), depth)?;
         check(value_bits <= shape.value_bits, "value bits of a segment", at(5), value_bits)?;
@@ -363,7 +363,7 @@ impl GrowableLoader {
     }
 }
 
-/// The error of a spilled entry that cannot be.
+/// The error of an impossible spilled entry.
 fn unsound<T>(header: &GrowableHeader, entry: u64) -> Result<T, ReadError> {
     let after = (header.spilled - entry) * spilled::ENTRY_BYTES as u64;
     let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;

@@ -1,4 +1,4 @@
-//! Pieces by number: for who takes them one by one, with other things between.
+//! Pieces by number, for callers that take them one by one, with other work in between.
 
 use super::SPILL_PIECE;
 use super::write::{pieces, segment, spill};

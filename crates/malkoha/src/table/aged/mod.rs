@@ -1,7 +1,7 @@
 //! A table of fixed size whose values are ages.
 //!
-//! A block is [`BLOCK`] buckets of a segment. Whatever is about to be changed is swept first, and
-//! the search for room takes an expired slot for a free one, so nothing waits for a sweep.
+//! A block is [`BLOCK`] buckets of a segment. Blocks are swept before they are changed, and the
+//! search for room treats an expired slot as free. So nothing waits for a sweep.
 
 mod slots;
 
@@ -16,7 +16,8 @@ use crate::params::float;
 use crate::ring;
 use crate::table::fixed::Fixed;
 
-/// Buckets that are swept together: an age of 64 bits for each block is a quarter of a bit a slot.
+/// Buckets that are swept together: an epoch of 64 bits for each block is a quarter of a bit per
+/// slot.
 const BLOCK: u64 = 64;
 
 /// How buckets are read.
@@ -40,7 +41,7 @@ macro_rules! with_form {
 }
 
 impl Fixed {
-    /// The most bits that a fingerprint can have beside so many bits of age.
+    /// The most bits that a fingerprint can have beside this many bits of age.
     pub(crate) const fn most_fingerprint_bits(age_bits: u32) -> u32 {
         MOST_BITS - age_bits
     }

@@ -14,7 +14,7 @@ pub(super) struct Slots<'a, W> {
     aged: Aged<W>,
     pub(super) bytes: &'a mut [u8],
     search: &'a mut Search,
-    /// Occupied slots, what has expired and was not swept included.
+    /// Occupied slots, including expired ones that were not swept.
     occupied: &'a mut u64,
     max_kicks: u32,
 }
@@ -26,8 +26,8 @@ impl<'a, W: Word> Slots<'a, W> {
         Self { aged, bytes, search, occupied: &mut parts.len, max_kicks }
     }
 
-    /// Sees a key: whether it is new, or none if there is no room for it. One that is in gets this
-    /// label if `refresh` says so of the one that it has.
+    /// Sees a key. Returns whether it is new, or `None` if there is no room for it. A known key
+    /// gets this label if `refresh` returns true for its present one.
     #[inline(always)]
     pub(super) fn see(
         &mut self,
@@ -80,7 +80,7 @@ impl<'a, W: Word> Slots<'a, W> {
         self.aged.store(self.bytes, base, place, bucket);
     }
 
-    /// Makes room in one of a key's buckets, both of which are full, and says in which.
+    /// Both buckets of a key are full: makes room in one of them, and returns which.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, times: &mut Times, probe: &Probe) -> Option<u64> {
@@ -95,8 +95,8 @@ impl<'a, W: Word> Slots<'a, W> {
             return None;
         };
         let steps: alloc::vec::Vec<_> = self.search.steps(found).collect();
-        // All that is moved lives, in buckets that are full of what does. So sweeping first changes
-        // none of them, but for the last one, which may get its room by it.
+        // Only living keys are moved, out of buckets that are full of living keys. So sweeping
+        // first changes none of these buckets except the last one, which may get its room from it.
         for step in &steps {
             self.clean(times, probe.segment, step.to);
         }
@@ -136,7 +136,7 @@ impl<'a, W: Word> Slots<'a, W> {
         }
     }
 
-    /// Sweeps the block of a place, if that was not done in this epoch.
+    /// Sweeps the block of a place, unless this was done in this epoch.
     #[inline(always)]
     pub(super) fn clean(&mut self, times: &mut Times, segment: u64, place: u64) {
         let block = block_of(&self.aged, segment, place);
@@ -154,7 +154,7 @@ impl<'a, W: Word> Slots<'a, W> {
         let mut freed = 0;
         for place in first..(first + BLOCK).min(aged.addressing().places()) {
             let bucket = aged.load(self.bytes, base, place);
-            // As a rule one label has expired, which few buckets have.
+            // Usually one label has expired, which few buckets have.
             if expired.is_some_and(|label| aged.labelled(bucket, label) == W::ZERO) {
                 continue;
             }
@@ -199,7 +199,7 @@ impl<W: Word> Neighbours for Segment<'_, W> {
         }
     }
 
-    /// What has expired is room.
+    /// An expired slot counts as free.
     #[inline(always)]
     unsafe fn has_room(&self, place: u64) -> bool {
         let (aged, bucket) = (&self.aged, self.aged.load(self.bytes, 0, place));

@@ -1,7 +1,7 @@
 //! Every layout, width and kernel against an exact oracle, through many random operations.
 //!
 //! A lookup finds a fingerprint exactly if an equal one with the same two places is in. So a
-//! multiset of (segment, smaller place, fingerprint) knows each answer, false positives too.
+//! multiset of (segment, smaller place, fingerprint) knows each answer, including false positives.
 
 use std::collections::HashMap;
 
@@ -47,8 +47,8 @@ impl Pair {
         self.oracle.get(&self.entry(hash)).copied().unwrap_or(0)
     }
 
-    /// One that is in, one that was made for this, or one that differs from a member in the bits
-    /// that decide the fingerprint alone.
+    /// One that is in, a random one, or one that differs from a member only in bits that decide the
+    /// fingerprint.
     fn hash(&mut self) -> u64 {
         let fresh = self.random.next();
         match self.random.below(4) {
