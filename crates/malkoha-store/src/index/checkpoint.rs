@@ -3,7 +3,8 @@
 //! `docs/STORE.md` specifies every byte. The file is written beside the old one and takes its name
 //! when it is durable, so there is a whole one at all times.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
 
 use malkoha::GrowableCuckooMap;
@@ -11,7 +12,7 @@ use malkoha::GrowableCuckooMap;
 use super::{Index, IndexSnapshot, SHARDS};
 use crate::error::{Error, Result};
 use crate::log::{Expiring, to_usize};
-use crate::storage::{Storage, StorageFile, remove_if_there};
+use crate::storage::{Storage, StorageFile, View, remove_if_there};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "CHECKPOINT";
@@ -24,6 +25,8 @@ const VERSION: u16 = 2;
 const HEAD: usize = 64;
 /// Bytes of an end of records, with theirs.
 const END: u64 = 16;
+/// Bytes that are written or read together.
+const PIECE: usize = 1 << 20;
 
 /// A log file that the index has locations in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +121,7 @@ struct Out<'a> {
 impl Write for Out<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= 1 << 20 {
+        if self.buffer.len() >= PIECE {
             self.finish()?;
         }
         Ok(bytes.len())
@@ -152,40 +155,57 @@ pub(crate) fn read(storage: &dyn Storage) -> Result<Option<(Checkpoint, Index)>>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(Error::io("open", NAME))?,
     };
-    let map = file.view().map_err(Error::io("read", NAME))?;
-    let bytes = map.get(0, to_usize(map.len())).unwrap_or_default();
-    let (checkpoint, mut rest) = parse(&bytes)?;
-    let offset = |rest: &[u8]| (bytes.len() - rest.len()) as u64;
+    let view = file.view().map_err(Error::io("read", NAME))?;
+    let (checkpoint, at) = parse(&view)?;
+    let mut rest = BufReader::with_capacity(PIECE, Rest { view: &view, at });
+    let offset = |rest: &BufReader<Rest<'_>>| rest.get_ref().at - rest.buffer().len() as u64;
     let mut shards = Vec::with_capacity(SHARDS);
     for _ in 0..SHARDS {
-        let at = offset(rest);
+        let at = offset(&rest);
         let shard = GrowableCuckooMap::read_from(&mut rest);
         shards.push(Arc::new(
             shard.map_err(|_| damaged(at, "a part of the index is not what was written"))?,
         ));
     }
-    if !rest.is_empty() {
-        return Err(damaged(offset(rest), "it goes on behind its end"));
+    let end = offset(&rest);
+    if end != view.len() {
+        return Err(damaged(end, "it goes on behind its end"));
     }
     Ok(Some((checkpoint, Index::from_shards(shards))))
+}
+
+/// What a view has from a place on, in order.
+struct Rest<'a> {
+    view: &'a View,
+    at: u64,
+}
+
+impl Read for Rest<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.view.len() - self.at).unwrap_or(usize::MAX);
+        let len = into.len().min(left).min(PIECE);
+        let bytes = self.view.get(self.at, len).unwrap_or_default();
+        into[..bytes.len()].copy_from_slice(&bytes);
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
 }
 
 fn damaged(offset: u64, what: &'static str) -> Error {
     Error::Damaged { file: NAME.to_owned(), offset, what }
 }
 
-/// Bytes of the head and the lists that follow it in a version, if there are so many: of this many
-/// files, and of as many ends as these say.
-fn lists(bytes: &[u8], version: u16, files: u64) -> Option<usize> {
-    let end = entry_bytes(version)?.checked_mul(files)?.checked_add(HEAD as u64)?;
-    let entries = bytes.get(HEAD..usize::try_from(end).ok()?)?;
+/// The lists behind the head in a version, and their checksum, if there are so many bytes: of this
+/// many files, and of as many ends as these say.
+fn lists(view: &View, version: u16, files: u64) -> Option<Cow<'_, [u8]>> {
+    let get = |bytes: u64| view.get(HEAD as u64, usize::try_from(bytes).ok()?);
+    let entries = entry_bytes(version)?.checked_mul(files)?;
     let ends = match version {
         1 => 0,
-        _ => (entries.chunks_exact(64))
+        _ => (get(entries)?.chunks_exact(64))
             .try_fold(0, |sum: u64, it| sum.checked_add(number(it, 56)))?,
     };
-    let end = ends.checked_mul(END)?.checked_add(end)?;
-    usize::try_from(end).ok().filter(|end| end.saturating_add(4) <= bytes.len())
+    get(ends.checked_mul(END)?.checked_add(entries)?.checked_add(4)?)
 }
 
 /// Bytes of what a version says of a file.
@@ -202,32 +222,33 @@ fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("checked length"))
 }
 
-/// The head and the list of files, and what follows.
-fn parse(bytes: &[u8]) -> Result<(Checkpoint, &[u8])> {
-    let head = bytes.first_chunk::<HEAD>().ok_or_else(|| damaged(0, "it is too short"))?;
+/// The head and the list of files, and where they end.
+fn parse(view: &View) -> Result<(Checkpoint, u64)> {
+    let head = view.get_array::<HEAD>(0).ok_or_else(|| damaged(0, "it is too short"))?;
     if head[..8] != SIGNATURE {
         return Err(damaged(0, "it does not begin as checkpoints do"));
     }
-    let files = number(head, 32);
-    // The end of the lists, if all is as it would be in this version.
+    let files = number(&head, 32);
+    // The lists, if all is as it would be in this version.
     let intact = |version: u16| {
-        let mut ours = *head;
+        let mut ours = head;
         ours[8..10].copy_from_slice(&version.to_le_bytes());
-        let end = lists(bytes, version, files)?;
-        let sum = crc32c::crc32c_append(crc32c::crc32c(&ours), &bytes[HEAD..end]);
-        (bytes[end..end + 4] == sum.to_le_bytes()).then_some(end)
+        let lists = lists(view, version, files)?;
+        let (alone, sum) = lists.split_last_chunk::<4>()?;
+        let expected = crc32c::crc32c_append(crc32c::crc32c(&ours), alone);
+        (*sum == expected.to_le_bytes()).then_some(lists)
     };
     let found = u16::from_le_bytes([head[8], head[9]]);
     // A file of another version may be laid out in another way; a flipped bit is damage.
     if entry_bytes(found).is_none() && (1..=VERSION).all(|version| intact(version).is_none()) {
         return Err(Error::Version { file: NAME.to_owned(), found, supported: VERSION });
     }
-    let end = intact(found).ok_or_else(|| damaged(0, "its head does not match its checksum"))?;
-    if number(head, 40) != SHARDS as u64 {
+    let lists = intact(found).ok_or_else(|| damaged(0, "its head does not match its checksum"))?;
+    if number(&head, 40) != SHARDS as u64 {
         return Err(damaged(40, "the index has another number of shards"));
     }
     let entry_bytes = to_usize(entry_bytes(found).unwrap_or_default());
-    let (entries, ends) = bytes[HEAD..end].split_at(to_usize(files) * entry_bytes);
+    let (entries, ends) = lists[..lists.len() - 4].split_at(to_usize(files) * entry_bytes);
     let mut ends = ends.chunks_exact(to_usize(END)).map(|end| (number(end, 0), number(end, 8)));
     let mut entry = |bytes: &[u8]| {
         let [id, base, end, dead, tombstones] = [0, 8, 16, 24, 32].map(|at| number(bytes, at));
@@ -241,7 +262,7 @@ fn parse(bytes: &[u8]) -> Result<(Checkpoint, &[u8])> {
         Ok(FileEntry { id, base, end, dead, tombstones, expiring })
     };
     let files = entries.chunks_exact(entry_bytes).map(&mut entry).collect::<Result<_>>()?;
-    let [sequence, next_id, seed, open_tail] = [16, 24, 48, 56].map(|at| number(head, at));
+    let [sequence, next_id, seed, open_tail] = [16, 24, 48, 56].map(|at| number(&head, at));
     let checkpoint = Checkpoint { files, sequence, next_id, seed, open_tail: open_tail != 0 };
-    Ok((checkpoint, &bytes[end + 4..]))
+    Ok((checkpoint, (HEAD + lists.len()) as u64))
 }
