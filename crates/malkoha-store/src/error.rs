@@ -6,7 +6,7 @@ use malkoha::InsertError;
 
 use crate::log::{MAX_KEY, MAX_VALUE};
 
-/// What was tried when bytes could not be read.
+/// The operation that failed when bytes could not be read.
 pub(crate) const READ: &str = "read";
 
 /// What a store answers with.
@@ -88,8 +88,8 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
-    /// A sync failed earlier. What was written since the last good one may be lost, and the system
-    /// may not tell again: only opening the store anew finds out.
+    /// A sync failed earlier. What was written since the last successful one may be lost, and the
+    /// system may not report it again. Only reopening the store finds out.
     #[error(
         "writing stopped after a failed sync ({0}): close the store, look after the device, and open it again"
     )]
@@ -144,7 +144,7 @@ impl Error {
         }
     }
 
-    /// An error of the operating system from the first thing that is written to a store.
+    /// An error of the operating system at the first write to a store.
     pub(crate) fn not_writable(
         action: &'static str,
         directory: String,
@@ -156,7 +156,7 @@ impl Error {
         }
     }
 
-    /// Whether bytes are not what was written, or cannot be read: others may be.
+    /// Whether bytes are not what was written, or cannot be read. Other bytes may be fine.
     pub(crate) const fn is_unreadable(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::index::{Index, lost_file};
 use crate::log::{FileTable, Key, LogFile, Parts, Record};
 
-/// The record that a key has now.
+/// The present record of a key.
 pub(crate) struct Located<'t> {
     pub(crate) location: u64,
     pub(crate) file: &'t Arc<LogFile>,
@@ -27,13 +27,14 @@ impl<'t> Located<'t> {
         self.record.into_parts().ok_or_else(|| file.no_value(offset))
     }
 
-    /// It is no more the record that its key has. How many of its bytes counted as live until then.
+    /// It is no longer the present record of its key. Returns how many of its bytes counted as live
+    /// until then.
     pub(crate) fn remove_present(&self) -> u64 {
         self.file.remove_present(self.record.expires(), self.record.bytes())
     }
 }
 
-/// Looks a key up, with the table that all locations in the index belong to.
+/// Looks a key up, in the table that all locations in the index belong to.
 #[inline]
 pub(crate) fn locate<'t>(
     index: &Index,

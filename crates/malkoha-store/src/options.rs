@@ -12,9 +12,8 @@ pub enum Durability {
     /// Before the call returns. Threads that write at the same time share one sync. A crash of the
     /// machine loses no acknowledged write.
     Always,
-    /// At most this much later, synced by a thread of the store. The time must not be zero. A crash
-    /// of the machine can lose the writes of that time: always the latest ones, never some in the
-    /// middle.
+    /// Not later than this, by a thread of the store. The time must not be zero. A crash of the
+    /// machine can lose the writes of that time: always the latest ones, never some in the middle.
     Every(Duration),
     /// When the system writes back, usually about 30 seconds later, or at
     /// [`sync`](crate::Store::sync), [`checkpoint`](crate::Store::checkpoint) and closing. A crash

@@ -1,7 +1,8 @@
-//! Records of the log become entries of the index, the last record of a key in place of the others.
+//! Records of the log become entries of the index. The last record of a key replaces the others.
 //!
-//! Files are read side by side by as many threads as there are processors. What they hold is sorted
-//! by shard while it is read, so that threads can then take in a shard each, which fits a cache.
+//! Files are read in parallel by as many threads as there are processors. Their records are sorted
+//! by shard while they are read. Then each thread processes one shard at a time, which fits a
+//! cache.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,14 +19,14 @@ use crate::log::{Expiring, FileTable, Kind, LogFile, Record, UNIT};
 /// Records whose places in the index are on their way.
 const AHEAD: usize = 32;
 
-/// What a stretch of a file does to the index, in its order.
+/// The changes of the index by a stretch of a file, in order.
 pub(crate) struct Changes {
     hasher: KeyHasher,
     shards: Box<[Vec<Change>]>,
     /// Of a batch that is not complete, with their bytes and ends, and where it begins.
     batch: Vec<(Change, u64, Option<u64>)>,
     begin: Option<(u64, u64)>,
-    /// Of puts that end, whatever became of them since.
+    /// Puts that end, even if they were replaced since.
     pub(crate) expiring: Expiring,
     /// Bytes of tombstones.
     pub(crate) tombstones: u64,
@@ -92,7 +93,7 @@ impl Changes {
         self.begin
     }
 
-    /// Takes in a batch as far as it is there.
+    /// Processes a batch as far as it exists.
     pub(crate) fn finish(&mut self) {
         self.begin = None;
         for (change, bytes, end) in std::mem::take(&mut self.batch) {
@@ -100,7 +101,7 @@ impl Changes {
         }
     }
 
-    /// Leaves out a batch whose end is missing.
+    /// Drops a batch whose end is missing.
     pub(crate) fn cut(&mut self) {
         self.batch.clear();
         self.begin = None;
@@ -112,7 +113,8 @@ pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads for `records` records: starting one takes as long as replaying some thousand of them.
+/// The number of threads for `records` records: starting a thread takes as long as replaying some
+/// thousands.
 pub(crate) fn threads_for(records: u64) -> usize {
     if records < 10_000 { 1 } else { threads() }
 }
@@ -139,7 +141,7 @@ pub(crate) fn side_by_side(
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(count) {
-            // Where no thread can be had, the others do its share.
+            // If a thread cannot be started, the others do its share.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -164,7 +166,7 @@ pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u
     Ok(keys)
 }
 
-/// Takes in what was read, file after file. All of the files are in the table.
+/// Processes what was read, file after file. All files are in the table.
 pub(crate) fn apply(
     index: &Index,
     table: &FileTable,

@@ -1,7 +1,7 @@
-//! The index in a file, with the place in the log that it stands for.
+//! The index in a file, with the position in the log up to which it is complete.
 //!
-//! `docs/STORE.md` specifies every byte. The file is written beside the old one and takes its name
-//! when it is durable, so there is a whole one at all times.
+//! `docs/STORE.md` specifies every byte. The new file is written beside the old one and takes its
+//! name when it is durable, so there is always a whole one.
 
 use std::borrow::Cow;
 use std::io::{self, BufReader, Read, Write};
@@ -39,10 +39,11 @@ pub(crate) struct FileEntry {
     pub(crate) expiring: Expiring,
 }
 
-/// What a checkpoint says beside the index.
+/// What a checkpoint contains beside the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
-    /// All log files then, by number. Records from the end of the last one on are not in the index.
+    /// All log files at that time, by number. Records after the end of the last one are not in the
+    /// index.
     pub(crate) files: Vec<FileEntry>,
     /// The sequence number of the next record.
     pub(crate) sequence: u64,
@@ -50,11 +51,11 @@ pub(crate) struct Checkpoint {
     pub(crate) next_id: u64,
     /// The seed of the hash of keys.
     pub(crate) seed: u64,
-    /// Whether the last file is not full: its records go on behind its end.
+    /// Whether the last file has room: later records follow behind its end.
     pub(crate) open_tail: bool,
 }
 
-/// Writes a checkpoint in place of the one that is there. Durable when it returns.
+/// Replaces the checkpoint. Durable when it returns.
 pub(crate) fn write(
     storage: &dyn Storage,
     checkpoint: &Checkpoint,
@@ -72,7 +73,7 @@ pub(crate) fn write(
     });
     let done = done.and_then(|()| storage.rename(TEMPORARY, NAME));
     done.and_then(|()| storage.sync_directory()).map_err(|error| {
-        // The first error is the one to tell; the next checkpoint removes what stays.
+        // Reports the first error; the next checkpoint removes what stays.
         let _ = storage.remove(TEMPORARY);
         failed()(error)
     })
@@ -127,7 +128,7 @@ impl Write for Out<'_> {
         Ok(bytes.len())
     }
 
-    /// Does nothing: each shard ends with it, and has a few KiB perhaps.
+    /// Does nothing: each shard ends with a flush, and may have only a few KiB.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -148,8 +149,8 @@ impl Out<'_> {
     }
 }
 
-/// Reads the checkpoint: `None` if there is none. What is damaged is an error of its own kind, and
-/// the log has all that it says.
+/// Reads the checkpoint: `None` if there is none. Damage is an error of its own kind; the log has
+/// the same content.
 pub(crate) fn read(storage: &dyn Storage) -> Result<Option<(Checkpoint, Index)>> {
     let file = match storage.open(NAME, false) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -208,7 +209,7 @@ fn lists(view: &View, version: u16, files: u64) -> Option<Cow<'_, [u8]>> {
     get(ends.checked_mul(END)?.checked_add(entries)?.checked_add(4)?)
 }
 
-/// Bytes of what a version says of a file.
+/// Bytes that a version stores for a file.
 fn entry_bytes(version: u16) -> Option<u64> {
     match version {
         1 => Some(40),
@@ -217,7 +218,7 @@ fn entry_bytes(version: u16) -> Option<u64> {
     }
 }
 
-/// The number at an offset of what is longer.
+/// The number at an offset; there are enough bytes.
 fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("checked length"))
 }
@@ -239,7 +240,7 @@ fn parse(view: &View) -> Result<(Checkpoint, u64)> {
         (*sum == expected.to_le_bytes()).then_some(lists)
     };
     let found = u16::from_le_bytes([head[8], head[9]]);
-    // A file of another version may be laid out in another way; a flipped bit is damage.
+    // A file of another version may have another structure; a flipped bit is damage.
     if entry_bytes(found).is_none() && (1..=VERSION).all(|version| intact(version).is_none()) {
         return Err(Error::Version { file: NAME.to_owned(), found, supported: VERSION });
     }

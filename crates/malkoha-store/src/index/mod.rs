@@ -27,10 +27,11 @@ pub(crate) const SHARDS: usize = 64;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
 const LOCATION_BITS: u32 = 40;
-/// Absent keys that cost a look into the log, at most, until the shards have grown by `GROWTH`. The
-/// fingerprints are then short enough that four of them are compared in one word of 64 bits.
+/// The share of absent keys that cost a look into the log, at most, until the shards have grown by
+/// `GROWTH`. At this rate fingerprints are short enough to compare four in one word of 64 bits.
 const FPR: f64 = 0.004;
-/// The share of occupied slots below which a shard is worth shrinking: one that has grown has more.
+/// The share of occupied slots below which shrinking a shard is worthwhile. Growth alone leaves
+/// more.
 const SPARSE: f64 = 0.7;
 /// Keys that a shard begins with, and the growth until which it keeps the rate.
 const SHARD_CAPACITY: u64 = 256;
@@ -38,7 +39,7 @@ const GROWTH: f64 = 4096.0;
 
 type Shard = Arc<GrowableCuckooMap>;
 
-/// The locations that the index has for a hash: one or two as a rule.
+/// The locations that the index has for a hash: one or two usually.
 pub(crate) type Candidates = SmallVec<[u64; 4]>;
 
 /// Keys, by their hashes.
@@ -102,8 +103,8 @@ impl Index {
         self.shards.iter().map(|shard| shard.read().size_in_bytes()).sum()
     }
 
-    /// The locations of a hash, if it has any, and what `with` sees while they are certain: no
-    /// location of the hash changes before it returns.
+    /// The locations of a hash, if it has any, and the result of `with`. No location of the hash
+    /// changes before `with` returns.
     #[inline]
     pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> Option<(Candidates, T)> {
         let (shard, hash) = place(hash);
@@ -112,7 +113,7 @@ impl Index {
         if candidates.is_empty() { None } else { Some((candidates, with())) }
     }
 
-    /// Whether a record at this location is the one that its key has now.
+    /// Whether the record at this location is the present one of its key.
     pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
         let (shard, hash) = place(hash);
         self.shards[shard].read().get_hash(hash).any(|found| found == location)
@@ -139,7 +140,7 @@ impl Index {
         }
     }
 
-    /// Asks for the memory of a hash.
+    /// Prefetches the memory of a hash.
     pub(crate) fn prefetch(&self, hash: u64) {
         let (shard, hash) = place(hash);
         self.shards[shard].read().prefetch_hash(hash);
@@ -158,7 +159,7 @@ impl Index {
         self.shard_mut(shard_of(hash))
     }
 
-    /// Gives memory back, shard by shard, where much of it is of no use.
+    /// Returns memory, shard by shard, if much of it is unused.
     pub(crate) fn shrink(&self) {
         for number in 0..SHARDS {
             let mut shard = self.shard_mut(number);
@@ -170,7 +171,8 @@ impl Index {
         self.widened.store(0, Ordering::Relaxed);
     }
 
-    /// All shards as they are. Nobody may write meanwhile, or the shards are of different times.
+    /// All shards as they are. Nobody may write meanwhile, or the shards would be of different
+    /// times.
     pub(crate) fn snapshot(&self) -> IndexSnapshot {
         IndexSnapshot {
             shards: self.shards.iter().map(|shard| Arc::clone(&shard.read())).collect(),
@@ -188,14 +190,14 @@ impl IndexSnapshot {
         candidates(&self.shards[shard], hash)
     }
 
-    /// Whether a record at this location is the one that its key had.
+    /// Whether the record at this location was the present one of its key.
     pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
         let (shard, hash) = place(hash);
         self.shards[shard].get_hash(hash).any(|found| found == location)
     }
 }
 
-/// One shard, with nobody else in it.
+/// One shard, locked.
 pub(crate) struct ShardMut<'a> {
     shard: RwLockWriteGuard<'a, Shard>,
     keys: &'a AtomicU64,
@@ -216,7 +218,7 @@ impl ShardMut<'_> {
         Ok(Arc::make_mut(&mut self.shard).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
     }
 
-    /// Gives back room that is not needed.
+    /// Returns room that is not needed.
     pub(crate) fn shrink(&mut self) {
         Arc::make_mut(&mut self.shard).shrink_to_fit();
     }
@@ -270,7 +272,7 @@ fn by_shard(hashes: &[u64]) -> Vec<u32> {
     order
 }
 
-/// An entry of the index that leads nowhere.
+/// The error of an entry that leads nowhere.
 #[cold]
 pub(crate) fn lost_file() -> Error {
     Error::Damaged { file: CHECKPOINT.to_owned(), offset: 0, what: "a location lies in no file" }

@@ -1,8 +1,8 @@
-//! Room for longer locations, shard by shard, before they come.
+//! Room for longer locations, shard by shard, before they arrive.
 //!
-//! A segment keeps locations in as many bits as its longest one needs. As hashes are spread evenly,
-//! the first thousand records behind a power of two would make nearly every segment be rebuilt at
-//! once: 20 ms of pause in one transaction with a million keys, and in proportion with more.
+//! A segment stores locations in as many bits as its longest one needs. Hashes are spread evenly,
+//! so the first thousand records behind a power of two would rebuild nearly every segment at once:
+//! a pause of 20 ms in one transaction with a million keys, and proportionally more with more keys.
 
 use std::sync::atomic::Ordering;
 
@@ -13,16 +13,15 @@ use crate::error::Result;
 const AHEAD: u64 = 8;
 
 impl Index {
-    /// To be called before each write, with the location that it begins at: widens a shard, if
-    /// there is one left to be widened. One thread at a time.
+    /// Widens a shard, if one is left to be widened. Call this before each write, with the location
+    /// at which the write begins, from one thread at a time.
     pub(crate) fn widen_ahead(&self, location: u64) -> Result<()> {
         let bits = u64::BITS - location.leading_zeros();
         let next = 1_u64 << bits;
         if bits >= LOCATION_BITS || location < next - next / AHEAD {
             return Ok(());
         }
-        // Shards are counted through all widths; those that writing itself has widened are passed
-        // over.
+        // Counts shards through all widths, and skips those that writes have already widened.
         let first = bits as usize * SHARDS;
         let shard = self.widened.load(Ordering::Relaxed).max(first);
         if shard < first + SHARDS {

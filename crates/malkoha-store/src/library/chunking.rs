@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 /// Where files are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunking {
-    /// Where the content says so (FastCDC, 2020), into chunks of about this many bytes, 1 KiB to
-    /// 1 MiB: what is inserted or removed changes the chunks around it only.
+    /// At places that depend on the content (FastCDC, 2020), into chunks of about this many bytes,
+    /// 1 KiB to 1 MiB. An insertion or removal changes only the chunks around it.
     Content(u32),
     /// Chunks of this many bytes, 1 to 1 GiB.
     Fixed(u32),
@@ -22,7 +22,7 @@ impl Default for Chunking {
     }
 }
 
-/// Calls `each` for every chunk, in order. Errors tell the name.
+/// Calls `each` for every chunk, in order. Errors contain the name.
 pub(super) fn each_chunk(
     mut input: impl Read,
     chunking: Chunking,

@@ -6,8 +6,9 @@ use sha2::Sha256;
 /// A cryptographic hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Digest {
-    /// SHA-1, 20 bytes, which stores of earlier versions have. Whoever can choose files can make
-    /// two chunks with one hash, so each chunk is compared with the one that has its hash: slow.
+    /// SHA-1, 20 bytes, which stores of earlier versions have. Somebody who chooses files can make
+    /// two chunks with one hash, so each chunk is compared with the stored one of the same hash.
+    /// This is slow.
     Sha1,
     /// SHA-256, 32 bytes.
     Sha256,

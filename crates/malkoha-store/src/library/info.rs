@@ -1,4 +1,4 @@
-//! What a library tells of a file.
+//! What a library reports about a file.
 
 use super::Metadata;
 use super::manifest::{Content, Manifest};
@@ -8,9 +8,9 @@ use super::manifest::{Content, Manifest};
 pub enum FileKind {
     /// A file with content.
     File,
-    /// A directory. What lies in it has names of its own.
+    /// A directory. Its entries have names of their own.
     Directory,
-    /// A symbolic link, and where it leads.
+    /// A symbolic link, and its target.
     Link(Vec<u8>),
 }
 

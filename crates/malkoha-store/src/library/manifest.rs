@@ -32,7 +32,7 @@ pub(super) struct Chunks {
     pub(super) hashes: Vec<u8>,
 }
 
-/// Whether a record says that it is one of these, of whatever version.
+/// Whether a record says that it is one of these, in any version.
 pub(super) fn is_signed(bytes: &[u8]) -> bool {
     bytes.starts_with(&SIGNATURE)
 }
@@ -91,7 +91,7 @@ impl Manifest {
     }
 }
 
-/// Whether a link may lead there.
+/// Whether a link may have this target.
 pub(super) fn is_target(target: &[u8]) -> bool {
     !target.is_empty() && !target.contains(&0)
 }

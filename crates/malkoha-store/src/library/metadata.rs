@@ -1,4 +1,4 @@
-//! What is kept of a file beside its content.
+//! What is stored about a file beside its content.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Files cut into chunks, each of which is stored once, under its hash.
+//! Files cut into chunks. Each chunk is stored once, under its hash.
 //!
 //! A chunk has the key `c`, digest number, digest; a file has the key `f`, name. The record of a
 //! file is specified in `docs/STORE.md`.
@@ -71,7 +71,7 @@ pub struct Library<'s> {
 const TOGETHER: usize = 1 << 20;
 const FILE: u8 = b'f';
 const CHUNK: u8 = b'c';
-/// Bytes of a record beside the hashes of chunks are fewer.
+/// A record has fewer bytes than this beside the hashes of chunks.
 const RECORD_HEAD: usize = 256;
 
 fn file_key(name: &[u8]) -> Vec<u8> {
@@ -86,8 +86,8 @@ fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
     [&[CHUNK, digest.id()], hash].concat()
 }
 
-/// Whether a pair is a chunk, and not another user's: its key says so, and is the hash of its
-/// value.
+/// Whether a pair is a chunk, and not another user's: its key has the form of a chunk's, and is the
+/// hash of its value.
 fn is_chunk(key: &[u8], value: &[u8]) -> bool {
     let [CHUNK, id, hash @ ..] = key else { return false };
     let digest = Digest::from_id(*id).filter(|digest| digest.len() == hash.len());
@@ -138,7 +138,7 @@ impl<'s> Library<'s> {
                 }
                 let key = chunk_key(digest, &hash);
                 if digest == Digest::Sha1 && fresh.contains(&key) {
-                    // It is compared with what the store has.
+                    // The chunk is compared with the stored one.
                     self.store.apply(&batch)?;
                     batch.clear();
                     fresh.clear();
@@ -164,7 +164,7 @@ impl<'s> Library<'s> {
         Ok(import)
     }
 
-    /// Whether the store has this chunk. Of hashes that collide by chance alone, the key is enough.
+    /// Whether the store has this chunk. If hashes collide only by chance, the key is enough.
     fn has_chunk(&self, name: &[u8], digest: Digest, key: &[u8], chunk: &[u8]) -> Result<bool> {
         if digest != Digest::Sha1 {
             return self.store.contains(key);
@@ -200,7 +200,7 @@ impl<'s> Library<'s> {
         self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
     }
 
-    /// The key of what gets a name, unless that is another user's.
+    /// The key for a name, unless another user has it.
     fn free_key(&self, name: &[u8]) -> Result<Vec<u8>> {
         let key = file_key(name);
         let others = |record: &[u8]| matches!(manifest_in(name, record), Ok(None));
@@ -281,7 +281,7 @@ impl<'s> Library<'s> {
         Ok(())
     }
 
-    /// Forgets what has a name; answers whether something had it. Its chunks stay until they are
+    /// Forgets what has a name; returns whether something had it. Its chunks stay until they are
     /// [collected](Self::collect).
     ///
     /// # Errors
@@ -289,7 +289,7 @@ impl<'s> Library<'s> {
     /// As [`Store::delete`], and if the record is of another version.
     pub fn remove(&self, name: impl AsRef<[u8]>) -> Result<bool> {
         let name = name.as_ref();
-        // Another user's key is none of ours.
+        // Another user's key is not ours.
         match self.manifest(name)? {
             Some(_) => self.store.delete(&file_key(name)),
             None => Ok(false),
@@ -332,7 +332,8 @@ impl<'s> Library<'s> {
 /// The record of a file; `None` if the pair is another user's.
 fn manifest_in(name: &[u8], record: &[u8]) -> Result<Option<Manifest>> {
     match Manifest::from_bytes(name, record) {
-        // Records are checked by the store: what does not say that it is ours is somebody else's.
+        // The store checks records, so a record that is not marked as ours belongs to somebody
+        // else.
         Err(Error::Broken { .. }) if !manifest::is_signed(record) => Ok(None),
         found => found.map(Some),
     }

@@ -1,10 +1,10 @@
-//! CRC-32C of records. Most are short, and the crate's way to three streams and back would cost
-//! them more than the sum itself. All `unsafe` of the log is here.
+//! CRC-32C of records. Most are short, and for these, setting up the crate's three streams would
+//! cost more than the sum itself. All `unsafe` of the log is here.
 
-/// The checksum of `bytes` behind those whose checksum is `seed`.
+/// The checksum of `bytes`, continued from earlier bytes whose checksum is `seed`.
 #[inline]
 pub(super) fn checksum(seed: u32, bytes: &[u8]) -> u32 {
-    /// From here on three streams side by side are faster.
+    /// From this length on, three parallel streams are faster.
     #[cfg(target_arch = "x86_64")]
     const LONG: usize = 512;
     #[cfg(target_arch = "x86_64")]

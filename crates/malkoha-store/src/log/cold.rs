@@ -1,24 +1,23 @@
-//! Bytes that come from the device, where many can be asked for at a time.
+//! Bytes that come from the device, where many reads can be requested at a time.
 //!
-//! Asking takes a system call, so it is done only where it pays: a read that waited for the device
-//! is followed by some that are asked for beforehand, then by one that is not, to see whether that
-//! is still so.
+//! A request takes a system call, so it must pay: after a read that waited for the device, some
+//! reads are requested beforehand, then one is not, to see whether reads still wait.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::storage::major_faults;
 
-/// The part of the things that are read from which on waiting for the device is often.
+/// If this part of the reads wait for the device, that counts as often.
 const OFTEN: i64 = 32;
-/// Reads that are asked for beforehand since one waited often.
+/// Reads that are requested beforehand after reads waited often.
 const FOLLOWING: u32 = 64;
 
-/// How many reads are asked for beforehand, from now on.
+/// How many more reads are requested beforehand.
 #[derive(Default)]
 pub(crate) struct Cold(AtomicU32);
 
 impl Cold {
-    /// Reads `things` things, after `ask` if earlier reads had to wait.
+    /// Reads this many things, and calls `ask` first if earlier reads had to wait.
     pub(crate) fn read<T>(&self, things: usize, ask: impl FnOnce(), read: impl FnOnce() -> T) -> T {
         let things = i64::try_from(things).unwrap_or(i64::MAX);
         let left = self.0.load(Ordering::Relaxed);

@@ -16,7 +16,7 @@ pub(crate) struct Unsynced {
     pub(crate) files: Vec<(Arc<LogFile>, u64)>,
     /// Whether files were created since the last sync.
     pub(crate) directory: bool,
-    /// The position in the log that is durable then.
+    /// The position in the log that is durable afterwards.
     pub(crate) position: u64,
 }
 
@@ -31,7 +31,7 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Commit {
     state: Mutex<State>,
-    /// Whether the state has a failure: looked at before every write.
+    /// Whether the state has a failure. Checked before every write.
     failed: AtomicBool,
     changed: Condvar,
     syncs: AtomicU64,
@@ -47,7 +47,7 @@ impl Commit {
         Err(Error::Stopped(self.state.lock().failure.clone().unwrap_or_default()))
     }
 
-    /// How often all was synced, and how long that took.
+    /// How often everything was synced, and how long that took.
     pub(crate) fn syncs(&self) -> (u64, Duration) {
         let time = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed));
         (self.syncs.load(Ordering::Relaxed), time)
@@ -59,7 +59,7 @@ impl Commit {
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// Lets no more writes through.
+    /// Blocks all further writes.
     pub(crate) fn fail(&self, error: &Error) {
         self.note_failure(&mut self.state.lock(), error);
         self.changed.notify_all();
@@ -70,8 +70,8 @@ impl Commit {
         self.failed.store(true, Ordering::Release);
     }
 
-    /// Waits until `position` is durable. One of the waiting threads syncs for all that was written
-    /// until then: `unsynced` tells it what that is.
+    /// Waits until `position` is durable. One of the waiting threads syncs for everything that was
+    /// written until then, which `unsynced` returns.
     pub(crate) fn wait(
         &self,
         storage: &dyn Storage,
@@ -113,7 +113,7 @@ fn sync(storage: &dyn Storage, work: &Unsynced) -> Result<()> {
     }
     let unsynced = || work.files.iter().filter(|(file, end)| file.durable() < *end);
     unsynced().try_for_each(|(file, _)| file.sync())?;
-    // Before anything counts as durable: a sync may have reported success in vain.
+    // Must happen before anything counts as durable: a sync may have reported success too early.
     storage.still_writes().map_err(Error::io("sync", "."))?;
     unsynced().for_each(|(file, end)| file.set_durable(*end));
     Ok(())

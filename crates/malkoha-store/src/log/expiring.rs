@@ -1,13 +1,13 @@
-//! When the records of a file end that were put for a time.
+//! When records of a file end that were put for a limited time.
 
 use std::collections::BTreeMap;
 use std::mem;
 
-/// Steps that a file has at most: some KiB of memory.
+/// The most steps of a file: some KiB of memory.
 const MOST: usize = 64;
 /// The least step in milliseconds, a power of two.
 const LEAST_STEP: u64 = 1 << 6;
-/// What ends later, in millions of years, ends never.
+/// Anything that ends later, in millions of years, never ends.
 const NEVER: u64 = 1 << 60;
 
 /// Bytes of a file's present records that end, by when they do. Times are in milliseconds since
@@ -17,7 +17,7 @@ const NEVER: u64 = 1 << 60;
 pub(crate) struct Expiring {
     step: u64,
     ends: BTreeMap<u64, u64>,
-    /// What ends until then counts as dead.
+    /// Everything that ends before this counts as dead.
     past: u64,
 }
 
@@ -37,8 +37,7 @@ impl Expiring {
         end > self.past
     }
 
-    /// Takes out bytes that end at a time, because something took their place; whether they counted
-    /// as live.
+    /// Removes bytes that end at a time, because they were replaced; whether they counted as live.
     pub(crate) fn remove(&mut self, end: u64, bytes: u64) -> bool {
         if end > self.past
             && end <= NEVER
@@ -49,7 +48,7 @@ impl Expiring {
         end > self.past
     }
 
-    /// Bytes that have ended by now and counted as live; from here on they do not.
+    /// Returns the bytes that have ended by now and counted as live. From now on they do not.
     pub(crate) fn end(&mut self, now: u64) -> u64 {
         let later = self.ends.split_off(&now.saturating_add(1));
         let ended = mem::replace(&mut self.ends, later);
@@ -60,7 +59,7 @@ impl Expiring {
     /// Adds what another has.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.past = self.past.max(other.past);
-        // Rounded twice, to different steps, an end would not be found again.
+        // An end that was rounded twice, to different steps, would not be found again.
         self.round_to(self.step.max(other.step));
         for (end, bytes) in &other.ends {
             *self.ends.entry(end.next_multiple_of(self.step)).or_default() += bytes;
@@ -86,12 +85,13 @@ impl Expiring {
         self.past > 0
     }
 
-    /// What ends until then counts as dead; the step; ends, which are multiples of it, and bytes.
+    /// The time until which everything counts as dead; the step; ends, which are multiples of it,
+    /// and their bytes.
     pub(crate) fn parts(&self) -> (u64, u64, impl ExactSizeIterator<Item = (u64, u64)>) {
         (self.past, self.step, self.ends.iter().map(|(&end, &bytes)| (end, bytes)))
     }
 
-    /// From its parts; `None` if they are of none.
+    /// From its parts; `None` if they are impossible.
     pub(crate) fn from_parts(past: u64, step: u64, ends: BTreeMap<u64, u64>) -> Option<Self> {
         let fits = step.is_power_of_two()
             && (LEAST_STEP..=NEVER).contains(&step)
@@ -105,7 +105,7 @@ impl Expiring {
 mod tests {
     use super::*;
 
-    /// A clock that went back: what counts as dead does not live again.
+    /// If the clock went back, dead records do not live again.
     #[test]
     fn what_ended_stays_so() {
         let mut expiring = Expiring { past: 1 << 20, ..Expiring::default() };
@@ -116,7 +116,7 @@ mod tests {
         assert!(!expiring.remove(1 << 19, 8) && !expiring.add(1 << 20, 8));
     }
 
-    /// Whatever the order, each byte is told once: as ended, or as removed before.
+    /// In every order, each byte is reported once: as ended, or as removed before.
     #[test]
     fn every_byte_counts_once() {
         let mut random = 1_u64;

@@ -28,7 +28,7 @@ pub(crate) fn parse_name(name: &str) -> Option<u64> {
     (file_name(id) == name).then_some(id)
 }
 
-/// A log file: what is below `end` is written, and never changes.
+/// A log file. Bytes below `end` are written, and never change.
 pub(crate) struct LogFile {
     pub(crate) header: FileHeader,
     /// The location of its first byte.
@@ -36,20 +36,20 @@ pub(crate) struct LogFile {
     seed: u32,
     pub(super) view: View,
     file: Box<dyn StorageFile>,
-    /// What of the file there is room for on the device.
+    /// The part of the file for which the device has reserved room.
     pub(super) capacity: AtomicU64,
     end: AtomicU64,
-    /// What is durable, all earlier files included.
+    /// What is durable, including all earlier files.
     durable: AtomicU64,
     pub(super) usage: Usage,
     /// Of long records.
     cold: Cold,
-    /// Whether something in it could not be read when it was to be rewritten.
+    /// Whether rewriting it failed because something could not be read.
     unreadable: AtomicBool,
 }
 
 impl LogFile {
-    /// The file with this header, mapped. Its end is that of the header until told.
+    /// The file with this header, mapped. Its end is that of the header until it is set.
     pub(crate) fn new(file: Box<dyn StorageFile>, header: FileHeader, base: u64) -> Result<Self> {
         let view = file.view().map_err(Error::io("map", file_name(header.id)))?;
         Ok(Self {
@@ -74,7 +74,7 @@ impl LogFile {
         Self::with_header(file, id, base)
     }
 
-    /// The file with what its header says.
+    /// The file with its header's content.
     pub(crate) fn with_header(file: Box<dyn StorageFile>, id: u64, base: u64) -> Result<Self> {
         let name = file_name(id);
         let view = file.view().map_err(Error::io("map", &*name))?;
@@ -92,7 +92,7 @@ impl LogFile {
         Self::new(file, header, base)
     }
 
-    /// Opens a file whose header is lost with what the header must have been.
+    /// Opens a file whose header is lost, given what the header must have been.
     pub(crate) fn headless(storage: &dyn Storage, header: FileHeader) -> Result<Self> {
         let name = file_name(header.id);
         let file = storage.open(&name, false).map_err(Error::io("open", name))?;
@@ -107,7 +107,7 @@ impl LogFile {
     /// The first bytes at an offset or behind it that may not be zero.
     pub(crate) fn written(&self, from: u64) -> Option<Range<u64>> {
         let capacity = self.capacity();
-        // Where the system cannot tell, all of it.
+        // All of it, if the system cannot tell.
         let found = self.file.written(from).unwrap_or(Some(from..capacity))?;
         let found = found.start..found.end.min(capacity);
         (!found.is_empty()).then_some(found)
@@ -197,7 +197,7 @@ impl LogFile {
         Record::checked(head, forward.get(offset, to_usize(head.shape.bytes()))?, self.seed)
     }
 
-    /// Its bytes for looks at them in order, where each would be a system call.
+    /// Its bytes for sequential access, where each access would be a system call.
     pub(super) fn forward(&self) -> Option<Forward<'_>> {
         self.view.forward()
     }
@@ -209,14 +209,14 @@ impl LogFile {
         Record::checked(head, bytes, self.seed)
     }
 
-    /// The key of a record of which the head and the key are readable; the rest may be anything.
+    /// The key of a record whose head and key are readable; the rest may be anything.
     pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<(u32, Vec<u8>)> {
         let head = self.head(offset)?;
         let bytes = self.view.get(offset, to_usize(head.shape.bytes()))?;
         head.key(&bytes).map(|key| (key.table, key.name.to_vec()))
     }
 
-    /// Bytes at an offset, as far as the file has them.
+    /// Bytes at an offset, as many as the file has.
     pub(super) fn piece(&self, offset: u64, bytes: u64) -> Cow<'_, [u8]> {
         let bytes = bytes.min(self.capacity().saturating_sub(offset));
         self.view.get(offset, to_usize(bytes)).unwrap_or_default()
@@ -234,8 +234,8 @@ impl LogFile {
         record.ok_or_else(|| self.no_record(offset))
     }
 
-    /// Where long records are not in memory, the system reads one at once: page by page it would
-    /// wait for each.
+    /// If a long record is not in memory, the system reads it as a whole. Page by page, each page
+    /// would wait.
     #[inline(never)]
     fn long_record(&self, offset: u64, head: Head) -> Option<Record<'_>> {
         let bytes = head.shape.bytes();
@@ -254,7 +254,7 @@ impl LogFile {
         self.view.prefetch(self.offset(location), lines);
     }
 
-    /// Lets the system read these bytes, as far as there are any and they are not in memory.
+    /// Has the system read these bytes, if they exist and are not in memory.
     pub(crate) fn will_need(&self, offset: u64, bytes: u64) {
         self.view.will_need(offset..self.capacity().min(offset + bytes));
     }
@@ -271,18 +271,18 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Gives back what only writing needs: a process that has many files open at a time may open no
-    /// more.
+    /// Releases what only writing needs, because a process may only have a limited number of open
+    /// files.
     pub(crate) fn close(&self) {
         self.file.close();
     }
 
-    /// Has memory ready for bytes that are to be written, as far as there is room for them.
+    /// Prepares memory for bytes that will be written, as far as there is room for them.
     pub(crate) fn prepare(&self, bytes: Range<u64>) {
         self.file.prepare(bytes.start..bytes.end.min(self.capacity()));
     }
 
-    /// Gives back what is reserved beyond the end. One blank head stays, which ends a scan.
+    /// Returns what is reserved beyond the end, except for one blank head, which ends a scan.
     pub(crate) fn trim(&self) -> Result<()> {
         let bytes = self.least();
         if bytes < self.capacity() {
@@ -305,22 +305,22 @@ impl LogFile {
         self.unreadable.store(true, Ordering::Relaxed);
     }
 
-    /// That a record which was made use of could be read until the end of that.
+    /// Checks that a record could be read for as long as it was used.
     #[inline(always)]
     pub(crate) fn check_read(&self, location: u64) -> Result<()> {
         if any_lost() && self.view.is_lost() {
-            // What was lost stays so: if it is there now, it was.
+            // Lost bytes stay lost, so what is readable now was readable before.
             self.record(location)?;
         }
         Ok(())
     }
 
-    /// Whether a part of it could not be read, and shows as zeros.
+    /// Whether a part of it could not be read, and appears as zeros.
     pub(crate) fn is_lost(&self) -> bool {
         self.view.is_lost()
     }
 
-    /// What is wrong where a record should be.
+    /// The error if there is no record where one should be.
     #[cold]
     pub(crate) fn no_record(&self, offset: u64) -> Error {
         if self.is_lost() {
@@ -329,7 +329,7 @@ impl LogFile {
         self.damaged(offset, super::NO_RECORD)
     }
 
-    /// A compressed value that matched its checksum when it was read, and is none.
+    /// The error of a compressed value whose checksum matched, but which cannot be decompressed.
     #[cold]
     pub(crate) fn no_value(&self, offset: u64) -> Error {
         if self.is_lost() {
@@ -344,7 +344,7 @@ impl LogFile {
     }
 }
 
-/// The error of bytes that the device does not give.
+/// The error of bytes that the device cannot read.
 #[cold]
 pub(crate) fn lost(name: &str, offset: u64) -> Error {
     let what =
@@ -352,9 +352,9 @@ pub(crate) fn lost(name: &str, offset: u64) -> Error {
     Error::Io { action: READ, file: name.to_owned(), source: io::Error::other(what) }
 }
 
-/// Room for the seal that a file must always have.
+/// Room for the seal, which every file must have.
 pub(super) const SEAL_ROOM: u64 = HEAD as u64;
-/// Bytes of a record that is worth some system calls.
+/// Records from this size on are worth some system calls.
 const LONG: u64 = 16 * PAGE;
-/// What file lengths are rounded to.
+/// File lengths are rounded to this.
 pub(super) const PAGE: u64 = 4096;

@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 
 /// Bytes of a header.
 pub(crate) const HEADER_BYTES: usize = 64;
-/// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
+/// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'S', b'\r', b'\n', 0x1a, b'\n'];
 /// Since version 2, records can be compressed and belong to tables. Version 1 is read too.
 const VERSION: u16 = 2;
 
-/// What a log file says of itself.
+/// What a log file says about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
     /// Its number: later files have greater ones.
@@ -18,8 +18,8 @@ pub(crate) struct FileHeader {
     pub(crate) first_sequence: u64,
     /// The seed of the hash of keys; the same in all files of a store.
     pub(crate) seed: u64,
-    /// A number that goes into the checksums of all records, so that bytes of another file are no
-    /// records here.
+    /// A number that goes into the checksums of all records, so that bytes of another file are not
+    /// valid records here.
     pub(crate) salt: u64,
     /// Bytes of the file before it that were known to be durable when it was made.
     pub(crate) durable_before: u64,
@@ -32,8 +32,8 @@ pub(crate) fn random_seed() -> u64 {
 }
 
 impl FileHeader {
-    /// The header of a new file. Its salt can be told without it: records whose header is lost are
-    /// known again.
+    /// The header of a new file. Its salt can be derived without it, so records whose header is
+    /// lost are still recognised.
     pub(crate) fn new(id: u64, first_sequence: u64, seed: u64, durable_before: u64) -> Self {
         let place = [id.to_le_bytes(), first_sequence.to_le_bytes()].concat();
         let salt = malkoha::KeyHasher::new(seed).hash_bytes(&place);
@@ -45,7 +45,7 @@ impl FileHeader {
         self.version == VERSION
     }
 
-    /// What a header may have been of which these bytes are left, one of them damaged perhaps.
+    /// What a header may have been if these bytes are left of it, possibly one of them damaged.
     /// `sequence` is that of the next record of the log, unless a few before the file are lost too.
     pub(crate) fn guesses(
         bytes: &[u8; HEADER_BYTES],
@@ -58,7 +58,7 @@ impl FileHeader {
         let number =
             |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
         let (told, salt) = (number(24), number(40));
-        // What the bytes say comes last: the damage may be there.
+        // The stored bytes come last, because they may be what is damaged.
         let likely = (0..LOST).map(move |lost| sequence.saturating_add(lost));
         let sequences = likely.chain([1, told]);
         sequences.flat_map(move |sequence| {
@@ -98,8 +98,8 @@ impl FileHeader {
             ours[8..10].copy_from_slice(&version.to_le_bytes());
             crc32c::crc32c(&ours[..60]) == sum
         };
-        // Another version may have its checksum elsewhere, so the version is looked at first; but
-        // a flipped bit in it must not pass for a newer format.
+        // Another version may have its checksum elsewhere, so the version is checked first. But a
+        // flipped bit in it must not look like a newer format.
         if !(1..=VERSION).contains(&version) {
             if (1..=VERSION).any(is_intact) {
                 return Err(damaged(8, "the version number is not what was written"));

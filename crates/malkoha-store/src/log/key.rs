@@ -1,4 +1,4 @@
-//! What a record is found by.
+//! How a record is found.
 
 use malkoha::KeyHasher;
 
@@ -23,7 +23,8 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What sets the hashes of a table apart. Turned, so that no key undoes it by being the number.
+/// Separates the hashes of tables. It is rotated, so that no key cancels it by being equal to the
+/// number.
 fn salt(table: u32, hasher: &KeyHasher) -> u64 {
     hasher.hash_bytes(&table.to_le_bytes()).rotate_left(32)
 }

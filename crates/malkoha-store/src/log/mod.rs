@@ -1,4 +1,4 @@
-//! The log: files of records that are written once, in one order.
+//! The log: files of records, each written once, in one order.
 //!
 //! ```text
 //! writer --record--> file --table--> reader
@@ -48,7 +48,7 @@ pub(crate) const MIN_FILE_BYTES: u64 = 1 << 12;
 /// The most bytes of any log file.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 33;
 
-/// What damage is called.
+/// The name of damage in messages.
 pub(crate) const NO_RECORD: &str = "no record there matches its checksum";
 
 /// A number of bytes that is known to lie in memory.

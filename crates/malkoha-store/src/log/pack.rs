@@ -6,7 +6,7 @@ use super::MAX_VALUE;
 
 /// Shorter values are not worth trying.
 const LEAST: usize = 64;
-/// The part of a value that compression must save for it to be stored so.
+/// The part of a value that compression must save to be used.
 const SAVED: usize = 8;
 
 /// A value compressed, if that saves enough.
@@ -22,13 +22,13 @@ pub(crate) fn pack(value: &[u8]) -> Option<Vec<u8>> {
     (bytes + value.len() / SAVED <= value.len()).then_some(packed)
 }
 
-/// The value that was compressed; `None` if none was.
+/// The decompressed value; `None` if this is not a compressed one.
 #[cold]
 #[inline(never)]
 pub(super) fn unpack(packed: &[u8]) -> Option<Cow<'static, [u8]>> {
     let (length, block) = packed.split_first_chunk()?;
     let length = super::to_usize(u64::from(u32::from_le_bytes(*length)));
-    // A byte of a block stands for 255 at most.
+    // A byte of a block stands for at most 255 bytes.
     if length > MAX_VALUE.min(block.len().saturating_mul(255)) {
         return None;
     }

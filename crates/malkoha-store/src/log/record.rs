@@ -1,5 +1,5 @@
-//! One record: a head of 16 bytes, what its flags announce, the key, the value, zeros to a multiple
-//! of 8.
+//! One record: a head of 16 bytes, the fields that its flags announce, the key, the value, and
+//! zeros to a multiple of 8.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Delete = 2,
     /// Ends a file that is full.
     Seal = 3,
-    /// Does nothing but say what is durable: the last record of a log that was closed.
+    /// Only says what is durable: the last record of a log that was closed.
     Mark = 16,
 }
 
@@ -118,7 +118,7 @@ impl Shape {
     }
 }
 
-/// What the head says, before the checksum was compared.
+/// The content of the head, before the checksum was compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     checksum: u32,
@@ -130,7 +130,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// `None` if no record begins so.
+    /// `None` if no record begins like this.
     #[inline(always)]
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let head = bytes.first_chunk::<HEAD>()?;
@@ -155,7 +155,7 @@ impl Head {
         Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, table, key, value } })
     }
 
-    /// The key in the bytes of the record, whose checksum need not be right.
+    /// The key in the bytes of the record. The checksum may be wrong.
     pub(crate) fn key<'a>(&self, bytes: &'a [u8]) -> Option<Key<'a>> {
         let (table, rest) =
             bytes.get(HEAD + self.shape.prefix..)?.split_at_checked(self.shape.table)?;
@@ -169,13 +169,13 @@ impl Head {
         flags(self.word) & PACKED != 0
     }
 
-    /// Bytes before this record in its file that were not known to be durable when it was written,
-    /// at most; `None` if nothing was known. Known bytes include all earlier files.
+    /// At most this many bytes before this record in its file were not known to be durable when it
+    /// was written; `None` if nothing was known. Durable bytes include all earlier files.
     pub(crate) fn unsynced(&self) -> Option<u64> {
         match self.word >> SYNCED {
             0 => None,
             1 => Some(0),
-            // 64 and more would be more bytes than there can be.
+            // A shift of 64 or more would mean more bytes than there can be.
             log => Some(1_u64.checked_shl(u32::try_from(log - 2).ok()?).unwrap_or(u64::MAX)),
         }
     }
@@ -193,12 +193,12 @@ pub(crate) type Parts<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) head: Head,
-    /// All of it: lent by a mapping, or its own.
+    /// The whole record: borrowed from a mapping, or owned.
     bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> Record<'a> {
-    /// The record of this head in `bytes`, which are all of it.
+    /// The record of this head in `bytes`, which are the whole record.
     #[inline(always)]
     pub(crate) fn checked(head: Head, bytes: Cow<'a, [u8]>, seed: u32) -> Option<Self> {
         if checksum(seed, &bytes[4..]) != head.checksum {
@@ -216,13 +216,13 @@ impl<'a> Record<'a> {
         Key { table, name: &self.bytes[self.head.shape.name()] }
     }
 
-    /// The value as it is stored: compressed perhaps.
+    /// The value as it is stored, possibly compressed.
     #[inline(always)]
     pub(crate) fn stored(&self) -> &[u8] {
         &self.bytes[self.head.shape.value()]
     }
 
-    /// The value; `None` if it is not what compression makes.
+    /// The value; `None` if it cannot be decompressed.
     #[inline(always)]
     pub(crate) fn value(&self) -> Option<Cow<'_, [u8]>> {
         let stored = self.stored();
@@ -268,18 +268,18 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where a record is to be written, as far as it says so.
+/// Where a record is to be written, as far as the record contains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placing {
     pub(crate) sequence: u64,
     pub(crate) more: bool,
-    /// Bytes before it that are not durable yet; `None` if that is not known.
+    /// Bytes before it that are not durable yet; `None` if unknown.
     pub(crate) unsynced: Option<u64>,
     pub(crate) seed: u32,
 }
 
-/// Appends a record to `bytes`, except a value that is `apart`. The value goes between `bytes` and
-/// the zeros that are returned.
+/// Appends a record to `bytes`. If the value is `apart`, the caller writes it between `bytes` and
+/// the returned zeros.
 pub(crate) fn encode(
     content: &Content<'_>,
     placing: Placing,
@@ -327,7 +327,7 @@ pub(crate) fn encode(
     padding
 }
 
-/// As many zeros as a record may end with.
+/// The most zeros that a record may end with.
 const PADDING: [u8; 7] = [0; 7];
 
 #[cfg(test)]
@@ -373,7 +373,7 @@ mod tests {
             prop_assert_eq!((record.head.kind, record.more()), (kind, more));
             prop_assert_eq!(u64::from(record.head.sequence), sequence & 0xffff_ffff);
             prop_assert_eq!(if delete { record.origin() } else { record.expires() }, prefix);
-            // At most twice what it was told.
+            // At most twice what was given.
             match (record.head.unsynced(), unsynced) {
                 (Some(found), Some(told)) => prop_assert!(found >= told && found <= told * 2),
                 (found, told) => prop_assert_eq!(found, told),

@@ -1,4 +1,4 @@
-//! What is done with a file of an earlier opening before it is written again.
+//! Prepares a file of an earlier opening for writing.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,8 @@ use crate::storage::{Storage, StorageFile};
 
 impl LogFile {
     /// The same file for writing at its end, with room again. What a crash left behind the end is
-    /// gone before anything is written there. The file gets no shorter: other processes read it.
+    /// removed before anything is written there. The file does not get shorter, because other
+    /// processes read it.
     pub(crate) fn reopen(&self, storage: &dyn Storage, file_bytes: u64) -> Result<Self> {
         let name = self.name();
         let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
@@ -20,7 +21,7 @@ impl LogFile {
         } else {
             self.clear(&*file)?;
         }
-        // Not beyond its slots, which others may have taken the next of.
+        // Not beyond its slots: another file may have the next one.
         let most = self.length().next_multiple_of(table::SLOT_BYTES);
         let room = file_bytes.min(most).max(end + SEAL_ROOM);
         let capacity = self.make_room(&*file, room)?;
@@ -32,14 +33,14 @@ impl LogFile {
         Ok(new)
     }
 
-    /// Finds room behind the end until `room`, or as far as there is any: a full device can still
-    /// be opened, and the first write that needs more is refused. Answers how far.
+    /// Reserves room behind the end until `room`, or as far as there is any. So a store on a full
+    /// device can still be opened, and the first write that needs more is refused. Returns how far.
     fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
         let (end, failed) = (self.end(), || Error::io("extend", self.name()));
         loop {
             match file.reserve(end..room).map_err(failed()) {
                 Err(Error::NoSpace { .. }) if room > end + SEAL_ROOM => {
-                    // The system keeps what it has found, and there is none for others then.
+                    // The system keeps what it has already reserved, and nobody else can use it.
                     file.release(self.least()).map_err(failed())?;
                     let half = (room - end) / 2;
                     room = end + if half < PAGE { SEAL_ROOM } else { half };
@@ -49,10 +50,10 @@ impl LogFile {
         }
     }
 
-    /// Writes again what nothing says is durable, and syncs it. Before this, a sync may have
-    /// failed: the system then takes the pages for written, and a later sync would not write them.
+    /// Rewrites everything that is not known to be durable, and syncs it. An earlier sync may have
+    /// failed: the system then regards the pages as written, and a later sync would not write them.
     pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
-        // What cannot be read is told by those who read it.
+        // Unreadable bytes are reported by whoever reads them.
         if self.durable() >= self.end() || self.is_lost() {
             return Ok(());
         }
@@ -83,7 +84,7 @@ impl LogFile {
         let mut at = bytes.start;
         while at < bytes.end {
             let next = bytes.end.min(at + PIECE);
-            // A copy: the mapping of this very file may be where it is written.
+            // A copy, because the mapping of this file may be the destination.
             let piece = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
             if self.is_lost() {
                 return Err(lost(&self.name(), at));
@@ -94,7 +95,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// Makes zero what lies behind the end.
+    /// Zeroes the bytes behind the end.
     fn clear(&self, file: &dyn StorageFile) -> Result<()> {
         let leftovers = self.leftovers(self.end());
         for bytes in &leftovers {
@@ -107,8 +108,8 @@ impl LogFile {
         file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Puts a copy in the place of a file that another store has too, as backups do: what is
-    /// written from now on must not show there.
+    /// Replaces a file that another store shares, such as a backup, by a copy: later writes must
+    /// not appear there.
     fn copy(&self, storage: &dyn Storage) -> Result<Box<dyn StorageFile>> {
         let (name, copy) = (self.name(), format!("{}{COPY}", self.name()));
         let failed = || Error::io("copy", &*name);
@@ -120,7 +121,7 @@ impl LogFile {
             synced.and_then(|()| storage.sync_directory()).map_err(failed())
         });
         copied.inspect_err(|_| {
-            // The first error is the one to tell; opening removes what stays.
+            // Reports the first error; opening removes what stays.
             let _ = storage.remove(&copy);
         })?;
         Ok(file)

@@ -1,19 +1,19 @@
-//! Room on the device that is kept for one compaction: without it, a store that fills the device
-//! could never be made smaller, as compaction copies before it removes.
+//! Room on the device that is kept for one compaction. Without it, a store that fills the device
+//! could never be made smaller, because compaction copies before it removes.
 
 use std::io;
 
 use crate::error::{Error, Result};
 use crate::storage::{Storage, remove_if_there};
 
-/// The name of the file that keeps it. Nothing reads what is in it.
+/// The name of the file that keeps it. Nothing reads its content.
 pub(crate) const NAME: &str = "RESERVE";
 
 #[derive(Default)]
 pub(crate) struct Reserve {
     /// Bytes that it has.
     held: u64,
-    /// Bytes that it should have: those of the longest file that may have to be copied.
+    /// Bytes that it should have: the length of the longest file that may have to be copied.
     wanted: u64,
 }
 
@@ -24,7 +24,7 @@ impl Reserve {
         Self { held, wanted: held }
     }
 
-    /// Whether a compaction has used it, and it could not be made up for yet.
+    /// Whether a compaction has used it, and it could not be replaced yet.
     pub(crate) fn is_short(&self) -> bool {
         self.held < self.wanted
     }
@@ -50,19 +50,19 @@ impl Reserve {
         Ok(())
     }
 
-    /// Makes up for what a compaction has used.
+    /// Replaces what a compaction has used.
     pub(crate) fn restore(&mut self, storage: &dyn Storage) -> Result<()> {
         self.hold(storage, self.wanted)
     }
 
-    /// Gives the room back, for a copy. Whether there was any.
+    /// Releases the room for a copy. Returns whether there was any.
     pub(crate) fn release(&mut self, storage: &dyn Storage) -> Result<bool> {
         let held = std::mem::take(&mut self.held) > 0;
         remove_if_there(storage, NAME).map_err(Error::io("remove", NAME))?;
         Ok(held)
     }
 
-    /// What is left behind by closing: nothing where there is room in plenty.
+    /// What closing leaves behind: nothing if there is plenty of room.
     pub(crate) fn close(&mut self, storage: &dyn Storage) -> Result<()> {
         const PLENTY: u64 = 16;
         let free = storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);

@@ -12,9 +12,9 @@ pub(crate) struct Scan<'a> {
     /// The sequence number that the next record must have.
     sequence: u64,
     end: u64,
-    /// The system was told that it will be read until there.
+    /// The offset until which reading was announced to the system.
     told: u64,
-    /// If it is read by system calls.
+    /// Set if the file is read by system calls.
     forward: Option<Forward<'a>>,
 }
 
@@ -26,9 +26,9 @@ const AHEAD: u64 = 1 << 20;
 pub(crate) enum Step<'a> {
     /// A record, where it is, and its sequence number.
     Record(Record<'a>, u64, u64),
-    /// The file was sealed here: nothing is missing.
+    /// The file was sealed here, so nothing is missing.
     Sealed,
-    /// Nothing was written from here on, or nothing that is whole.
+    /// Nothing whole was written from here on.
     End,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Scan<'a> {
             self.file.will_need(begin, 2 * AHEAD);
             self.told = begin + 2 * AHEAD;
         }
-        // What a piece lacks may have been written, or be readable by itself.
+        // Bytes that a piece lacks may have been written since, or may be readable by themselves.
         let ahead = self.forward.as_mut().and_then(|it| self.file.next_record(it, offset));
         match ahead.or_else(|| self.file.try_record(offset)) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
@@ -79,7 +79,7 @@ impl<'a> Scan<'a> {
         (self.offset, self.sequence) = (offset, sequence);
     }
 
-    /// Goes on behind damage: at the next undamaged record, if there is one.
+    /// Continues behind damage, at the next undamaged record if there is one.
     pub(crate) fn skip(&mut self) -> bool {
         match find_record(self.file, self.offset + super::UNIT, self.sequence) {
             Some((offset, sequence)) if offset < self.end => {
@@ -101,9 +101,9 @@ fn follows(low: u32, next: u64, window: u32) -> bool {
 /// The first undamaged record at `offset` or later, and its sequence number, which is `sequence` or
 /// not much more.
 pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<(u64, u64)> {
-    /// Records that damage can have hidden.
+    /// The most records that damage can have hidden.
     const WINDOW: u32 = 1 << 28;
-    /// Bytes that are looked at together, as each look may be a system call.
+    /// Bytes that are read together, because each read may be a system call.
     const PIECE: u64 = 1 << 16;
     let mut at = offset;
     while let Some(written) = file.written(at) {
@@ -112,7 +112,7 @@ pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<
             let piece = file.piece(at, PIECE + HEAD as u64);
             let begin = at;
             while at < written.end && at - begin < PIECE {
-                // Cheap tests first: most places begin no record.
+                // Cheap tests first: at most places no record begins.
                 let head = piece.get(to_usize(at - begin)..).and_then(Head::parse);
                 if let Some(head) = head.filter(|head| follows(head.sequence, sequence, WINDOW))
                     && file.try_record(at).is_some()

@@ -4,11 +4,12 @@ use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
-/// The part of the log that one file is, as long as the log is small: what is reserved for the last
-/// file and for the copy of one is little beside the log then.
+/// The part of a small log that one file is. The room that is reserved for the last file and for
+/// the copy of one is then little beside the log.
 const PART_OF_LOG: u64 = 32;
-/// The part of the log that one file is at least, whatever size was asked for. Each file takes a
-/// mapping, of which Linux lets a process have 65,530: so a store takes 31,000 at most.
+/// The least part of the log that one file is, whatever size was requested. Each file takes a
+/// mapping, and Linux lets a process have 65,530 of them. With this part a store takes at most
+/// 31,000.
 const LEAST_PART_OF_LOG: u64 = 2048;
 
 /// The size of a new file after `log` bytes of log.
@@ -27,8 +28,7 @@ pub(super) fn longest_file(log: u64, asked: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of a size that was asked for in bytes: how many there are when the log is as long as it may
-    /// be.
+    /// The number of files of a requested size when the log has its greatest length.
     fn files(asked: u64) -> u64 {
         let (mut log, mut files) = (0, 0);
         while log < 8 << 40 {
@@ -38,7 +38,7 @@ mod tests {
         files
     }
 
-    /// At 4 KiB a file there were 2^31 of them, and a store ended at 65,530.
+    /// With 4 KiB per file there would be 2^31 of them, and a store once failed at 65,530.
     #[test]
     fn the_longest_log_has_few_files() {
         for asked in [MIN_FILE_BYTES, 1 << 20, 64 << 20, MAX_FILE_BYTES] {

@@ -1,8 +1,8 @@
 //! From a location to its file.
 //!
 //! Locations are numbers of 8-byte units in one row of *slots* of 8 MiB. A file takes as many slots
-//! as it needs; those of a removed file are taken again, so that locations stay small, and the
-//! index with them.
+//! as it needs. Slots of a removed file are used again, so that locations, and with them the index,
+//! stay small.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::file::LogFile;
 use super::{UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
-/// Lines of a record that are asked for ahead: those of a hundred bytes or so.
+/// Lines of a record that are prefetched: those of about a hundred bytes.
 const LINES: usize = 3;
 /// Bytes of a slot.
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 
 /// The files of a store at one time. A reader keeps the table that it began with, and the files in
-/// it: nobody waits for a reader, and no file goes away under one.
+/// it. So nobody waits for a reader, and no file disappears while it is read.
 #[derive(Clone, Default)]
 pub(crate) struct FileTable {
     slots: Vec<Option<Arc<LogFile>>>,
@@ -31,7 +31,7 @@ impl FileTable {
         self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
     }
 
-    /// Asks for the first lines of a record.
+    /// Prefetches the first lines of a record.
     #[inline(always)]
     pub(crate) fn prefetch(&self, location: u64) {
         if let Some(file) = self.file(location) {
@@ -39,7 +39,7 @@ impl FileTable {
         }
     }
 
-    /// Lets the system read the beginning of a record, if it is not in memory.
+    /// Has the system read the beginning of a record, if it is not in memory.
     pub(crate) fn will_need(&self, location: u64) {
         if let Some(file) = self.file(location) {
             file.will_need(file.offset(location), LINES as u64 * 64);
@@ -77,7 +77,7 @@ impl FileTable {
                 .all(|slot| self.slots.get(to_usize(slot)).is_none_or(Option::is_none))
     }
 
-    /// Takes a file in, at its base.
+    /// Adds a file, at its base.
     pub(crate) fn insert(&mut self, file: Arc<LogFile>) {
         let first = to_usize(file.base >> SLOT_BITS);
         let end = first + Self::slots_for(file.length());
@@ -89,7 +89,7 @@ impl FileTable {
         self.files.insert(at, file);
     }
 
-    /// Leaves a file out.
+    /// Removes a file.
     pub(crate) fn remove(&mut self, id: u64) {
         self.files.retain(|file| file.id() != id);
         for slot in &mut self.slots {

@@ -7,17 +7,17 @@ use parking_lot::Mutex;
 use super::expiring::Expiring;
 use super::file::LogFile;
 
-/// Bytes of a file that are of no use, or may be of none one day.
+/// Bytes of a file that are useless, or may become so.
 #[derive(Default)]
 pub(super) struct Usage {
     dead: AtomicU64,
     tombstones: AtomicU64,
-    /// Of present records that end. Who writes to the store, or opens it, takes the lock.
+    /// Bytes of present records that end. Writers, and opening, take the lock.
     expiring: Mutex<Expiring>,
 }
 
 impl LogFile {
-    /// Bytes of records that were overwritten or deleted, or whose time is over.
+    /// Bytes of records that were overwritten or deleted, or that have ended.
     pub(crate) fn dead(&self) -> u64 {
         self.usage.dead.load(Ordering::Relaxed)
     }
@@ -36,7 +36,7 @@ impl LogFile {
     }
 
     /// Counts a record of `bytes` bytes as the present one of its key until it ends. Returns how
-    /// many of them count as live; the others count as dead.
+    /// many of these bytes count as live; the others count as dead.
     pub(crate) fn add_present(&self, end: Option<u64>, bytes: u64) -> u64 {
         if end.is_none_or(|end| self.usage.expiring.lock().add(end, bytes)) {
             return bytes;
@@ -45,8 +45,8 @@ impl LogFile {
         0
     }
 
-    /// A record is no more the present one of its key. How many of its bytes counted as live until
-    /// then.
+    /// A record is no longer the present one of its key. Returns how many of its bytes counted as
+    /// live until then.
     pub(crate) fn remove_present(&self, end: Option<u64>, bytes: u64) -> u64 {
         if end.is_none_or(|end| self.usage.expiring.lock().remove(end, bytes)) {
             self.add_dead(bytes);
@@ -55,14 +55,15 @@ impl LogFile {
         0
     }
 
-    /// Records whose time is over by now count as dead. How many bytes did not before.
+    /// Counts records that have ended by now as dead. Returns how many bytes did not count as dead
+    /// before.
     pub(crate) fn end_expired(&self, now: u64) -> u64 {
         let bytes = self.usage.expiring.lock().end(now);
         self.add_dead(bytes);
         bytes
     }
 
-    /// Bytes that compaction writes again at most. A record that has ended may leave a tombstone,
+    /// The most bytes that compaction rewrites. A record that has ended may leave a tombstone,
     /// which is no longer than it was.
     pub(crate) fn needed(&self) -> u64 {
         let gone = if self.usage.expiring.lock().has_ended() { 0 } else { self.dead() };

@@ -18,14 +18,14 @@ const LARGE: usize = 1 << 12;
 /// Bytes of short records of a batch that are written together. A system call for each record would
 /// take as long as the rest of a synced batch.
 const GATHERED: usize = 1 << 15;
-/// The part of a device that one file may take: room for the copy of one is kept.
+/// The part of a device that one file may take, because room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
-/// Room that is left to tombstones, so that a full store can be emptied.
+/// Room that is left for tombstones, so that a full store can be emptied.
 const SPARE: u64 = 1 << 18;
-/// The size of a file for which there is room when there is hardly any.
+/// The size of a file when there is hardly any room.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
-/// Writes records at the end of the log. One thread at a time has it.
+/// Writes records at the end of the log. Used by one thread at a time.
 pub(crate) struct Writer {
     storage: Arc<dyn Storage>,
     file_bytes: u64,
@@ -38,13 +38,13 @@ pub(crate) struct Writer {
     position: u64,
     /// The position behind the last mark.
     marked: Option<u64>,
-    /// Files that may have bytes that are not durable, but the tail.
+    /// Files, other than the tail, that may have bytes that are not durable.
     sealed: Vec<Arc<LogFile>>,
     created: bool,
     scratch: Vec<u8>,
     /// Room for one compaction.
     reserve: Reserve,
-    /// If a compaction writes, which may use that room, the bytes that it will write at most.
+    /// While a compaction writes, which may use that room: the most bytes that it will write.
     compacting: Option<u64>,
 }
 
@@ -53,12 +53,12 @@ pub(crate) struct Appended {
     pub(crate) file: Arc<LogFile>,
     /// The offset of its first record.
     pub(crate) offset: u64,
-    /// A file that was made for it, and is to be taken into the table.
+    /// A file that was made for it, and must be added to the table.
     pub(crate) created: bool,
 }
 
 impl Writer {
-    /// Goes on with this file number and this sequence number, in `tail` if there is one. All
+    /// Continues with this file number and this sequence number, in `tail` if there is one. All
     /// earlier files are durable, or left to a repair.
     pub(crate) fn new(
         storage: Arc<dyn Storage>,
@@ -67,7 +67,7 @@ impl Writer {
         (next_id, sequence): (u64, u64),
         tail: Option<Arc<LogFile>>,
     ) -> Self {
-        // What a crash left is synced with what comes.
+        // What a crash left is synced together with the next writes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
         let reserve = Reserve::found(&*storage);
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
@@ -91,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// Says whether a compaction writes from here on, and how much at most.
+    /// Notes whether a compaction writes from now on, and how much at most.
     pub(crate) fn set_compacting(&mut self, compacting: Option<u64>) {
         self.compacting = compacting;
     }
@@ -142,15 +142,15 @@ impl Writer {
         Unsynced { files, directory: std::mem::take(&mut self.created), position: self.position }
     }
 
-    /// Lets go of files that are removed: while one is open, it takes space.
+    /// Drops removed files: while one is open, it takes space.
     pub(crate) fn forget(&mut self, ids: &[u64]) {
         self.sealed.retain(|file| !ids.contains(&file.id()));
     }
 
-    /// Writes a batch, which is whole or not there after a crash. It must not be empty.
+    /// Writes a batch, which a crash leaves whole or not at all. It must not be empty.
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
         if self.compacting.is_none() {
-            // Until that is there again, compaction alone writes.
+            // Until that room is back, only compaction writes.
             self.reserve.restore(&*self.storage)?;
         }
         let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
@@ -174,7 +174,8 @@ impl Writer {
         Ok(Appended { file: tail, offset, created })
     }
 
-    /// Writes down, behind the last record, how much of the log is durable, unless that is there.
+    /// Records behind the last record how much of the log is durable, unless this is recorded
+    /// already.
     pub(crate) fn mark(&mut self) -> Result<()> {
         if self.marked == Some(self.position) {
             return Ok(());
@@ -193,7 +194,7 @@ impl Writer {
     fn write(&mut self, file: &LogFile, batch: &[Content<'_>]) -> Result<()> {
         let (begin, durable) = (file.end(), file.durable());
         let mut offset = begin;
-        // After a failed write it may hold something still.
+        // After a failed write it may still contain something.
         self.scratch.clear();
         for (i, content) in batch.iter().enumerate() {
             let placing = Placing {
@@ -206,7 +207,7 @@ impl Writer {
             let gathered_at = offset - self.scratch.len() as u64;
             let padding = encode(content, placing, apart, &mut self.scratch);
             if apart {
-                // The head last: whoever reads along sees no record before it is whole.
+                // The head is written last, so concurrent readers see no record before it is whole.
                 let value_at = gathered_at + self.scratch.len() as u64;
                 file.write_at(value_at, content.value)?;
                 file.write_at(value_at + content.value.len() as u64, padding)?;
@@ -236,7 +237,7 @@ impl Writer {
             Err(Error::NoSpace { .. })
                 if self.compacting.is_some() && self.reserve.release(&*self.storage)? =>
             {
-                // No more than it takes: what is removed then makes up for it.
+                // No more than is necessary: the removal that follows makes up for it.
                 let copies = self.compacting.unwrap_or(0) + 2 * MIN_FILE_BYTES;
                 self.create(table, copies.next_multiple_of(MIN_FILE_BYTES).min(wanted).max(least))?
             }
@@ -246,7 +247,7 @@ impl Writer {
             other => other?,
         };
         if self.compacting.is_none() {
-            // What is longer has one batch, and is not copied as long as that lives.
+            // A longer file has one batch, and is not copied while that lives.
             let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
             let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
             self.reserve.hold(&*self.storage, longest).inspect_err(|_| {
@@ -254,7 +255,7 @@ impl Writer {
             })?;
         }
         self.seal().inspect_err(|_| {
-            // The first error is the one to tell; opening removes what stays.
+            // Reports the first error; opening removes what stays.
             let _ = self.storage.remove(&new.name());
         })?;
         self.next_id += 1;
@@ -265,27 +266,28 @@ impl Writer {
     fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
         let name = file_name(self.next_id);
         let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
-        // The seal of the tail takes a number of its own.
+        // The seal of the tail has a sequence number of its own.
         let first_sequence = self.sequence + u64::from(self.tail.is_some());
         let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
         let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
         let made = LogFile::new(file, header, table.free_base(bytes)).and_then(|file| {
             file.write_at(0, &header.to_bytes())?;
-            // Without the seed, which is nowhere else yet, nothing behind the header can be read.
+            // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
+            // read.
             if table.files().is_empty() { file.sync() } else { Ok(()) }?;
             Ok(file)
         });
         made.map(Arc::new).inspect_err(|_| {
-            // The first error is the one to tell; opening removes what stays.
+            // Reports the first error; opening removes what stays.
             let _ = self.storage.remove(&name);
         })
     }
 
-    /// Ends the tail, for which it has room at all times. Then it can be compacted like any file.
+    /// Seals the tail, which always has room for this. Then it can be compacted like any file.
     pub(crate) fn seal(&mut self) -> Result<()> {
         if let Some(tail) = self.tail.clone() {
             self.write(&tail, &[Content::SEAL])?;
-            // From here on nothing may follow in it, whatever becomes of its room.
+            // From now on nothing may follow in it, whatever happens to its room.
             self.tail = None;
             let _ = tail.trim();
             if Mapping::SYNCS_FILES {

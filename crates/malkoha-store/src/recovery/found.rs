@@ -1,4 +1,4 @@
-//! What an opening tells of what it found.
+//! What opening a store reports.
 
 use crate::error::Error;
 use crate::log::LogFile;
@@ -30,7 +30,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// What a file has from an offset on, unless that is all zeros.
+    /// What a file has from an offset on, unless it is all zeros.
     pub(super) fn from(file: &LogFile, offset: u64) -> Option<Self> {
         let last = file.leftovers(offset).pop()?;
         Some(Self { file: file.name(), offset, bytes: last.end - offset })

@@ -1,4 +1,4 @@
-//! Opening: the checkpoint, then what the log has beyond it.
+//! Opening: the checkpoint, then the log beyond it.
 
 mod found;
 mod read;
@@ -32,9 +32,9 @@ pub(crate) struct Recovered {
     pub(crate) seed: u64,
     /// Damage that was skipped.
     pub(crate) skipped: Vec<Error>,
-    /// Files without use: left by a compaction, or behind the end of the log.
+    /// Unused files: left by a compaction, or behind the end of the log.
     pub(crate) useless: Vec<String>,
-    /// Whether the checkpoint has everything.
+    /// Whether the checkpoint is complete.
     pub(crate) checkpointed: bool,
     pub(crate) recovery: Recovery,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Recovered {
 pub(crate) enum OnDamage {
     /// An error.
     Refuse,
-    /// Go on behind it.
+    /// Continue behind it.
     Skip,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     };
     let mut skipped = Vec::new();
     if ids.is_empty() && checkpoint.is_none() {
-        // To a repair, which reads no checkpoint, a checkpoint still says that there is a store.
+        // A repair does not use the checkpoint, but its existence shows that there is a store.
         if on_damage == OnDamage::Refuse || !names.iter().any(|name| name == index::CHECKPOINT) {
             return checkpoint_damage.map_or(Ok(None), Err);
         }
@@ -113,17 +113,17 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let mut cut_files = opening.cut_files;
     let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
     let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
-    // They were given up from the last one on.
+    // They were abandoned, the last one first.
     cut_files.reverse();
     let recovery = Recovery { checkpoint: checkpoint_damage, cut, cut_files };
-    // Where much was overwritten or deleted, there was room for too many.
+    // If much was overwritten or deleted, too much room was made.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
         side_by_side(SHARDS, threads_for(index.len()), |number| {
             index.shard_mut(number).shrink();
             Ok(())
         })?;
     }
-    // Numbers of useless files are given again, so that a gap always means a compaction.
+    // Numbers of unused files are used again, so that a gap always means a compaction.
     let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
     let next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
@@ -150,7 +150,7 @@ struct Start {
     resumed: Option<Arc<LogFile>>,
 }
 
-/// An opening on its way.
+/// An opening in progress.
 struct Opening<'a> {
     storage: &'a dyn Storage,
     on_damage: OnDamage,
@@ -161,7 +161,7 @@ struct Opening<'a> {
     useless: Vec<String>,
     /// Those of them that lie behind the end of the log and are not blank.
     cut_files: Vec<Cut>,
-    /// In a repair, the files of the checkpoint.
+    /// For a repair: the files of the checkpoint.
     known: Vec<FileEntry>,
     /// The keys that the index got room for.
     reserved: Option<u64>,
@@ -230,15 +230,15 @@ impl Opening<'_> {
                 return Ok(Some(file));
             }
         }
-        // Files are opened and read side by side, and then looked at in their order: what one says
-        // counts only if the log goes on until there.
+        // Files are opened and read in parallel, and then processed in order: a file only counts if
+        // the log continues until there.
         self.replayed |= !new.is_empty();
         let mut unread = new.iter().map(|&id| self.written_bytes(id)).sum::<Result<u64>>()?;
         for (group, ids) in new.chunks(threads()).enumerate() {
             let later = |i: usize| &new[group * threads() + i + 1..];
             let opened: Vec<Mutex<Option<Result<Unknown>>>> =
                 ids.iter().map(|_| Mutex::default()).collect();
-            // Records of a hundred bytes, say.
+            // Assumes records of a hundred bytes.
             side_by_side(ids.len(), threads_for(unread / 100), |i| {
                 *opened[i].lock() = Some(self.read_unknown(ids[i], later(i)));
                 Ok(())
@@ -261,7 +261,7 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// What a repair would remove is damage, unless it is all zeros: it gets another name then.
+    /// What a repair would remove is damage, unless it is all zeros. It then gets another name.
     fn keep_useless(&mut self) -> Result<()> {
         for name in mem::take(&mut self.useless) {
             let written = match parse_name(&name).map(|id| self.open(id)) {
@@ -288,7 +288,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Takes in the rest of a file, of which one stretch is read, and sets its end.
+    /// Processes the rest of a file after its first stretch, and sets its end.
     fn take(
         &mut self,
         index: &Index,
@@ -320,24 +320,24 @@ impl Opening<'_> {
         Ok(read.ended)
     }
 
-    /// Takes in what a file says of what was durable when it was written.
+    /// Notes what a file says was durable when it was written.
     fn note_durable(&self, file: &LogFile, durable: Option<u64>) {
         let before = self.table.files().iter().rev().filter(|it| it.id() < file.id());
         if let Some(durable) = durable {
             file.set_durable(durable.min(file.end()));
-            // Those before them were noted then.
+            // Earlier files were noted at that time.
             before.take_while(|it| it.durable() < it.end()).for_each(|it| it.set_durable(it.end()));
         } else if let Some(last) = before.take(1).find(|it| it.id() + 1 == file.id()) {
             last.set_durable(file.header.durable_before.min(last.end()));
         }
     }
 
-    /// Gives up files behind the end of the log, where nothing was ever answered for. The last one
-    /// is removed first: a crash that leaves a gap would say that a compaction synced what was
+    /// Abandons files behind the end of the log, where nothing was ever acknowledged. The last one
+    /// is removed first, because a gap after a crash would mean that a compaction synced what was
     /// before it.
     fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
         for &id in ids.iter().rev() {
-            // Any header does, to see what of a file is not zero.
+            // Any header will do to see which bytes of a file are not zero.
             let file = LogFile::headless(self.storage, FileHeader::new(id, 0, 0, 0))?;
             self.cut_files.extend(Cut::from(&file, 0));
             self.useless.push(file.name());
@@ -345,7 +345,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Brings into the index what was read. `unread` bytes of the log will follow, more or less.
+    /// Adds what was read to the index. About `unread` bytes of the log will follow.
     fn apply(
         &mut self,
         index: &Index,

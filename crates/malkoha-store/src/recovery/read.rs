@@ -1,4 +1,4 @@
-//! Reading a stretch of a file, up to the end of the log, and telling that from damage.
+//! Reads a stretch of a file up to the end of the log, and distinguishes the end from damage.
 
 use super::unknown::Opened;
 use super::{OnDamage, Opening};
@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::log::{HEADER_BYTES, LogFile, Scan, Step, UNIT, find_record};
 use crate::replay::Changes;
 
-/// Bytes that are read before they are taken in: of a file of any size, no more is in memory.
+/// Bytes that are read before they are processed. No more than this is in memory, whatever the size
+/// of a file.
 const STRETCH: u64 = 128 << 20;
 
 /// A stretch of a file.
@@ -15,14 +16,14 @@ pub(super) struct Read {
     pub(super) damage: Vec<Error>,
     pub(super) ended: Ended,
     pub(super) end: u64,
-    /// How much of the file its records say was durable, if one says so: then so were all files
-    /// before.
+    /// How much of the file was durable according to its records, if one says so. All earlier files
+    /// were durable then too.
     pub(super) durable: Option<u64>,
     /// The sequence number of the next record.
     pub(super) sequence: u64,
 }
 
-/// What ended where reading a file ended.
+/// What ended when reading a file ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Stretch,
@@ -31,8 +32,8 @@ pub(super) enum Ended {
 }
 
 impl Opening<'_> {
-    /// Reads a file from an offset on, where the record has this sequence number, for a stretch at
-    /// least.
+    /// Reads at least a stretch of a file from an offset on, where the record has this sequence
+    /// number.
     pub(super) fn read(
         &self,
         file: &LogFile,
@@ -62,12 +63,12 @@ impl Opening<'_> {
                     if is_lost && !repairing {
                         return Err(file.no_record(here.0));
                     }
-                    // In a repair, what is whole of a batch is kept if it was ever finished.
+                    // A repair keeps the whole records of a batch if the batch was ever finished.
                     let from = if repairing { here } else { (offset, sequence) };
                     if !is_lost && !self.is_damage(file, from.0, from.1, later)? {
                         changes.cut();
                         scan.back_to(offset, sequence);
-                        // A repair keeps what it cannot use, under another name.
+                        // A repair keeps what it cannot use under another name.
                         if repairing && !file.leftovers(offset).is_empty() {
                             damage.push(file.damaged(offset, "nothing whole follows"));
                             break Ended::File;
@@ -89,8 +90,8 @@ impl Opening<'_> {
         Ok(Read { changes, damage, ended, end, durable, sequence })
     }
 
-    /// Whether there was a record at `offset` once: something says that it was durable. Otherwise
-    /// the log ends there, as it may after a crash.
+    /// Whether a record at `offset` is known to have been durable. Otherwise the log ends there, as
+    /// it may after a crash.
     fn is_damage(&self, file: &LogFile, offset: u64, sequence: u64, later: &[u64]) -> Result<bool> {
         if self.known.iter().any(|known| known.id == file.id() && offset < known.end) {
             return Ok(true);
@@ -112,13 +113,13 @@ impl Opening<'_> {
     pub(super) fn is_synced_later(&self, id: u64, offset: u64, later: &[u64]) -> Result<bool> {
         let Some(&next) = later.first() else { return Ok(false) };
         if next != id + 1 {
-            // A compaction removed what was between, and that synced the log.
+            // A compaction removed the files between, and had synced the log before.
             return Ok(true);
         }
         let repairing = self.on_damage == OnDamage::Skip;
         for &id in later {
             let later = match self.open(id) {
-                // A crash leaves a header that is whole, or none.
+                // A crash leaves a whole header or none.
                 Err(error) if error.is_unreadable() => return Ok(true),
                 Ok(Opened::Headless) if repairing => return Ok(true),
                 Ok(Opened::Unwritten | Opened::Headless) => continue,

@@ -1,4 +1,4 @@
-//! Files that the checkpoint does not know: written since, or made and never written.
+//! Files that the checkpoint does not know: written after it, or created and never written.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::index::Index;
 use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, lost};
 use crate::replay::Changes;
 
-/// What a file that the checkpoint does not know is.
+/// The kinds of files that the checkpoint does not know.
 pub(super) enum Opened {
-    /// Nothing but zeros: made before a crash, and not written.
+    /// Only zeros: created before a crash, and not written.
     Unwritten,
-    /// Something, but no header, not even a damaged one.
+    /// Content without a header, not even a damaged one.
     Headless,
     File(LogFile),
 }
@@ -47,7 +47,7 @@ impl Opening<'_> {
                 return Ok(Opened::Headless);
             }
         }
-        // Zeros that the device does not say are none.
+        // Zeros, although the device does not report a hole.
         if map.is_lost() {
             return Err(lost(&name, 0));
         }
@@ -75,8 +75,8 @@ impl Opening<'_> {
         })
     }
 
-    /// Reads a file whose header is lost: it can be told, as its records follow those before.
-    /// `None` if nothing in it was ever answered for, as after a crash.
+    /// Reads a file whose header is lost. The header can be derived, because its records follow the
+    /// earlier ones. `None` if nothing in the file was ever acknowledged, as after a crash.
     fn read_headless(
         &mut self,
         id: u64,
@@ -123,7 +123,7 @@ impl Opening<'_> {
         })
     }
 
-    /// Takes in what `read_unknown` found. Breaks with the tail where the log ends.
+    /// Processes what `read_unknown` found. Breaks with the tail if the log ends here.
     pub(super) fn take_unknown(
         &mut self,
         index: &Index,
@@ -150,7 +150,7 @@ impl Opening<'_> {
         let (mut file, mut read) = match found {
             Ok(Some(found)) => found,
             Ok(None) => {
-                // Made, but not written before a crash: nothing behind it was ever answered for.
+                // Created, but not written before a crash: nothing behind it was ever acknowledged.
                 self.cut_off(later)?;
                 self.cut_off(&[id])?;
                 return Ok(Break(None));
@@ -177,7 +177,7 @@ impl Opening<'_> {
         Ok(match self.take(index, taken, &file, read, later)? {
             Ended::Log => Break(Some(file)),
             _ => {
-                // What of it is to be written anew is, by another descriptor.
+                // Another descriptor rewrites the part of it that must be rewritten.
                 file.close();
                 Continue(())
             }

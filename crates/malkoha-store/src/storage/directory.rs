@@ -1,11 +1,11 @@
-//! Directories that are durable once they are made.
+//! Directories that are durable once they are created.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Makes a directory, and those above it that are not there. A directory is durable only when the
-/// one above it is synced: all that got something new are.
+/// Creates a directory and its missing parents. A directory is durable only when its parent is
+/// synced, so each directory with a new entry is synced.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     let changed = changed_by_making(path);
     fs::create_dir_all(path)?;
@@ -22,7 +22,7 @@ fn is_missing(path: &Path) -> bool {
     path != Path::new("") && !path.exists()
 }
 
-/// Makes what a directory has durable: the names of its files, not their bytes.
+/// Makes the entries of a directory durable: the names of its files, not their bytes.
 #[cfg(unix)]
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     // A name without a slash lies in the working directory.
@@ -30,8 +30,8 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Windows cannot sync a directory: NTFS keeps names by its journal, in their order, and later
-/// syncs of files write that too.
+/// Windows cannot sync a directory: NTFS keeps names in its journal, in order, and later syncs of
+/// files write that too.
 #[cfg(windows)]
 pub(crate) fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())
@@ -46,7 +46,7 @@ pub(super) fn copy(from: &mut File, to: &Path) -> io::Result<()> {
         copy.sync_all()
     });
     copied.inspect_err(|_| {
-        // What is half a copy goes; the first error is the one to tell.
+        // Removes the incomplete copy, and reports the first error.
         let _ = fs::remove_file(to);
     })
 }
@@ -55,8 +55,8 @@ pub(super) fn copy(from: &mut File, to: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A store that was made in a new directory, and what `Always` had told of it, went away whole in a
-    /// power cut: nothing had synced the directory above.
+    /// A power cut once removed a whole store in a new directory, with writes that `Always` had
+    /// acknowledged, because nothing had synced the parent directory.
     #[test]
     fn what_gets_a_directory_is_synced() {
         let dir = tempfile::tempdir().unwrap();

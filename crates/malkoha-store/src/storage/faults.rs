@@ -12,7 +12,7 @@ pub(crate) fn major_faults() -> i64 {
     }
 }
 
-/// Nobody tells.
+/// Not known on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn major_faults() -> i64 {
     0

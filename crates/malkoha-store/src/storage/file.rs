@@ -34,12 +34,12 @@ pub enum Writing {
 
 /// A file, mapped or not.
 pub(super) struct OsFile {
-    /// `None` once it is closed. Who syncs it has it for itself until that is done: closing does
-    /// not wait for that, as writers would.
+    /// `None` once it is closed. A thread that syncs holds a reference of its own, so closing does
+    /// not wait for the sync.
     file: RwLock<Option<Arc<File>>>,
     #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
     writable: bool,
-    /// What lies before this offset is written through the mapping, if there is one.
+    /// Bytes before this offset are written through the mapping, if there is one.
     mapped_until: AtomicU64,
     view: OnceLock<View>,
     /// Whether it is mapped to be read.
@@ -100,7 +100,7 @@ impl StorageFile for OsFile {
             return file.set_len(bytes);
         }
         reserve(&file, old..bytes).inspect_err(|_| {
-            // The room that was found goes back; the first error is the one to tell.
+            // Returns the reserved room, and reports the first error.
             let _ = file.set_len(old);
         })
     }
@@ -132,7 +132,7 @@ impl StorageFile for OsFile {
         Ok(Some(begin..seek(&*file, SeekFrom::Hole(begin))?))
     }
 
-    /// The system does not tell of files that are not sparse.
+    /// The system does not report this for files that are not sparse.
     #[cfg(not(unix))]
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
         let end = self.len()?;
@@ -157,7 +157,7 @@ impl StorageFile for OsFile {
                 if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
             {
                 map.write(offset, bytes)?;
-                // Bytes in a page that the device does not take are nowhere: it says why by itself.
+                // A page that the device refuses is lost. The device reports the reason.
                 if map.is_lost() { write_all_at(&*self.file()?, bytes, offset) } else { Ok(()) }
             }
             _ => write_all_at(&*self.file()?, bytes, offset),
@@ -206,11 +206,11 @@ fn reserve(file: &File, bytes: Range<u64>) -> io::Result<()> {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
         done => return Ok(done?),
     }
-    // Other systems reserve at the end of a file alone, or not on all file systems.
+    // Other systems reserve only at the end of a file, or not on all file systems.
     write_zeros(file, bytes)
 }
 
-/// Gives room back. Where that cannot be, it stays with the file.
+/// Returns room. If that is impossible, the file keeps it.
 fn make_hole(file: &File, from: u64, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! Reading a file from front to back where each look at it would be a system call.
+//! Reads a file from front to back where each access would be a system call.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use super::reader::Reader;
 /// Bytes that are read together.
 const PIECE: usize = 1 << 20;
 
-/// A file that is looked at in order, a little at a time: read in pieces of a MiB.
+/// A file that is accessed in order, a little at a time. It is read in pieces of a MiB.
 ///
-/// What is written meanwhile need not show. Who finds something missing looks again at the file.
+/// Concurrent writes may not appear. A caller that misses something reads the file again.
 pub(crate) struct Forward<'a> {
     reader: &'a Reader,
     start: u64,
@@ -21,10 +21,10 @@ impl<'a> Forward<'a> {
         Self { reader, start: 0, bytes: Vec::new() }
     }
 
-    /// `len` bytes at `offset`, if the file has so many.
+    /// `len` bytes at `offset`, if the file has that many.
     pub(crate) fn get(&mut self, offset: u64, len: usize) -> Option<Cow<'a, [u8]>> {
         let piece = self.piece(offset, len).map(<[u8]>::to_vec);
-        // Where they are more than a piece has, or a part of that cannot be read.
+        // If a piece is too short for them, or a part of it cannot be read.
         piece.or_else(|| self.reader.get(offset, len)).map(Cow::Owned)
     }
 

@@ -1,13 +1,12 @@
 //! Pages of mapped files that cannot be read.
 //!
 //! The system answers a look at such a page with the signal SIGBUS, which ends the process unless
-//! it is handled. The handler puts a page of zeros in its place and notes that the mapping has lost
-//! something: no record of zeros matches its checksum, so whoever reads there gets an error, never
-//! an answer.
+//! it is handled. The handler replaces the page by zeros and notes that the mapping has lost
+//! something. No record of zeros matches its checksum, so a reader gets an error, never a wrong
+//! answer.
 //!
-//! A signal that is about other memory goes to the handler that was there before. A program that
-//! sets a handler of its own later, and does not hand on what it does not know, has no such
-//! protection.
+//! A signal for other memory goes to the previous handler. A program that later sets its own
+//! handler, and does not pass on signals for other memory, loses this protection.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -19,8 +18,8 @@ use parking_lot::Mutex;
 
 use super::lost::note_lost;
 
-/// A range of addresses that is watched. Never freed, as the handler may look at it at any time;
-/// used again for another mapping.
+/// A range of addresses that is watched. It is never freed, because the handler may look at it at
+/// any time, but it is reused for another mapping.
 struct Range {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -33,7 +32,7 @@ unsafe impl Sync for Range {}
 
 /// All ranges, the latest first.
 static RANGES: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
-/// Those that watch nothing.
+/// Ranges that watch nothing.
 static FREE: Mutex<Vec<&'static Range>> = Mutex::new(Vec::new());
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static PAGE: AtomicUsize = AtomicUsize::new(0);
@@ -125,7 +124,7 @@ fn watched(address: usize) -> Option<&'static Range> {
     None
 }
 
-/// Puts a page of zeros in the place of the one that has this address.
+/// Replaces the page at this address by zeros.
 fn put_zeros(address: usize) -> bool {
     let page = PAGE.load(Ordering::Acquire);
     let start = address & !(page - 1);

@@ -1,8 +1,8 @@
-//! One process at a time writes.
+//! Ensures that one process at a time writes.
 //!
-//! It locks the directory and a file in it. On a network, directories are locked within one machine
-//! only as a rule: there the file excludes the others. But a copy by hard links has the same file,
-//! which its own users lock. So the file says in which directory it was locked last.
+//! It locks the directory and a file in it. On a network, a lock of a directory usually holds
+//! within one machine only, and the file excludes the others. But a copy by hard links has the same
+//! file, which its own users lock. So the file says in which directory it was locked last.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -39,7 +39,8 @@ impl OsStorage {
         let number = directory.metadata()?.ino().to_string();
         let mut file = open()?;
         let mut is_locked = try_lock(&file)?;
-        // Who is in another directory is not in this one. Alone, as two must not do this at once.
+        // A user in another directory is not in this one. Locked exclusively, because two must not
+        // do this at once.
         if !is_locked && is_alone && is_shared(&file)? && is_of_another(&file, &number)? {
             self.remove(LOCK)?;
             file = open()?;
@@ -48,7 +49,7 @@ impl OsStorage {
         if !is_locked {
             return Ok(None);
         }
-        // Where there is no room for that, a copy by hard links waits until this ends.
+        // If there is no room for that, a copy by hard links waits until this ends.
         let _ = sign(&file, &number);
         Ok(Some(Lock { _file: file, _directory: directory }))
     }

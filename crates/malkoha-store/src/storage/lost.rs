@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One look for all that read, since the process began.
+/// One flag for all readers, since the process began.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Whether any was lost: if not, none of any file is.
+/// Whether any byte of any file was lost.
 #[inline(always)]
 pub(crate) fn any_lost() -> bool {
     ANY.load(Ordering::Acquire)
 }
 
-/// Notes that one was lost. A signal handler may call it.
+/// Notes that a byte was lost. A signal handler may call it.
 pub(super) fn note_lost() {
     ANY.store(true, Ordering::Release);
 }

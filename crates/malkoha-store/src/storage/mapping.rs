@@ -149,7 +149,7 @@ impl Mapping {
     /// would leave it out and report success.
     pub fn sync(&self) -> io::Result<()> {
         self.map.map.flush()?;
-        // Asked last: a page that is lost meanwhile may have been left out too.
+        // Checked last, because a page that was lost meanwhile may have been skipped too.
         if self.is_lost() {
             return Err(io::Error::other("a page of it could not be read, and cannot be synced"));
         }
@@ -210,7 +210,7 @@ impl Mapping {
     }
 }
 
-/// Nothing is read ahead: a look at a record that is not in memory reads its page, and no more. The
+/// Nothing is read ahead: an access to a record that is not in memory reads only its page. The
 /// advice for huge pages would make the system read 2 MiB each time, whatever else it is advised.
 #[cfg(unix)]
 fn advise(map: &MmapRaw) {

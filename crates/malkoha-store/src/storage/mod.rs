@@ -1,4 +1,4 @@
-//! Where the files of a store lie: a directory of the operating system, or one that a test
+//! Where the files of a store are: a directory of the operating system, or one that a test
 //! simulates.
 
 mod directory;
@@ -52,10 +52,10 @@ pub trait Storage: Send + Sync + 'static {
     /// A new file of `bytes` zero bytes for which there is room on the device, for writing.
     fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>>;
 
-    /// A file that is there.
+    /// An existing file.
     fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>>;
 
-    /// Gives a file another name, in place of a file that had it.
+    /// Renames a file, and replaces a file that has the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file. A [`View`] of it stays readable.
@@ -71,12 +71,12 @@ pub trait Storage: Send + Sync + 'static {
         Ok(())
     }
 
-    /// The room of the device, if the system tells.
+    /// The free room of the device, if the system reports it.
     fn room(&self) -> io::Result<Option<Room>> {
         Ok(None)
     }
 
-    /// Gives a file a second name in another directory; copies it where that cannot be.
+    /// Gives a file a second name in another directory, or copies it if that is impossible.
     fn link(&self, name: &str, directory: &Path) -> io::Result<()>;
 }
 
@@ -112,12 +112,12 @@ pub trait StorageFile: Send + Sync {
     /// process.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
-    /// Finds room on the device for these bytes. The file gets longer if it ends before; new bytes
-    /// are zero.
+    /// Reserves room on the device for these bytes. The file gets longer if it ends before; new
+    /// bytes are zero.
     fn reserve(&self, bytes: Range<u64>) -> io::Result<()>;
 
-    /// Gives back the room from an offset on, where the system can: the bytes there are zero then,
-    /// and the length stays.
+    /// Returns the room from an offset on, if the system can. The bytes there are then zero, and
+    /// the length stays.
     fn release(&self, from: u64) -> io::Result<()>;
 
     /// The first bytes at an offset or behind it that were written; all others there are zero. May
@@ -127,20 +127,20 @@ pub trait StorageFile: Send + Sync {
     /// Whether the file has another name too, and so another user.
     fn is_shared(&self) -> io::Result<bool>;
 
-    /// All of it, for reading. Later writes show in it.
+    /// The whole file, for reading. Later writes appear in it.
     fn view(&self) -> io::Result<View>;
 
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Has memory ready for bytes that are to be written, where writing would wait for it.
+    /// Prepares memory for bytes that will be written, if writing would wait for it.
     fn prepare(&self, _bytes: Range<u64>) {}
 
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gives its descriptor back, of which a process may not have many, unless it is read by it.
-    /// What is mapped stays, and can be synced where [`Mapping::SYNCS_FILES`]; all else is an error
-    /// from here on.
+    /// Closes its descriptor, because a process may not have many, unless the file is read through
+    /// it. A mapping stays, and can be synced if [`Mapping::SYNCS_FILES`]. Everything else is an
+    /// error from now on.
     fn close(&self);
 }

@@ -54,7 +54,7 @@ impl OsStorage {
     }
 
     /// The same with files that are written in this way, or by system calls where a page that was
-    /// written before may need room on the device once more.
+    /// written before may need room on the device again.
     #[must_use]
     pub fn writing(self, writing: Writing) -> Self {
         // Those that copy on write (Btrfs, XFS after a copy by reflink, ZFS) need room for each
@@ -79,7 +79,7 @@ impl Storage for OsStorage {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.directory)? {
-            // Names of ours are text.
+            // Our names are text.
             match entry?.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}
                 Ok(name) => names.push(name.to_owned()),
@@ -92,7 +92,7 @@ impl Storage for OsStorage {
         let file = self.open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         let file = self.file(file, true);
         if let Err(error) = file.set_len(bytes) {
-            // Nothing half-made stays. If even that fails, opening removes it later.
+            // Leaves nothing incomplete. If even that fails, opening removes it later.
             let _ = self.remove(name);
             return Err(error);
         }

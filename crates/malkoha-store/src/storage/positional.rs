@@ -1,4 +1,4 @@
-//! Reading and writing at an offset, which systems name differently.
+//! Reading and writing at an offset, which has different names on different systems.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
     return std::os::unix::fs::FileExt::read_at(file, bytes, offset);
     #[cfg(windows)]
     match file.seek_read(bytes, offset) {
-        // How Windows says that a file ends before this offset.
+        // Windows reports with this error that a file ends before this offset.
         Err(error) if error.raw_os_error() == Some(38) => Ok(0),
         read => read,
     }

@@ -1,5 +1,5 @@
-//! A file that is read by system calls: where mapping one is impossible, or brings trouble. On
-//! Windows a mapped file cannot be removed, and a page that cannot be read ends the process.
+//! A file that is read by system calls, where mapping it is impossible or harmful. On Windows a
+//! mapped file cannot be removed, and a page that cannot be read ends the process.
 
 use std::fs::File;
 use std::io;
@@ -56,8 +56,8 @@ impl Reader {
         Some(bytes)
     }
 
-    /// Reads at most `len` bytes at an offset in place of what is in `bytes`, as far as they can be
-    /// read: that others are lost is told when they are asked for.
+    /// Replaces the content of `bytes` by at most `len` bytes at an offset, as far as they can be
+    /// read. Lost bytes are reported when they are requested.
     pub(super) fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
         let left = usize::try_from(self.0.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         bytes.resize(len.min(left), 0);

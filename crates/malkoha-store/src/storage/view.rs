@@ -15,7 +15,7 @@ use crate::log::to_usize;
 /// bytes asks afterwards.
 #[derive(Clone)]
 pub enum View {
-    /// Lent from memory.
+    /// Borrowed from memory.
     Mapped(Mapping),
     /// Copied for each read.
     Read(Reader),
@@ -63,7 +63,7 @@ impl View {
         }
     }
 
-    /// For looks at it in order, where each would be a system call.
+    /// For sequential access, where each access would be a system call.
     pub(crate) fn forward(&self) -> Option<Forward<'_>> {
         match self {
             Self::Mapped(_) => None,

@@ -1,8 +1,8 @@
 //! A directory of Windows.
 //!
 //! Files are read by system calls: one that is mapped can be neither removed nor made shorter, and
-//! a page of it that cannot be read ends the process. Others may remove and rename files that are
-//! open, as Rust opens them so.
+//! a page of it that cannot be read ends the process. Others may remove and rename open files,
+//! because Rust opens them in this mode.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -19,7 +19,7 @@ use super::{LOCK, Room, Storage, StorageFile};
 /// A directory of the operating system.
 #[derive(Debug)]
 pub struct OsStorage {
-    /// Absolute, so that the store stays where it is when the process changes its directory.
+    /// Absolute, so that the store stays valid when the process changes its directory.
     path: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl Storage for OsStorage {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
-            // Names of ours are text.
+            // Our names are text.
             names.extend(entry?.file_name().into_string().ok());
         }
         Ok(names)
@@ -90,7 +90,7 @@ impl Storage for OsStorage {
         let file = options.read(true).write(true).create_new(true).open(self.path.join(name))?;
         let file = self.file(file, true);
         if let Err(error) = file.set_len(bytes) {
-            // Nothing half-made stays. If even that fails, opening removes it later.
+            // Leaves nothing incomplete. If even that fails, opening removes it later.
             let _ = self.remove(name);
             return Err(error);
         }

@@ -1,9 +1,9 @@
-//! Memory for the log's end, found before a write needs it.
+//! Memory for the log's end, prepared before a write needs it.
 //!
-//! The first write into the next two MiB of a mapped file waits until the system has found and cleared
-//! memory for them: fractions of a millisecond, or many where a virtual machine has to ask its host.
-//! A thread of the store lets it do so while other records are written. What it has not come to yet is
-//! written by system calls.
+//! The first write into the next two MiB of a mapped file waits until the system has found and
+//! cleared memory for them: fractions of a millisecond, or many where a virtual machine has to ask
+//! its host. A thread of the store triggers this while other records are written. Until it has,
+//! writes are system calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -12,16 +12,16 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::log::LogFile;
 
-/// What the system gives at a time: a huge page. Asking for more at once would keep the process from
+/// The system provides a huge page at a time. Requesting more at once would keep the process from
 /// mapping anything else for longer.
 const STRETCH: u64 = 2 << 20;
-/// A file that does not get so long needs nothing.
+/// A shorter file needs nothing.
 const SHORT: u64 = 64 << 10;
 
 /// What to prepare next.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// What was asked for last: the number of a file and the stretches that it needs.
+    /// The last request: the number of a file and the stretches that it needs.
     last: AtomicU64,
     wanted: Mutex<Wanted>,
     changed: Condvar,
@@ -37,7 +37,8 @@ enum Wanted {
 }
 
 impl Ahead {
-    /// Asks for the stretch that the end of a file is in, and for the next, if it has come to another.
+    /// Requests the stretch that contains the end of a file, and the next one, if the end has
+    /// reached a new one.
     pub(super) fn ask(&self, file: &Arc<LogFile>) {
         let reached = (file.end() + STRETCH - SHORT) / STRETCH;
         let last = file.id() << 24 | reached;
@@ -51,7 +52,7 @@ impl Ahead {
         }
     }
 
-    /// Does what is asked for until [`end`](Self::end).
+    /// Does what is requested until [`end`](Self::end).
     pub(super) fn run(&self) {
         let mut wanted = self.wanted.lock();
         loop {

@@ -1,4 +1,5 @@
-//! Threads of a store: one syncs, one compacts and writes checkpoints, one has memory ready for writes.
+//! Threads of a store: one syncs, one compacts and writes checkpoints, one prepares memory for
+//! writes.
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// Waits, for this time at most; answers whether to go on.
+    /// Waits, for at most this time; returns whether to continue.
     fn wait(&self, time: Duration) -> bool {
         let mut ended = self.ended.lock();
         if !*ended {
@@ -103,7 +104,7 @@ impl Drop for Background {
         self.ahead.end();
         self.signals.iter().for_each(|signal| signal.end());
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing more to do either.
+            // A thread that panicked has nothing more to do.
             let _ = thread.join();
         }
     }
@@ -121,7 +122,7 @@ impl Inner {
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
-        // Where there was no room for one, this may make some.
+        // If there was no room for one, this may make some.
         let makes_way = || self.upkeep.has_ended() || self.waiting.load(Ordering::Relaxed) > 0;
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         self.set_making_space(true, false);
@@ -137,8 +138,8 @@ impl Inner {
 }
 
 impl Store {
-    /// What went wrong in a thread of the store since this was asked last. A full device, as a
-    /// rule: it tries again.
+    /// What went wrong in a thread of the store since this was asked last. A full device, usually:
+    /// it tries again.
     #[must_use]
     pub fn background_error(&self) -> Option<Error> {
         self.inner.background_error.lock().take()
@@ -150,7 +151,8 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    /// As when the second one cannot be started: a thread that went on would keep the store locked.
+    /// For example, the second one cannot be started: a thread that continued would keep the store
+    /// locked.
     #[test]
     fn what_was_started_ends_when_a_start_fails() {
         let directory = tempfile::tempdir().unwrap();

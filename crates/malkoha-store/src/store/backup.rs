@@ -10,9 +10,9 @@ use crate::index;
 use crate::log::{file_name, parse_name};
 use crate::storage::{LOCK, make_directories, sync_directory};
 
-/// A file that a copy has until it is whole: with it the directory is no store.
+/// A file that a copy has until it is complete: with it the directory is not a store.
 pub(crate) const UNFINISHED: &str = "BACKUP.unfinished";
-/// A file that a whole copy has: its last line is written when all else is durable.
+/// A file that a complete copy has. Its last line is written when everything else is durable.
 const FINISHED: &str = "BACKUP";
 
 impl Store {
@@ -50,11 +50,11 @@ impl Store {
         if fs::read_dir(path).map_err(failed("read"))?.next().is_some() {
             return Err(Error::Option("a backup needs a directory without files"));
         }
-        // Durable before anything else is there, as opening takes it for a store otherwise.
+        // Durable before anything else, or opening would take the directory for a store.
         let mark = "this copy of a store is not whole: remove the directory, or make it again\n";
         write_file(path, UNFINISHED, mark).map_err(failed("write a copy in"))?;
         self.copy_into(path).inspect_err(|_| {
-            // A part of a store is none. The first error is the one to tell.
+            // A part of a store is not a store. Reports the first error.
             let _ = clear_unfinished(path);
         })
     }
@@ -62,8 +62,8 @@ impl Store {
     fn copy_into(&self, path: &Path) -> Result<()> {
         let failed = |action| Error::io(action, path.display().to_string());
         let mut maintained = self.inner.maintenance();
-        // What is sealed is never written again, so both stores may have it. The seal says what of
-        // the log is durable.
+        // Sealed files are never written again, so both stores may share them. The seal says which
+        // part of the log is durable.
         self.inner.sync()?;
         let mut turn = self.inner.turn()?;
         turn.writer.seal()?;
@@ -90,7 +90,7 @@ fn write_file(directory: &Path, name: &str, content: &str) -> io::Result<()> {
     sync_directory(directory)
 }
 
-/// Removes what a backup left that did not come to its end; the mark of that last.
+/// Removes what an interrupted backup left; its mark last.
 fn clear_unfinished(directory: &Path) -> io::Result<()> {
     let mark = directory.join(UNFINISHED);
     if !mark.exists() {

@@ -146,7 +146,7 @@ impl Batch {
     }
 }
 
-/// The end of a time that begins now.
+/// The end of a period that begins now.
 pub(super) fn expiry(time: Duration) -> u64 {
     now().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }

@@ -1,13 +1,13 @@
-//! Giving space back: what lives in a file is written again at the end of the log, and the file
+//! Reclaims space: the live records of a file are rewritten at the end of the log, and the file is
 //! removed.
 //!
 //! The order makes it safe to stop at any step. A copy lies behind all records of its key, so a
-//! replay that meets both takes the copy. Files go away only after the log is synced and a
-//! checkpoint without them is written, the oldest first.
+//! replay that meets both uses the copy. Files are removed, the oldest first, only after the log is
+//! synced and a checkpoint without them is written.
 //!
-//! A tombstone is written again as long as a file that is older than it exists, other than those
-//! that are removed before its own: such a file may still have the key. It remembers how old it
-//! is, so that it goes away one day.
+//! A tombstone is rewritten as long as there is a file older than it, other than those that are
+//! removed before its own: such a file may still have the key. The tombstone remembers its age, so
+//! that it disappears eventually.
 
 use std::mem;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ const WORTHWHILE: f64 = 0.02;
 
 /// How fast, and when to stop.
 pub(super) struct Pace<'a> {
-    /// Bytes a second, if there is a limit.
+    /// Bytes per second, if there is a limit.
     pub(super) rate: Option<u64>,
-    /// Asked between stretches.
+    /// Called between stretches.
     pub(super) stop: &'a dyn Fn() -> bool,
 }
 
@@ -46,13 +46,14 @@ impl Store {
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
-        // What it could not read, files that can be read need not wait for.
+        // Readable files need not wait for unreadable ones.
         let swept = match self.sweep_removed() {
             Err(error) if !error.is_unreadable() => return Err(error),
             swept => swept,
         };
         let mut maintained = self.inner.maintenance();
-        // The last file too, if it has something to give: tombstones, if all before it go.
+        // Also the last file, if space can be reclaimed from it: tombstones, if all files before it
+        // are removed.
         let others = self.inner.files.load().files().len().saturating_sub(1);
         let all = self.inner.victims(WORTHWHILE)?.len() == others;
         let mut writer = self.inner.writer()?;
@@ -68,7 +69,7 @@ impl Store {
         let pace = Pace { rate: None, stop: &|| false };
         let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
         self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace)?;
-        // What is reserved for later writes too: they find room in a file of their own.
+        // Also what is reserved for later writes: they get a file of their own.
         let writer = self.inner.writer()?;
         let trimmed = writer.tail().map_or(Ok(()), |tail| tail.trim());
         self.inner.space.note(&self.inner.files.load(), &writer);
@@ -77,8 +78,7 @@ impl Store {
 }
 
 impl Inner {
-    /// Rewrites files, each of which `next` names when it knows those that are done but not
-    /// removed.
+    /// Rewrites files. `next` names each, given those that are done but not removed.
     pub(super) fn compact(
         &self,
         maintained: &mut Maintained,
@@ -90,7 +90,7 @@ impl Inner {
             match self.rewrite(&file, &done, pace, OnDamage::Refuse) {
                 Ok(true) => done.push(file),
                 Ok(false) => break,
-                // What was copied has room to give.
+                // The copied files have room that can be reclaimed.
                 Err(Error::NoSpace { .. }) if !done.is_empty() => {
                     self.remove_files(maintained, &mem::take(&mut done))?;
                     match self.rewrite(&file, &done, pace, OnDamage::Refuse) {
@@ -102,7 +102,7 @@ impl Inner {
                         }
                     }
                 }
-                // What cannot be read stays for a repair; the others need not wait for that.
+                // An unreadable file stays for a repair; the others need not wait for that.
                 Err(error) if error.is_unreadable() => {
                     file.set_unreadable();
                     failed.get_or_insert(error);
@@ -120,8 +120,8 @@ impl Inner {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Copies what lives in a file. `before` are files that will be removed before it. Answers
-    /// whether nothing in it is needed any more.
+    /// Copies the live records of a file. `before` are files that will be removed before it.
+    /// Returns whether nothing in the file is needed any more.
     pub(super) fn rewrite(
         &self,
         file: &Arc<LogFile>,
@@ -156,7 +156,7 @@ impl Inner {
         }
     }
 
-    /// Copies what lives in the next stretch of a file. Whether that was the last.
+    /// Copies the live records of the next stretch of a file. Returns whether it was the last.
     fn copy_stretch(
         &self,
         writer: &mut Writer,
@@ -184,15 +184,15 @@ impl Inner {
         Ok(false)
     }
 
-    /// Makes room on a full device: compacts the file that gives most, if it gives this share of
-    /// itself at least. Whether there was one.
+    /// Makes room on a full device: compacts the file with most dead bytes, if these are at least
+    /// this share of it. Returns whether there was one.
     pub(super) fn make_room(&self, share: f64) -> Result<bool> {
         let mut maintained = self.maintenance();
         self.end_expired()?;
         let table = self.files.load_full();
         let files = table.files().iter().filter(|file| !file.is_unreadable());
         let Some(victim) = files.max_by_key(|file| file.dead()) else { return Ok(false) };
-        // The copy takes a header, a seal and the rest of a page or two more.
+        // The copy takes a header, a seal and the rest of a page or two in addition.
         let gives = victim.dead() >= LEAST.min(victim.end() / 4);
         if !gives || !is_worthwhile(victim, victim.dead(), share) {
             return Ok(false);
@@ -231,8 +231,8 @@ impl Inner {
         let content = match old.record.head.kind {
             Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
             Kind::Put if is_alive(&old.record) => {
-                // A copy that is known to be whole: zeros in the place of a page that is lost
-                // meanwhile would get a checksum of their own.
+                // A copy that is known to be whole: otherwise the zeros of a page that is lost
+                // meanwhile would get a valid checksum.
                 let copy = (key.name.to_vec(), old.record.stored().to_vec());
                 old.file.check_read(old.location)?;
                 let content = Content {
@@ -242,7 +242,7 @@ impl Inner {
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
                 return self.publish(&content, hash, &new, offset, Some(&old));
             }
-            // Its time is over: an older record of the key must not show in its place.
+            // It has ended, but an older record of the key must not reappear.
             Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
             Kind::Put => {
                 self.index.shard_mut_of(hash).remove(hash, old.location);

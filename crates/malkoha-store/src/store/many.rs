@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::locate::{Located, locate_among};
 use crate::log::{FileTable, Key};
 
-/// Keys on their way at a time: enough that a lock of a shard serves many of them.
+/// Keys in progress at a time: enough that each lock of a shard serves many of them.
 const CHUNK: usize = 2048;
-/// Records on their way at a time.
+/// Records in progress at a time.
 const AHEAD: usize = 32;
-/// Keys whose records are asked for at a time, where they are not in memory.
+/// Keys whose records are requested at a time, if they are not in memory.
 const STRETCH: usize = 256;
 /// No location.
 const NONE: u64 = u64::MAX;
@@ -87,7 +87,7 @@ impl Inner {
 struct Found {
     /// One each.
     first: Vec<u64>,
-    /// The few more, with the positions of their keys.
+    /// The few further ones, with the positions of their keys.
     further: Vec<(usize, u64)>,
 }
 
@@ -127,8 +127,8 @@ impl Found {
 }
 
 impl Inner {
-    /// The locations of all keys, as they are between two batches, chunk by chunk. What they lead
-    /// to stays as it is, so it is read later.
+    /// The locations of all keys, as they are between two batches, chunk by chunk. The records do
+    /// not change, so they are read later.
     fn find_chunks<'k, K: AsRef<[u8]>>(
         &self,
         keys: &'k [K],
@@ -151,7 +151,8 @@ impl Inner {
             let table = self.files.load_full();
             found.reset(hashes.len());
             self.index.find_many(hashes, |i, location| found.push(i, location));
-            // If it is the table still, it was so all the time: it has all these locations.
+            // If it is still the current table, it was so all the time, and has all these
+            // locations.
             if Arc::ptr_eq(&table, &self.files.load()) {
                 return (table, found);
             }

@@ -1,4 +1,4 @@
-//! Figures for those who watch a store.
+//! Metrics of a store.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,7 +44,7 @@ pub(super) struct Counters {
     pub(super) checkpoints: AtomicU64,
 }
 
-/// Things and their bytes.
+/// A count and its bytes.
 #[derive(Default)]
 pub(super) struct Counter {
     count: AtomicU64,

@@ -70,13 +70,14 @@ struct Inner {
     index: Index,
     files: ArcSwap<FileTable>,
     tables: ArcSwap<Tables>,
-    /// Taken by who changes the list of tables, before any other lock.
+    /// Taken to change the list of tables, before any other lock.
     listing: Mutex<()>,
     /// `None` where the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,
     unshown: Unshown,
-    /// Taken while a batch of several writes is shown, and for reading by who must not see a part.
+    /// Held while a batch of several writes becomes visible, and by readers that must not see a
+    /// part of one.
     showing: RwLock<()>,
     ahead: Arc<Ahead>,
     space: Space,
@@ -84,28 +85,28 @@ struct Inner {
     counters: Counters,
     /// Wakes the thread that compacts.
     upkeep: Arc<Signal>,
-    /// What removes files, or makes use of all of them, takes this lock first.
+    /// Taken first by everything that removes files or uses all of them.
     maintenance: Mutex<Maintained>,
     /// Number of callers waiting for `maintenance`, background threads excluded.
     waiting: AtomicUsize,
-    /// What went wrong in a thread of the store, until somebody asks.
+    /// The error of a thread of the store, until somebody asks for it.
     background_error: Mutex<Option<Error>>,
     recovery: Recovery,
     _lock: Option<Lock>,
 }
 
-/// The right to write, while the index has all of the log.
+/// The right to write, while the index covers the whole log.
 struct Turn<'a> {
     writer: MutexGuard<'a, Writer>,
     _quiet: Quiet<'a>,
 }
 
-/// What maintenance remembers.
+/// The state of maintenance.
 #[derive(Default)]
 struct Maintained {
     /// The position in the log of the last checkpoint since opening.
     checkpoint: Option<u64>,
-    /// Files that are no part of the store any more and are to be removed, in this order.
+    /// Files that no longer belong to the store and must be removed, in this order.
     forgotten: VecDeque<u64>,
 }
 
@@ -117,13 +118,13 @@ impl Inner {
         Ok(writer)
     }
 
-    /// The right to write when all that is in the log is shown.
+    /// The right to write, once everything in the log is visible.
     fn turn(&self) -> Result<Turn<'_>> {
         let quiet = self.unshown.quiet();
         Ok(Turn { writer: self.writer()?, _quiet: quiet })
     }
 
-    /// The right to remove files. The thread that compacts, which may take hours, makes way.
+    /// The right to remove files. The thread that compacts, which may take hours, yields.
     fn maintenance(&self) -> MutexGuard<'_, Maintained> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let maintained = self.maintenance.lock();
@@ -131,7 +132,7 @@ impl Inner {
         maintained
     }
 
-    /// Makes all that was written durable.
+    /// Makes everything that was written durable.
     fn sync(&self) -> Result<()> {
         let position = self.writer()?.position();
         self.wait_durable(position)
@@ -142,8 +143,8 @@ impl Inner {
         self.commit.wait(&*self.storage, position, || writer.lock().unsynced())
     }
 
-    /// Writes a checkpoint, unless there is one of this very state. Durable when it returns. The
-    /// log says as well that it is durable until there, in case the checkpoint is lost.
+    /// Writes a checkpoint, unless there is one of this state. Durable when it returns. The log
+    /// also records that it is durable until there, in case the checkpoint is lost.
     fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
         let position = self.writer()?.position();
         if maintained.checkpoint == Some(position) {
@@ -155,8 +156,8 @@ impl Inner {
         self.write_checkpoint(maintained, turn, &[]).map(|_| ())
     }
 
-    /// Writes a checkpoint of the moment when `turn` is handed over, without some files that
-    /// nothing in the index leads to. Its files.
+    /// Writes a checkpoint of the moment when `turn` is passed in, without some files that the
+    /// index does not refer to. Returns its files.
     fn write_checkpoint(
         &self,
         maintained: &mut Maintained,

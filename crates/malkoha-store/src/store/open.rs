@@ -130,8 +130,7 @@ impl Store {
             writer.tail().map_or(Ok(()), |tail| tail.trim())?;
             writer.close()?;
         }
-        // Where there was no room for it, there may be now. The log, which is synced, can do
-        // without.
+        // If there was no room for it, there may be now. The log is synced, so it is not essential.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {
             Err(Error::NoSpace { .. }) => Ok(()),
             other => other,
@@ -141,7 +140,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // `close` is there for those who want to know; the log has everything already.
+        // `close` is for callers that want to know; the log has everything already.
         let _ = self.finish();
     }
 }
@@ -153,7 +152,7 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
         make_directories(path).map_err(Error::not_writable("make", name()))?;
     }
     let storage = directory(path)?;
-    // In other people's directories nothing is made.
+    // Nothing is created in other people's directories.
     if !create && !is_store(&storage)? {
         return Err(Error::NoStore(name()));
     }
@@ -177,8 +176,8 @@ fn is_store(storage: &OsStorage) -> Result<bool> {
     Ok(names.iter().any(|name| name == index::CHECKPOINT || parse_name(name).is_some()))
 }
 
-/// Reads a store to which another process may write: begins anew where files changed or went away
-/// meanwhile, a few times.
+/// Reads a store to which another process may write. Starts over, a few times, if files changed or
+/// disappeared meanwhile.
 fn recover_while_written(storage: &OsStorage) -> Result<Option<Recovered>> {
     const ATTEMPTS: u32 = 5;
     for _ in 1..ATTEMPTS {
@@ -207,7 +206,7 @@ fn empty(options: &Options) -> Result<Recovered> {
     })
 }
 
-/// Brings the files into the state that writing begins with.
+/// Prepares the files for writing.
 pub(super) fn writable(
     storage: Arc<dyn Storage>,
     lock: Option<Lock>,
@@ -226,7 +225,8 @@ pub(super) fn writable(
         table.remove(found.id());
         table.insert(Arc::clone(found));
     }
-    // What is shown from here on is durable: a crash left it, or a sync that failed.
+    // Makes durable what is visible from now on: it may be left by a crash, or by a sync that
+    // failed.
     for file in table.files() {
         file.make_durable(&*storage)?;
         if tail.as_ref().is_none_or(|tail| tail.id() != file.id()) {
@@ -245,7 +245,7 @@ pub(super) fn writable(
     let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
     space.set_live(table.files().iter().map(live).sum());
     space.note(&table, &writer);
-    // The checkpoint that is there needs no other.
+    // The existing checkpoint is sufficient.
     let checkpoint = checkpointed.then(|| writer.position());
     let maintained = Maintained { checkpoint, ..Maintained::default() };
     Ok(Inner {

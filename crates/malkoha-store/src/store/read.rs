@@ -72,11 +72,11 @@ impl Inner {
         with: impl FnOnce(&Located<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let hash = key.hash(&self.hasher);
-        // The table is taken while the locations are certain, so it has their files.
+        // The table is read while the locations cannot change, so it has their files.
         let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
         };
-        // The lines of a record come together, not one after the other.
+        // Loads the lines of a record together, not one after the other.
         candidates.iter().for_each(|&location| table.prefetch(location));
         let found = locate_among(candidates.iter().copied(), &table, key)?;
         let Some(found) = found.filter(|found| is_alive(&found.record)) else { return Ok(None) };
@@ -86,7 +86,7 @@ impl Inner {
     }
 }
 
-/// Whether the time of a record is not over.
+/// Whether a record has not ended.
 #[inline(always)]
 pub(super) fn is_alive(record: &Record<'_>) -> bool {
     record.expires().is_none_or(|end| end > now())

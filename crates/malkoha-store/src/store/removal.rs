@@ -1,4 +1,4 @@
-//! Files of which nothing is needed any more go away.
+//! Removes files that are not needed any more.
 
 use std::sync::Arc;
 
@@ -10,31 +10,32 @@ use crate::storage::remove_if_there;
 
 /// Bytes of files that are removed together, at least.
 const TOGETHER: u64 = 256 << 20;
-/// The same where the log is short.
+/// The same for a short log.
 const TOGETHER_LEAST: u64 = 1 << 20;
 
 impl Inner {
-    /// Bytes of files that are removed together. Not all at the end, where much must be copied; but
-    /// each time costs a checkpoint.
+    /// Bytes of files that are removed together. They are not all removed at the end, in case much
+    /// must be copied. But each time costs a checkpoint.
     pub(super) fn together(&self) -> u64 {
         let index = self.index.size_in_bytes();
         let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
         TOGETHER.max(8 * index).min(part)
     }
 
-    /// Bytes that come back when these files are removed.
+    /// Bytes that removing these files frees.
     pub(super) fn given(&self, done: &[Arc<LogFile>]) -> u64 {
         done.iter().map(|file| file.least()).sum()
     }
 
-    /// Removes files in which nothing is needed any more, in their order.
+    /// Removes files that are not needed any more, in order.
     pub(super) fn remove_files(
         &self,
         maintained: &mut Maintained,
         files: &[Arc<LogFile>],
     ) -> Result<()> {
         let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
-        // One that could not be removed may have keys that only these files say were deleted.
+        // A file that could not be removed may have keys whose deletion is recorded only in these
+        // files.
         self.remove_forgotten(maintained)?;
         if ids.is_empty() {
             return Ok(());
@@ -55,10 +56,10 @@ impl Inner {
         self.storage.sync_directory().map_err(Error::io("sync", "."))
     }
 
-    /// Makes it durable that files are no part of the store any more.
+    /// Makes it durable that files no longer belong to the store.
     pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
         match self.write_checkpoint(maintained, self.turn()?, ids) {
-            // No room beside the old one. The log, which is durable now, has all that it says.
+            // No room beside the old one. The log is durable now, and has the same content.
             Err(Error::NoSpace { .. }) => {
                 index::remove(&*self.storage)?;
                 maintained.checkpoint = None;

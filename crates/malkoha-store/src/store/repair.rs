@@ -64,7 +64,8 @@ impl Inner {
         names.sort_unstable();
         let table = self.files.load_full();
         let is_open = |name: &&String| table.files().iter().any(|file| file.name() == **name);
-        // What nothing could be read of goes first: the new checkpoint has its name perhaps.
+        // A file that could not be read at all is moved first: the new checkpoint may need its
+        // name.
         for name in names.iter().filter(|name| !is_open(name)) {
             self.set_aside(name, repair)?;
         }
@@ -83,7 +84,7 @@ impl Inner {
         self.storage.sync_directory().map_err(Error::io("sync", "."))
     }
 
-    /// Gives a damaged file a name that none has.
+    /// Gives a damaged file an unused name.
     fn set_aside(&self, name: &str, repair: &mut Repair) -> Result<()> {
         let taken = self.storage.list().map_err(Error::io("list", "."))?;
         let first = format!("{name}{SET_ASIDE}");

@@ -79,7 +79,7 @@ impl Snapshot {
         self.places().saturating_sub(self.tables.own_keys())
     }
 
-    /// Keys that the index has.
+    /// Keys in the index.
     pub(super) fn places(&self) -> u64 {
         self.index.len()
     }
@@ -92,7 +92,7 @@ impl Snapshot {
 
     /// All keys of the store itself with their values, in the order of the log: sequential reads,
     /// and one look into the index for each record. Each damaged or unreadable place is one error;
-    /// behind it, it goes on.
+    /// reading continues behind it.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
         self.entries(0)
     }
@@ -133,7 +133,7 @@ impl Snapshot {
         self.sorted(0, |key| keys.contains(key))
     }
 
-    /// The keys of a table that are wanted, sorted.
+    /// The requested keys of a table, sorted.
     pub(super) fn sorted(
         &self,
         table: u32,
@@ -159,8 +159,8 @@ impl Snapshot {
         })
     }
 
-    /// The present records of some tables. Each damaged or unreadable place is one error; behind
-    /// it, it goes on.
+    /// The present records of some tables. Each damaged or unreadable place is one error; reading
+    /// continues behind it.
     pub(super) fn records(
         &self,
         wanted: impl Fn(u32) -> bool + Copy,
@@ -173,7 +173,7 @@ impl Snapshot {
         self.table.files().iter().zip(self.ends.iter().copied())
     }
 
-    /// Whether the record of a key at this location was the one that it had.
+    /// Whether the record at this location was the present one of its key.
     pub(super) fn is_present(&self, key: Key<'_>, location: u64) -> bool {
         self.index.has(key.hash(&self.hasher), location)
     }

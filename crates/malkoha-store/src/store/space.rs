@@ -1,12 +1,12 @@
-//! How much room the log takes, and writes that wait until compaction has given enough of it back.
+//! How much room the log takes, and writes that wait until compaction has reclaimed enough.
 //!
 //! The log may take a number of times the bytes of its live records, and a little more. From three
-//! fifths of what it may have beyond them, writes are slowed down: the nearer to the limit, the more.
-//! At the limit they wait. So there is an equilibrium at any rate of writes, as compaction is the
-//! cheaper the more there is that is dead.
+//! fifths of the permitted excess on, writes are slowed down, and more so nearer to the limit. At
+//! the limit they wait. So there is an equilibrium at any rate of writes, because compaction is
+//! cheaper the more bytes are dead.
 //!
-//! Nobody waits for what does not come: where compaction has nothing to give, or fails, or somebody
-//! else, a backup perhaps, has the right to remove files, writes go on, and the log gets longer.
+//! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if somebody else, such
+//! as a backup, has the right to remove files, writes continue, and the log gets longer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -17,27 +17,27 @@ use parking_lot::{Condvar, Mutex};
 use super::Inner;
 use crate::log::{FileTable, Writer};
 
-/// What a log may have beyond its share: some files of the least size.
+/// The excess that every log may have: some files of the least size.
 const SLACK: f64 = 4.0 * 1024.0 * 1024.0;
-/// The part of what may be beyond the live records from which writes are slowed down.
+/// The part of the permitted excess from which writes are slowed down.
 const SOFT: f64 = 0.6;
-/// Bytes a second that are written half way between there and the limit.
+/// Bytes per second that are written halfway between there and the limit.
 const HALF_WAY: f64 = 256.0 * 1024.0 * 1024.0;
-/// What is not worth sleeping for, and what a write sleeps at most.
+/// The shortest and the longest sleep of a write.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(4));
-/// How long a write waits until it looks again whether it must.
+/// How long a write waits before it checks again.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Bytes of a log, and the writers that wait for them.
 #[derive(Default)]
 pub(super) struct Space {
-    /// Of live records.
+    /// Bytes of live records.
     live: AtomicU64,
-    /// Of log files and of what is kept for the copy of one, as the device has them.
+    /// Bytes on the device of log files and of the room for the copy of one.
     taken: AtomicU64,
     /// Whether a thread of the store is making room.
     making: AtomicBool,
-    /// Whether it could not make any more.
+    /// Whether it could not make more room.
     vain: AtomicBool,
     /// Nanoseconds that writes have to sleep.
     debt: AtomicU64,
@@ -48,14 +48,14 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Of live records, these bytes.
+    /// Sets the bytes of live records.
     pub(super) fn set_live(&self, bytes: u64) {
         self.live.store(bytes, Ordering::Relaxed);
     }
 
     /// Notes that records of `new` bytes replaced records of `old` bytes. For one thread at a time.
     pub(super) fn replace(&self, old: u64, new: u64) {
-        // The sum of what each file says is not exact after a repair.
+        // After a repair the sum over the files is not exact.
         let live = self.live.load(Ordering::Relaxed) + new;
         self.live.store(live.saturating_sub(old), Ordering::Relaxed);
     }
@@ -68,7 +68,7 @@ impl Space {
         Duration::from_nanos(self.held_back.load(Ordering::Relaxed))
     }
 
-    /// Files came, went or got room: who waits looks again.
+    /// Files were added, removed or got room: waiting writers check again.
     pub(super) fn note(&self, table: &FileTable, writer: &Writer) {
         let tail = writer.tail().map(|tail| tail.id());
         let taken = table
@@ -80,8 +80,8 @@ impl Space {
         self.changed.notify_all();
     }
 
-    /// How near the log is to its limit without `given` bytes that are about to go: 0 where writes
-    /// need not wait, 1 at the limit and beyond.
+    /// How near the log is to its limit without `given` bytes that are about to be freed: 0 if
+    /// writes need not wait, 1 at the limit and beyond.
     #[expect(clippy::cast_precision_loss, reason = "shares need no more than 53 bits")]
     fn pressure(&self, ratio: f64, given: u64) -> f64 {
         let live = self.live() as f64;
@@ -92,7 +92,8 @@ impl Space {
 }
 
 impl Inner {
-    /// How near the log is to its limit, from 0 to 1, without `given` bytes that are about to go.
+    /// How near the log is to its limit, from 0 to 1, without `given` bytes that are about to be
+    /// freed.
     pub(super) fn pressure(&self, given: u64) -> f64 {
         self.space.pressure(self.options.log_ratio, given)
     }
@@ -114,7 +115,7 @@ impl Inner {
         };
         loop {
             let pressure = self.pressure(0);
-            // Whoever else has the right to remove files may have it for hours.
+            // Another holder of the right to remove files may keep it for hours.
             let can_be_made = space.making.load(Ordering::Relaxed) || !self.maintenance.is_locked();
             if space.vain.load(Ordering::Relaxed) || !can_be_made {
                 return;
@@ -143,7 +144,8 @@ impl Inner {
         }
     }
 
-    /// Says whether this thread is making room, and if not any more, whether there is none to make.
+    /// Notes whether this thread is making room, and when it stops, whether there is no more room
+    /// to make.
     pub(super) fn set_making_space(&self, making: bool, vain: bool) {
         self.space.vain.store(vain, Ordering::Relaxed);
         self.space.making.store(making, Ordering::Relaxed);

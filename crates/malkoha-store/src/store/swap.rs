@@ -1,4 +1,4 @@
-//! Writes that are done only if a key has what is expected.
+//! Writes that are done only if a key has the expected value.
 
 use std::borrow::Cow;
 
@@ -13,27 +13,27 @@ use crate::log::{Content, Key};
 pub enum Swap {
     /// The key had the expected value, and has the new one.
     Done,
-    /// The key had this value, or none, and still has.
+    /// The key had this value, or none, and still does.
     Found(Option<Vec<u8>>),
 }
 
-/// What a key must have for a write to be done.
+/// The condition of a write: what its key must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expected<'a> {
     Anything,
     Exactly(Option<&'a [u8]>),
 }
 
-/// What became of a write.
+/// The outcome of a write.
 pub(super) enum Written {
     /// Whether the key had a value before.
     Done(bool),
-    /// What it has in place of what was expected.
+    /// The value that it has instead of the expected one.
     Refused(Option<Vec<u8>>),
 }
 
 impl Expected<'_> {
-    /// What a key has, if it is not what was expected.
+    /// The value of a key, if it is not the expected one.
     pub(super) fn refuses(self, found: Option<&Located<'_>>) -> Result<Option<Option<Vec<u8>>>> {
         let Self::Exactly(expected) = self else { return Ok(None) };
         let found = found.filter(|found| is_alive(&found.record));

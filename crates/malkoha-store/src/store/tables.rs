@@ -1,8 +1,8 @@
-//! Tables: keys of one store that are apart from those of others.
+//! Tables: sets of keys of one store, separate from each other.
 //!
 //! The list of tables is the value of one key, in a table of its own, so that it is written,
-//! synced, compacted and copied like any other. The number of a table comes from its name: where
-//! the list is lost, a table is found again by who makes it again.
+//! synced, compacted and copied like any other. The number of a table is derived from its name: if
+//! the list is lost, creating a table again finds its keys.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const TOGETHER: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     list: Vec<Listed>,
-    /// Whether the store has a list, of no tables perhaps.
+    /// Whether the store has a list, possibly of no tables.
     is_written: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Tables {
 struct Listed {
     number: u32,
     name: String,
-    /// Removed, but not all of its keys.
+    /// Removed, but some of its keys are left.
     is_removed: bool,
 }
 
@@ -112,7 +112,7 @@ impl Tables {
         u64::from(self.is_written)
     }
 
-    /// With one more, and its number.
+    /// The list with one more table, and its number.
     fn with(&self, name: &str) -> (Self, u32) {
         let is_free = |number: &u32| self.list.iter().all(|it| it.number != *number);
         let first = crc32c::crc32c(name.as_bytes());
@@ -125,7 +125,7 @@ impl Tables {
         (with, number)
     }
 
-    /// With one removed, but not yet its keys.
+    /// The list with one table removed, but not yet its keys.
     fn removing(&self, name: &str) -> Self {
         let mut removing = self.clone();
         let of_name = removing.list.iter_mut().filter(|it| it.name == name);
@@ -183,7 +183,7 @@ impl Store {
             return Err(Error::Option("the store has as many tables as it can have: 4096"));
         }
         if tables.list.iter().any(|it| it.name == name) {
-            // What the table had that was removed must not show in the new one.
+            // Keys of the removed table must not appear in the new one.
             self.sweep()?;
         }
         let (tables, number) = self.inner.tables.load().with(name);
@@ -235,8 +235,7 @@ impl Store {
         }
         let tables = before.removing(name);
         {
-            // Whoever writes looks at it while nobody else writes: nothing of the table comes
-            // later.
+            // Writers check this while nobody else writes, so no later write belongs to the table.
             let _writer = self.inner.writer()?;
             self.inner.tables.store(Arc::new(tables.clone()));
         }
@@ -256,7 +255,7 @@ impl Store {
 
     fn sweep(&self) -> Result<()> {
         let tables = self.inner.tables.load_full();
-        // Writes that began before the removal are shown then, or given up.
+        // By then, writes that began before the removal are visible, or abandoned.
         drop(self.inner.turn()?);
         let snapshot = self.snapshot();
         let (mut found, mut bytes) = (Vec::new(), 0);
@@ -264,7 +263,8 @@ impl Store {
         for record in snapshot.records(|number| tables.is_removed(number)) {
             let key = match record {
                 Ok(record) => (record.record.key().table, record.record.key().name.to_vec()),
-                // It may be of a removed table: all others of it go, and the table stays removed.
+                // It may belong to a removed table: its other keys are deleted, and the table stays
+                // removed.
                 Err(error) => {
                     failed.get_or_insert(error);
                     continue;
@@ -300,7 +300,7 @@ impl Store {
 }
 
 impl Inner {
-    /// An error if a put belongs to a table that is removed. Who asks has the right to write.
+    /// An error if a put belongs to a table that is removed. The caller has the right to write.
     pub(super) fn check_tables(&self, contents: &[Content<'_>]) -> Result<()> {
         let is_lost = |content: &Content<'_>| {
             let table = content.key.table;

@@ -1,9 +1,9 @@
-//! Writes that are in the log and not durable yet: with `Durability::Always` nobody sees them
-//! before.
+//! Writes that are in the log and not durable yet: with `Durability::Always` nobody sees them until
+//! they are.
 //!
-//! Each claims the hashes of its keys, so that the order in which writes of a key are shown is that
-//! of the log, and whether a key was there is known. What needs an index that has all of the log,
-//! as compaction and checkpoints do, waits until nothing is claimed, and keeps it so.
+//! Each write claims the hashes of its keys. So writes of a key become visible in the order of the
+//! log, and it is known whether a key existed. Compaction and checkpoints need an index that covers
+//! the whole log: they wait until nothing is claimed, and prevent new claims.
 
 use std::collections::HashSet;
 
@@ -18,12 +18,13 @@ pub(super) struct Unshown {
 #[derive(Default)]
 struct State {
     hashes: HashSet<u64>,
-    /// Who keeps others from claiming; a number.
+    /// The number of those who prevent new claims.
     quiet: usize,
 }
 
 impl Unshown {
-    /// Waits until nobody has one of the hashes. Who has the right to write must not wait here.
+    /// Waits until nobody has claimed one of the hashes. A holder of the right to write must not
+    /// wait here.
     pub(super) fn claim<'a>(&'a self, hashes: &'a [u64]) -> Claim<'a> {
         let mut state = self.state.lock();
         while state.quiet > 0 || hashes.iter().any(|hash| state.hashes.contains(hash)) {
@@ -33,8 +34,8 @@ impl Unshown {
         Claim { unshown: self, hashes }
     }
 
-    /// Waits until all that was claimed is shown, or given up. Who has the right to write must not
-    /// wait here.
+    /// Waits until everything that was claimed is visible or abandoned. A holder of the right to
+    /// write must not wait here.
     pub(super) fn quiet(&self) -> Quiet<'_> {
         let mut state = self.state.lock();
         state.quiet += 1;
@@ -45,7 +46,7 @@ impl Unshown {
     }
 }
 
-/// Hashes of keys that one write has for itself.
+/// Hashes of keys that one write has claimed.
 pub(super) struct Claim<'a> {
     unshown: &'a Unshown,
     hashes: &'a [u64],
@@ -61,7 +62,7 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// Keeps others from claiming.
+/// Prevents new claims.
 pub(super) struct Quiet<'a>(&'a Unshown);
 
 impl Drop for Quiet<'_> {

@@ -48,7 +48,7 @@ impl Store {
                     Step::End => {
                         found.damage.push(file.no_record(scan.offset()));
                         let location = file.location(scan.offset());
-                        // The index knows fingerprints and places: both right is no chance.
+                        // The index has fingerprints and places. Both do not match by chance.
                         let key = file.key_of_damaged(scan.offset());
                         found.lost_keys.extend(
                             key.filter(|&(table, ref name)| {

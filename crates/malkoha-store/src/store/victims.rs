@@ -11,7 +11,8 @@ use crate::log::{HEADER_BYTES, LogFile};
 const PRESSING: f64 = 0.1;
 
 impl Inner {
-    /// Counts as dead what has ended by now. The number of the last file, if it is not full.
+    /// Counts as dead what has ended by now. Returns the number of the last file, if it is not
+    /// full.
     pub(super) fn end_expired(&self) -> Result<Option<u64>> {
         let writer = self.writer()?;
         let now = now();
@@ -32,7 +33,7 @@ impl Inner {
             .peekable();
         let Some(&oldest) = files.peek() else { return Ok(None) };
         let tombstones: u64 = table.files().iter().map(|file| file.tombstones()).sum();
-        // Tombstones are of use while there are older files.
+        // Tombstones are needed while there are older files.
         let reclaimable = |file: &Arc<LogFile>| {
             file.dead() + if file.id() == oldest.id() { file.tombstones() } else { 0 }
         };
@@ -43,7 +44,7 @@ impl Inner {
         let victim = if share(best) >= self.options.compact_share {
             Some(best)
         } else if is_pressing && tombstones > self.space.live() / 8 {
-            // Only when all that is older than them is gone, or newer, can they go.
+            // They can only be removed when everything older is gone.
             Some(oldest)
         } else {
             Some(best).filter(|best| is_pressing && share(best) >= PRESSING)
@@ -57,7 +58,7 @@ impl Inner {
         let table = self.files.load();
         let mut victims = Vec::new();
         for file in table.files().iter().filter(|file| Some(file.id()) != tail) {
-            // Tombstones are of use while there are older files.
+            // Tombstones are needed while there are older files.
             let oldest = table.files()[victims.len()].id() == file.id();
             let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
             let gives = is_worthwhile(file, reclaimable, share) || file.end() <= EMPTY;
@@ -69,7 +70,7 @@ impl Inner {
     }
 }
 
-/// Files with no record but the seal go away too.
+/// Files with no record except the seal are removed too.
 const EMPTY: u64 = HEADER_BYTES as u64 + 16;
 
 /// Whether `bytes` is at least this share of a file.

@@ -70,7 +70,7 @@ impl Store {
         self.write_all(&contents)
     }
 
-    /// Writes records that belong together.
+    /// Writes records of one batch.
     pub(super) fn write_all(&self, contents: &[Content<'_>]) -> Result<()> {
         if contents.is_empty() {
             return Ok(());
@@ -133,16 +133,16 @@ pub(super) fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 impl Inner {
-    /// The value of a put compressed, if values are to be and that saves enough.
+    /// The compressed value of a put, if values are to be compressed and it saves enough.
     fn pack(&self, content: &Content<'_>) -> Option<Vec<u8>> {
         let wanted = self.options.compression == Compression::Lz4 && content.kind == Kind::Put;
         if wanted { pack(content.value) } else { None }
     }
 
-    /// Waits until so many bytes may be written, and tries again as long as compaction makes room
-    /// on a full device. Deletes are worth any effort: a full store must not stay full.
+    /// Waits until this many bytes may be written, and tries again as long as compaction makes room
+    /// on a full device. Deletes are worth any effort, because a full store must not stay full.
     fn with_room<T>(&self, bytes: u64, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
-        /// The share of a file that must be dead to be worth it.
+        /// Compacting a file is only worthwhile if this share of it is dead.
         const SHARE: f64 = 0.1;
         self.wait_for_space(bytes);
         loop {
@@ -158,15 +158,15 @@ impl Inner {
     }
 
     /// Writes records together and syncs them before anybody finds them, if the key of the first
-    /// has what is expected. Whether that had a value; nothing is written if it is one delete of a
-    /// key that had none.
+    /// has the expected value. Returns whether it had a value. A single delete of a key without a
+    /// value writes nothing.
     fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         let _claim = self.unshown.claim(&hashes);
         let (existed, refused, appended, position) = {
             let mut writer = self.writer()?;
             self.check_tables(contents)?;
-            // What cannot be read is found out before anything is written.
+            // Unreadable bytes are found before anything is written.
             let table = self.files.load();
             let (mut existed, mut refused) = (false, None);
             for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
@@ -181,7 +181,8 @@ impl Inner {
             let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
             (existed, refused, appended, writer.position())
         };
-        // A key may be absent because of a delete that is not durable yet: that is waited for too.
+        // A key may be absent because of a delete that is not durable yet, so that is waited for
+        // too.
         self.wait_durable(position)?;
         if let Some((file, offset)) = appended {
             let _writer = self.writer()?;
@@ -190,7 +191,7 @@ impl Inner {
         Ok(refused.map_or(Written::Done(existed), Written::Refused))
     }
 
-    /// Lets records of the log be found, which begin at an offset.
+    /// Makes records of the log visible, which begin at an offset.
     fn show(
         &self,
         contents: &[Content<'_>],
@@ -231,12 +232,12 @@ impl Inner {
         Ok(Written::Done(existed))
     }
 
-    /// Writes several records together. Not empty.
+    /// Writes several records together, at least one.
     pub(super) fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<()> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         hashes.iter().for_each(|&hash| self.index.prefetch(hash));
         self.check_tables(contents)?;
-        // What cannot be read is found out before anything is written.
+        // Unreadable bytes are found before anything is written.
         let table = self.files.load();
         for (content, &hash) in contents.iter().zip(&hashes) {
             locate(&self.index, &table, hash, content.key)?;
@@ -245,7 +246,8 @@ impl Inner {
         self.show(contents, &hashes, &file, offset)
     }
 
-    /// Writes records into the log, where nobody finds them yet. Their file, and where they begin.
+    /// Writes records into the log, where nobody finds them yet. Returns their file and where they
+    /// begin.
     pub(super) fn append(
         &self,
         writer: &mut Writer,
@@ -270,7 +272,7 @@ impl Inner {
         Ok((appended.file, appended.offset))
     }
 
-    /// Lets a record of the log be found, in place of the one that its key had.
+    /// Makes a record of the log visible, in place of the previous one of its key.
     pub(super) fn publish(
         &self,
         content: &Content<'_>,
@@ -291,7 +293,7 @@ impl Inner {
             }
             (_, None) => Ok(()),
         };
-        // The log has what the index has not: only opening anew brings them together.
+        // The log has something that the index lacks. Only reopening brings them together.
         done.inspect_err(|error| self.commit.fail(error))?;
         let gone = old.map_or(0, Located::remove_present);
         let bytes = content.shape().bytes();
