@@ -194,11 +194,11 @@ impl SeedArgs {
     }
 }
 
-/// The rate that is built where this one is asked for. Looser ones than this make filters larger:
-/// of their short fingerprints, more fit nowhere and are kept beside the table.
+/// The rate that is built when this one is requested. Higher rates would make filters larger,
+/// because more of their short fingerprints fit nowhere and are kept beside the table.
 pub(crate) fn built_rate(asked: f64) -> f64 {
     const LOOSEST: f64 = 0.1;
-    // What is no rate shall be told as it was written.
+    // An invalid rate is reported as it was written.
     if (LOOSEST..1.0).contains(&asked) { LOOSEST } else { asked }
 }
 

@@ -1,4 +1,4 @@
-//! How the command ends: grep's exit codes, and one clear line on stderr for an error.
+//! How the command ends: grep's exit codes, and one clear line on stderr per error.
 
 use std::io;
 use std::process::ExitCode;
@@ -8,12 +8,12 @@ use clap::error::ErrorKind;
 
 use crate::output::tell;
 
-/// What a command that went well has to say by its exit code.
+/// What a successful command says by its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Exit code 0.
     Found,
-    /// Exit code 1: nothing went wrong, and nothing was found.
+    /// Exit code 1: no error, but nothing was found.
     Nothing,
 }
 
@@ -37,7 +37,7 @@ const FAILED: u8 = 2;
 /// Context of every error in writing results.
 pub(crate) const CANNOT_WRITE: &str = "cannot write to standard output";
 
-/// Reports an error. A reader that has read enough (`| head`) is none.
+/// Reports an error. A reader that has read enough (`| head`) is not one.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
@@ -46,21 +46,21 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
-/// Tells of an error, which need not be the end.
+/// Reports an error; the command may continue.
 pub(crate) fn warn(error: &anyhow::Error) {
     tell(&format!("malkoha: {}", one_line(&with_causes(error))));
 }
 
-/// Tells of an input that cannot be read; the others still are.
+/// Reports an input that cannot be read; the others still are.
 pub(crate) fn pass_over(error: &anyhow::Error) {
     warn(error);
     PASSED_OVER.store(true, Ordering::Relaxed);
 }
 
-/// Whether an input was passed over.
+/// Whether an input was skipped.
 static PASSED_OVER: AtomicBool = AtomicBool::new(false);
 
-/// The exit code of a command that came to its end.
+/// The exit code of a command that ran to its end.
 pub(crate) fn code(outcome: Outcome) -> ExitCode {
     if PASSED_OVER.load(Ordering::Relaxed) { ExitCode::from(FAILED) } else { outcome.into() }
 }
@@ -79,7 +79,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     }
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // The usage that follows the message is what --help is for; a tip is worth its place.
+    // Drops the usage that follows the message, which --help prints; a tip stays.
     let parts: Vec<String> = text
         .split("\n\n")
         .enumerate()

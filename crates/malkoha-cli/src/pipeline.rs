@@ -4,8 +4,8 @@
 //! each thread: read a block, in turn --> work on it, side by side --> hand it over, in turn
 //! ```
 //!
-//! Every thread goes through all three steps with a block of its own, so as many blocks are in
-//! memory as there are threads, and nothing waits in queues. One thread alone does the same.
+//! Every thread goes through all three steps with a block of its own. So there is one block per
+//! thread in memory, and nothing waits in queues. One thread alone does the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,32 +17,32 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::input::{Block, Blocks, Inputs};
 use crate::progress::Progress;
 
-/// What is made of blocks, and where it goes.
+/// The work on blocks, and where its results go.
 pub(crate) trait Sink: Send + 'static {
     /// Made of one block. Its memory is used again for the next one.
     type Made: Default;
 
-    /// Takes the header of a file, before what is made of its first block.
+    /// Takes the header of a file, before the result of its first block.
     fn head(&mut self, _header: &[u8]) -> Result<()> {
         Ok(())
     }
 
-    /// Takes what was made of the next block.
+    /// Takes the result of the next block.
     fn take(&mut self, made: &mut Self::Made) -> Result<()>;
 
-    /// Whether nothing that comes would change what it did.
+    /// Whether later blocks could not change the outcome.
     fn is_done(&self) -> bool {
         false
     }
 }
 
-/// Lets up to `threads` threads `work` on all blocks of `inputs`, and `sink` take what they make of
-/// them, in order. Answers with the sink.
+/// Lets up to `threads` threads `work` on all blocks of `inputs`, and passes the results to `sink`
+/// in order. Returns the sink.
 ///
 /// # Errors
 ///
-/// The first one in the order of the blocks; what was made of the blocks before it was taken. A
-/// thread that waits for input then is left behind: the process is about to end.
+/// The first one in the order of the blocks; the results of earlier blocks were taken. A thread
+/// that still waits for input is abandoned: the process is about to end.
 pub(crate) fn in_order<S: Sink>(
     inputs: &Inputs,
     progress: &Progress,
@@ -69,14 +69,14 @@ pub(crate) fn in_order<S: Sink>(
         let shared = Arc::clone(&pipeline);
         started += usize::from(thread::Builder::new().spawn(move || shared.guarded()).is_ok());
     }
-    // The system may refuse more threads; those that there are can do it all.
+    // The system may refuse more threads; the existing ones can do all the work.
     if started == 0 {
         pipeline.run();
     }
     pipeline.finish()
 }
 
-/// Does both, side by side if the system gives a thread.
+/// Does both, in parallel if the system provides a thread.
 pub(crate) fn both(mut one: impl FnMut() + Send, other: impl FnOnce()) {
     let refused = thread::scope(|scope| {
         let started = thread::Builder::new().spawn_scoped(scope, &mut one);
@@ -96,7 +96,7 @@ struct Pipeline<W, S> {
     work: W,
 }
 
-/// Whence blocks are read.
+/// The source of blocks.
 struct Source {
     /// `None` after the last one.
     blocks: Option<Blocks>,
@@ -104,12 +104,12 @@ struct Source {
     next: u64,
 }
 
-/// Whither what was made of them goes.
+/// The destination of results.
 struct Turn<S> {
     /// The number of the block that is due.
     number: u64,
     sink: Option<S>,
-    /// How it all ended.
+    /// The outcome.
     end: Option<Result<()>>,
 }
 
@@ -118,7 +118,7 @@ where
     W: Fn(&Block, &mut S::Made) -> Result<()>,
     S: Sink,
 {
-    /// What each thread does until the end.
+    /// The loop of each thread.
     fn run(&self) {
         let (mut block, mut made) = (Block::default(), S::Made::default());
         loop {
@@ -149,7 +149,7 @@ where
         }
     }
 
-    /// [`run`](Self::run), of which others hear if it fails.
+    /// [`run`](Self::run), and tells the others if it fails.
     fn guarded(&self) {
         if catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {
             self.turn.lock().end.get_or_insert_with(|| Err(anyhow!("a thread failed: see above")));
@@ -169,7 +169,7 @@ where
         (number, read)
     }
 
-    /// The turn when it has come to the block of this number; `None` if it never will.
+    /// Waits for the turn of the block of this number; `None` if it never comes.
     fn wait_for(&self, number: u64) -> Option<MutexGuard<'_, Turn<S>>> {
         let mut turn = self.turn.lock();
         self.moved.wait_while(&mut turn, |turn| turn.number != number && turn.end.is_none());
@@ -179,7 +179,7 @@ where
     fn finish(&self) -> Result<S> {
         let mut turn = self.turn.lock();
         self.moved.wait_while(&mut turn, |turn| turn.end.is_none());
-        // Taken in any case, so that it ends here, with what it has to write.
+        // Taken in any case, so that the sink ends here and writes what is left.
         let sink = turn.sink.take();
         // It stays ended for the other threads.
         turn.end.replace(Ok(())).unwrap_or(Ok(()))?;

@@ -16,7 +16,7 @@ impl Progress {
         Self { bar: ProgressBar::hidden() }
     }
 
-    /// A bar for a command that leaves stdout alone, shown only when stderr is a terminal.
+    /// A bar for a command that does not print to stdout, shown only when stderr is a terminal.
     pub(crate) fn new(what: &'static str, total_bytes: Option<u64>, quiet: bool) -> Self {
         if quiet || !stderr().is_terminal() {
             return Self::hidden();

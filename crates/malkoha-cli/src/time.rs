@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use malkoha::Clock;
 
-/// Times before this one, in 1973, are no milliseconds since 1970, but another unit.
+/// Times before this one, in 1973, are not milliseconds since 1970, but another unit.
 const LEAST: u64 = 100_000_000_000;
 
 /// Parses `90s`, `24h` or `30days`.
@@ -29,7 +29,7 @@ pub(crate) fn moment(text: &[u8]) -> Option<u64> {
     u64::try_from(seconds().or_else(date)?.as_millis()).ok()
 }
 
-/// So many milliseconds in words.
+/// This many milliseconds in words.
 pub(crate) fn in_words(milliseconds: u64) -> String {
     humantime::format_duration(Duration::from_millis(milliseconds)).to_string()
 }
@@ -41,17 +41,16 @@ pub(crate) fn date(moment: u64) -> Option<String> {
     is_a_date.then(|| humantime::format_rfc3339_seconds(time).to_string())
 }
 
-/// Whether the clock can have told a filter this time, the latest of those that it was told. One
-/// that has no lines yet has not been told any.
+/// Whether a filter's latest time can come from the clock. A filter without lines has no time yet.
 pub(crate) fn can_be_clocks(last: u64) -> bool {
     last == 0 || last >= LEAST
 }
 
-/// The time at which a filter is asked whose lines expire.
+/// The time at which a filter with expiring lines is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Now {
     Clock,
-    /// The last one that the filter was told.
+    /// The filter's latest time.
     File,
     At(u64),
 }
@@ -68,8 +67,8 @@ impl Now {
         }
     }
 
-    /// The time for a filter that was told `last`. One that is in another unit is of a program
-    /// that has a clock of its own, and is not known here.
+    /// The time for a filter whose latest time is `last`. If that is in another unit, it comes from
+    /// a program with its own clock, which is not known here.
     pub(crate) fn of(self, last: u64) -> u64 {
         match self {
             Self::Clock if can_be_clocks(last) => Clock::start().now().max(last),

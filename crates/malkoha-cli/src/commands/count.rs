@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             let hashes = keys.hashes(batch, hasher)?;
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
-            // All at once, so that cache misses overlap; only what is in is counted then.
+            // Looks up all at once, so that cache misses overlap, then counts only what is in.
             filter.contains_hashes(&hashes, found);
             for ((line, &hash), &mut found) in batch.iter().zip(&hashes).zip(found) {
                 let count = if found { filter.count_hash(hash) } else { 0 };

@@ -56,7 +56,7 @@ Examples:
   malkoha remove seen.mlk revoked.txt
   malkoha remove ages.mlk flown.tsv";
 
-/// What both commands are given.
+/// The arguments of both commands.
 #[derive(Args, Debug)]
 struct EditArgs {
     /// Filter file to change
@@ -139,7 +139,7 @@ impl Task for &Remove {
     fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
         let &Remove { ref edit, copies } = self;
         let failed = || format!("cannot remove from {}, which is unchanged", name(&edit.filter));
-        // A value that is too large is not in, and that is no mistake.
+        // A value that is too large is not in, which is not an error.
         let asked = edit.read_items(&filter, u64::BITS, copies).with_context(failed)?;
         let before = filter.len();
         asked.for_each(|items| {

@@ -63,7 +63,7 @@ fn script(shell: Shell) -> Vec<u8> {
 }
 
 pub(crate) fn man(Man { command, install }: &Man) -> Result<Outcome> {
-    // `help` is not a command that has a page: it prints others'.
+    // `help` has no page of its own: it prints those of others.
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     if let Some(prefix) = install {
@@ -109,7 +109,7 @@ const EXIT_STATUS: [&str; 3] = [
     "2: an error, told on standard error; or an input could not be read and was passed over.",
 ];
 
-/// A manual page, with what the help says at its end as NOTES and EXAMPLES.
+/// A manual page. The end of the help text becomes NOTES and EXAMPLES.
 fn page(command: &Command) -> Result<Vec<u8>> {
     let man = Page::new(command.clone());
     let mut text = Vec::new();

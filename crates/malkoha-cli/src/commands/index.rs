@@ -1,4 +1,4 @@
-//! `malkoha index`: an index of a list that stays, for screenings to come.
+//! `malkoha index`: an index of a list, kept for later screenings.
 
 use std::path::PathBuf;
 

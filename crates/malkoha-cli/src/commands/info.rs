@@ -77,7 +77,7 @@ fn record(facts: &Facts) -> Value {
     record
 }
 
-/// How many are in, and how many have room.
+/// The number of lines that are in, and the number that have room.
 fn held(facts: &Facts) -> String {
     let (keys, capacity) = (HumanCount(facts.keys), HumanCount(facts.capacity));
     match facts.shape.grows {
@@ -102,7 +102,7 @@ fn text(facts: &Facts) -> String {
         let most = if shape.grows { "up to " } else { "" };
         fingerprints += &format!(", and values of {most}{} bits", facts.value_bits);
     }
-    // Not the key: what is printed is shown around.
+    // Not the key, because people show around what is printed.
     let hash = facts.hasher.function().name();
     let hash = match facts.hasher.seed() {
         Some(seed) => format!("{hash}, seed {seed}"),

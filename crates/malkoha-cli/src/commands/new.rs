@@ -1,4 +1,4 @@
-//! `malkoha new`: the lines that are not in a filter file, which are in it from then on.
+//! `malkoha new`: the lines that are not in a filter file, which it then adds.
 
 use std::path::PathBuf;
 
@@ -69,13 +69,13 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// Of filters that this command makes.
+/// For filters that this command creates.
 const FPR: f64 = 1e-6;
 const CAPACITY: u64 = 1000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (path, within) = (&arguments.filter, arguments.window.within);
-    // A link that leads nowhere is not there either.
+    // A link to nothing counts as absent too.
     if !path.exists() {
         match within {
             Some(within) => {
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     match file.kind() {
         FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
         FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
-        // It cannot be changed here, and that is said when it is read.
+        // It cannot be changed here, which is reported when it is read.
         FileKind::SharedExpiringSet | FileKind::SharedGrowableExpiringSet => {
             file.run(Now::Clock, arguments)
         }
@@ -149,7 +149,7 @@ impl Arguments {
                 "lines of {path} expire after {ttl}, and not after {within}: name another FILTER"
             );
         }
-        // Lines that tell their time need --within, which is the file's: so they have its unit.
+        // Lines with a time need --within, which is the file's, so they have its unit.
         if self.window.is_by_arrival() && !time::can_be_clocks(filter.now()) {
             bail!(
                 "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
@@ -163,7 +163,7 @@ impl Arguments {
             .print(filter, (&inputs, keys), (out, false), threads, &progress)
             .with_context(|| format!("{path} is unchanged"))?;
         drop(progress);
-        // Also if no line was new: those that were there again may be younger.
+        // Also if no line was new, because repeated lines may be younger now.
         replace(&self.filter, Overwrite::Filters, &printed.seen)?;
         self.summarise(printed.added, printed.lines, printed.seen.len());
         Ok(Outcome::found_if(printed.added > 0))

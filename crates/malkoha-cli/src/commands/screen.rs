@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// What of lists is printed in front of lines.
+/// What is printed before lines about their lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Origin {
     // The list that has the line, and the number of the line in it.

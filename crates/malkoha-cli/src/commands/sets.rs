@@ -82,7 +82,7 @@ pub(crate) fn diff(arguments: &Diff) -> Result<Outcome> {
 }
 
 impl LinesArgs {
-    /// Prints what an operation makes of files of lines.
+    /// Prints the result of an operation on files of lines.
     pub(super) fn print(&self, operation: Operation) -> Result<Outcome> {
         if self.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             bail!("two files are both standard input: name a file for one of them");

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filters = &lines.files;
     let Some(output) = output else { return lines.print(Operation::Union) };
     refuse_both(output, *json)?;
-    // Between the reading of FILE and its writing nobody else changes it.
+    // Nobody else changes FILE between reading and writing it.
     let is_read = filters.iter().any(|path| is_same_file(path, output).unwrap_or(false));
     let locked = is_read.then(|| lock(output)).transpose();
     let _lock = locked.with_context(|| format!("cannot open filter {}", name(output)))?;

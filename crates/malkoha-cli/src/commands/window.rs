@@ -1,4 +1,4 @@
-//! Lines that are new within a time: by arrival, or by a time that they have.
+//! Lines that are new within a time, by their arrival or by a time in them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use crate::time::{self, SPELLINGS};
 /// Bytes of a field that an error shows.
 const SHOWN: usize = 40;
 
-/// For how long lines are remembered, and from when on.
+/// How long lines are remembered, and since when.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WindowArgs {
     /// Print a line again when this time has passed since: 90s, 24h, 30days
@@ -41,10 +41,10 @@ pub(crate) struct WindowArgs {
     disorder: Option<u64>,
 }
 
-/// What is done with lines that are new within the time, and with others.
+/// What happens to lines that are new within the time, and to others.
 pub(crate) struct Printing<T: Ages> {
     pub(crate) seen: Filter<Expiring<T>>,
-    /// What tells the time, if lines do not.
+    /// The clock, if lines have no time.
     clock: Option<Clock>,
     renew: bool,
     /// Print all but the new ones.
@@ -60,7 +60,7 @@ pub(crate) struct Printing<T: Ages> {
 }
 
 impl WindowArgs {
-    /// Whether the clock tells the time of lines, and not they.
+    /// Whether lines have the time of the clock, and not their own.
     pub(crate) fn is_by_arrival(&self) -> bool {
         self.time_field.is_none()
     }
@@ -228,7 +228,7 @@ struct Waiting {
     disorder: u64,
     /// The latest time of all lines.
     latest: u64,
-    /// Lines that there were, and those that came too late.
+    /// The number of lines, and of those that came too late.
     number: u64,
     late: u64,
 }
@@ -247,7 +247,7 @@ impl Waiting {
         Self { lines: BinaryHeap::new(), disorder, latest: 0, number: 0, late: 0 }
     }
 
-    /// Takes lines. One that is too late has the earliest time that can still be.
+    /// Takes lines. One that is too late gets the earliest time that is still possible.
     fn take(&mut self, timed: &Timed) {
         let lines = timed.lines.lines().zip(&timed.lines.hashes).zip(&timed.times);
         for ((text, &hash), &time) in lines {
@@ -261,12 +261,12 @@ impl Waiting {
         }
     }
 
-    /// The time up to which all lines are there.
+    /// The time up to which all lines have arrived.
     fn due(&self) -> u64 {
         self.latest.saturating_sub(self.disorder)
     }
 
-    /// The next line, if no earlier one can come.
+    /// The next line, if no earlier one can arrive.
     fn next(&mut self) -> Option<Line> {
         let is_due = self.lines.peek().is_some_and(|Reverse(line)| line.time <= self.due());
         if is_due { self.lines.pop().map(|Reverse(line)| line) } else { None }

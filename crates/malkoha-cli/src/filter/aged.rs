@@ -1,4 +1,4 @@
-//! Filter files whose lines expire, to look lines up in.
+//! Filter files with expiring lines, for lookups.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use super::facts::{Shape, Window};
 use super::lookup::Lookup;
 use crate::time::Now;
 
-/// A set that is only looked up in.
+/// A set for lookups only.
 pub(super) struct Set<F> {
     pub(super) filter: F,
     pub(super) shape: fn(&F) -> Shape,
 }
 
-/// Opens the file at `path`, if lines of this kind expire, and lets it be `now`.
+/// Opens the file at `path`, if lines of this kind expire, and sets its time to `now`.
 pub(super) fn open(
     path: &Path,
     kind: FileKind,

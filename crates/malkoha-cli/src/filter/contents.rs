@@ -11,15 +11,15 @@ pub(crate) trait Table: Candidates + Change + Stored + Send + 'static {}
 
 impl<T: Candidates + Change + Stored + Send + 'static> Table for T {}
 
-/// What lines are to a set, [`Keys`], and to a map, [`Values`].
+/// What a line means in a set, [`Keys`], and in a map, [`Values`].
 pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
-    /// What a line of the input comes to.
+    /// The item of a line of the input.
     type Item: Item;
-    /// What users call these.
+    /// The users' name for these.
     const ITEMS: &'static str;
     const HAS_VALUES: bool;
 
-    /// Leaves those that are not in and will not be found without being put in.
+    /// Keeps the items that are not in and must be put in to be found.
     fn retain_new<T: Table>(filter: &Filter<T, Self>, items: &mut Vec<Self::Item>);
 
     fn insert<T: Table>(
@@ -27,14 +27,14 @@ pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
         items: &[Self::Item],
     ) -> Result<(), BatchError>;
 
-    /// Puts in what is not in, of a set, and tells which these are.
+    /// Puts what is not in into a set, and returns which items these are.
     fn insert_new<T: Table>(
         filter: &mut Filter<T, Self>,
         hashes: &[u64],
         new: &mut [bool],
     ) -> Result<()>;
 
-    /// Takes items out, one copy each.
+    /// Removes items, one copy each.
     fn remove<T: Table>(filter: &mut Filter<T, Self>, items: &[Self::Item]);
 
     /// Candidate values, each with a number of copies; in a set there are none.
@@ -60,7 +60,7 @@ impl Lines for Keys {
         let mut found = vec![false; hashes.len()];
         filter.contains_hashes(hashes, &mut found);
         let mut found = found.into_iter();
-        // What a small growable filter only seems to hold need not seem so when it has grown.
+        // A false positive of a small growable filter may disappear when it has grown.
         hashes.retain(|&hash| found.next() == Some(false) || !filter.has_copy_hash(hash));
     }
 
@@ -125,7 +125,7 @@ pub(crate) trait Item: Copy + Ord + Send + Sync + 'static {
     /// Numbers of 64 bits that it is.
     const WORDS: usize;
 
-    /// What a line comes to, with values of at most this many bits.
+    /// The item of a line, with values of at most this many bits.
     fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self, WrongLine>;
 
     /// The hash of the line, or of its key.

@@ -1,4 +1,4 @@
-//! What a filter or map of any kind tells of itself.
+//! What a filter or map of any kind reports about itself.
 
 use malkoha::tables::Lookup;
 use malkoha::{Filter, Geometry, KeyHasher};
@@ -21,7 +21,7 @@ pub(crate) struct Facts {
     pub(crate) shape: Shape,
 }
 
-/// What tables of fixed size and growable ones tell in different ways.
+/// What tables of fixed size and growable ones report in different ways.
 pub(crate) struct Shape {
     pub(crate) grows: bool,
     pub(crate) layout: &'static str,

@@ -15,14 +15,14 @@ use crate::failure::Outcome;
 use crate::input::name;
 use crate::time::Now;
 
-/// A filter file, of which the kind is known.
+/// A filter file of known kind.
 pub(crate) struct FilterFile {
     path: PathBuf,
     kind: FileKind,
     _lock: Option<File>,
 }
 
-/// The kinds that are changed and united here: threads of one program share the others.
+/// The kinds that are changed and united here. The others are for threads of one program.
 const CHANGED: [FileKind; 6] = [
     FileKind::Set,
     FileKind::Map,
@@ -32,7 +32,7 @@ const CHANGED: [FileKind; 6] = [
     FileKind::GrowableExpiringSet,
 ];
 
-/// What a command does with what a file holds, of whatever kind.
+/// What a command does with the content of a file of any kind.
 pub(crate) trait Task {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome>;
 }
@@ -42,7 +42,7 @@ impl FilterFile {
         Self::of(path, Ok(None))
     }
 
-    /// Opens it to be changed: while this lives, no other such reader gets it.
+    /// Opens it to be changed. While this lives, no other process can do the same.
     pub(crate) fn open_locked(path: &Path) -> Result<Self> {
         Self::of(path, lock(path).map(Some))
     }
@@ -64,19 +64,19 @@ impl FilterFile {
         self.kind
     }
 
-    /// Reads what it holds, and checks every byte.
+    /// Reads the content, and checks every byte.
     pub(crate) fn read<T: Table, C: Lines>(&self) -> Result<Filter<T, C>> {
         named(&self.path, Filter::open(&self.path))
     }
 
-    /// Reads what it holds, whose lines expire, and lets it be `now`.
+    /// Reads the content, whose lines expire, and sets its time to `now`.
     pub(crate) fn read_at<T: Table + Ages>(&self, now: Now) -> Result<Filter<Expiring<T>>> {
         let mut filter = self.read::<Expiring<T>, Keys>()?;
         filter.advance(now.of(filter.now()));
         Ok(filter)
     }
 
-    /// Reads what it holds, at this time if lines expire, and does something with it.
+    /// Reads the content, at this time if lines expire, and passes it on.
     pub(crate) fn run(&self, now: Now, task: impl Task) -> Result<Outcome> {
         match self.kind {
             FileKind::ExpiringSet => task.run(self.read_at::<Fixed>(now)?),

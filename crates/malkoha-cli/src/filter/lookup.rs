@@ -16,14 +16,14 @@ use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
 use crate::time::Now;
 
-/// A filter or map of whatever kind.
+/// A filter or map of any kind.
 pub(crate) trait Lookup: Send + Sync {
     fn hasher(&self) -> KeyHasher;
 
     /// Sets `found[i]` to whether `hashes[i]` is in.
     fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]);
 
-    /// How many copies are in; of a map, values.
+    /// The number of copies; in a map, of values.
     fn count_hash(&self, hash: u64) -> u64;
 
     /// Whether it is a map.
@@ -34,7 +34,7 @@ pub(crate) trait Lookup: Send + Sync {
 
     fn facts(&self) -> Facts;
 
-    /// Checks what was not checked when the file was opened.
+    /// Checks everything that was not checked when the file was opened.
     fn verify(&self) -> Result<(), ReadError>;
 }
 
@@ -113,13 +113,14 @@ impl Opened for Sharded<Growing> {
     }
 }
 
-/// Opens a filter file. What is of fixed size is mapped, and only its header is checked; what grows
-/// or expires is read, and every byte is checked. Of what expires it is `now`.
+/// Opens a filter file. Filters of fixed size are mapped, and only the header is checked. Those
+/// that grow or expire are read, and every byte is checked. The time of expiring ones is set to
+/// `now`.
 pub(crate) fn open(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
     named(path, read(path, now))
 }
 
-/// What was opened, or why it cannot be, with the name of the file.
+/// The opened filter, or the error with the name of the file.
 pub(super) fn named<T>(path: &Path, opened: Result<T, ReadError>) -> Result<T> {
     match opened {
         Err(ReadError::Signature) => bail!(

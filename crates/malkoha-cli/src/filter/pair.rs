@@ -57,7 +57,7 @@ fn number(digits: &[u8]) -> Result<u64, WrongLine> {
 
 /// The beginning of some bytes, as text.
 fn shown(bytes: &[u8]) -> String {
-    /// Bytes that are enough to find the place.
+    /// This many bytes are enough to find the place.
     const SHOWN: usize = 40;
     let rest = if bytes.len() > SHOWN { "..." } else { "" };
     format!("{}{rest}", bytes[..bytes.len().min(SHOWN)].escape_ascii())

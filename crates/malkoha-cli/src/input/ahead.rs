@@ -1,5 +1,4 @@
-//! Standard input that comes at once is read before anything else is done: if it is small, it is
-//! known how small.
+//! Standard input that arrives at once is read first, so if it is small its size is known.
 
 use std::io::{self, Read};
 
@@ -7,11 +6,11 @@ use same_file::Handle;
 
 use super::Inputs;
 
-/// How long is waited for more.
+/// How long to wait for more.
 #[cfg(unix)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
 
 impl Inputs {
@@ -31,7 +30,7 @@ impl Inputs {
             bytes.resize(filled + CHUNK, 0);
             let count = match stdin.read(&mut bytes[filled..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-                // It is met again by whoever reads on, and told there.
+                // The next reader meets it again, and reports it.
                 Err(_) => {
                     bytes.truncate(filled);
                     break false;
@@ -48,7 +47,7 @@ impl Inputs {
     }
 }
 
-/// Whether it is no terminal, where somebody types, and no file that is written meanwhile.
+/// Whether it is neither a terminal, where somebody types, nor a file that may still be written.
 fn comes_at_once() -> bool {
     use std::io::IsTerminal;
     let is_output = Handle::stdin().is_ok_and(|stdin| crate::output::stdout::is_file(&stdin));
@@ -64,7 +63,7 @@ impl Deadline {
         Self(std::time::Instant::now() + PATIENCE)
     }
 
-    /// Whether a read gives something, or the end, in time.
+    /// Whether a read returns something, or the end, in time.
     fn is_more_there(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -76,7 +75,7 @@ impl Deadline {
     }
 }
 
-/// Where one cannot ask, nothing is read ahead.
+/// If the system cannot tell, nothing is read ahead.
 #[cfg(not(unix))]
 struct Deadline;
 

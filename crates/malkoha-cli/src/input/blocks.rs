@@ -16,7 +16,7 @@ use super::{Inputs, content, is_stdin, name};
 use crate::failure::pass_over;
 use crate::output::stdout;
 
-/// Bytes that are read at once, unless a line is longer. They fit the cache of a processor.
+/// Bytes that are read at once, unless a line is longer. They fit a processor's cache.
 pub(super) const BLOCK: usize = 1 << 18;
 
 /// Whole lines of one file, in memory that is used again for the next ones.
@@ -77,7 +77,7 @@ impl Block {
     }
 }
 
-/// What is left to read of some files.
+/// What is left to read of the files.
 pub(crate) struct Blocks {
     paths: IntoIter<PathBuf>,
     /// Blocks that have been handed over.
@@ -85,7 +85,7 @@ pub(crate) struct Blocks {
     /// Files that have been opened.
     opened: usize,
     separator: u8,
-    /// A file that cannot be read is an error, and not passed over.
+    /// A file that cannot be read is an error, and not skipped.
     all_needed: bool,
     lengths: Option<Arc<[u64]>>,
     begun: Option<Arc<[u8]>>,

@@ -1,4 +1,4 @@
-//! What inputs hold, by their first bytes: lines, lines that are compressed, or no lines at all.
+//! What inputs contain, by their first bytes: lines, compressed lines, or no lines at all.
 
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
@@ -14,7 +14,7 @@ pub(super) enum Content {
     Gzip,
     Zstd,
     Xz,
-    /// What an input without lines is, and the remedy.
+    /// What an input without lines is, and what to do.
     NoLines(&'static str),
 }
 
@@ -49,21 +49,21 @@ pub(super) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + S
     }
 }
 
-/// What a file begins with. Leaves it at its beginning.
+/// The type of a file, by its first bytes. Leaves it at its beginning.
 pub(super) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
     let (content, _) = recognise(&mut file)?;
     file.rewind()?;
     Ok(content)
 }
 
-/// What bytes in memory begin with.
+/// The type of bytes in memory.
 pub(super) fn start_of_bytes(bytes: &[u8]) -> Option<Content> {
     SIGNATURES.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, content)| *content)
 }
 
 type Rest<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Reads no more than it takes to tell, because a line may be waited for that comes alone.
+/// Reads only as much as necessary, because somebody may wait for a single line.
 fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
     let mut start = Vec::new();
     let content = loop {
@@ -83,7 +83,7 @@ fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
     Ok((content, Cursor::new(start).chain(source)))
 }
 
-/// What comes at once.
+/// What arrives at once.
 fn read_some(mut source: impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(bytes) {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// A source that gives one byte at a time, and is not asked for more than it takes to tell.
+    /// A source that returns one byte at a time, and must not be asked for more than necessary.
     #[test]
     fn no_more_is_read_than_tells() {
         struct Slow(&'static [u8]);

@@ -1,4 +1,4 @@
-//! Lines beside their hashes, to be handed from the threads that hash to the one that decides.
+//! Lines with their hashes, which the threads that hash pass to the one that decides.
 
 use anyhow::Result;
 use malkoha::KeyHasher;

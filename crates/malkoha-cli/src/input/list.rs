@@ -14,9 +14,9 @@ use super::{content, is_stdin, name};
 
 /// The bytes of a list of lines.
 ///
-/// A regular file is mapped, so it costs no memory that the system could not take back. It must
-/// not change while it is mapped: lines that are rewritten meanwhile are compared as they are
-/// then, and a file that is cut short stops the program with SIGBUS.
+/// A regular file is mapped, so the system can reclaim its memory at any time. It must not change
+/// while it is mapped: rewritten lines are compared in their new form, and a truncated file ends
+/// the program with SIGBUS.
 pub(crate) enum List {
     Mapped(Mmap),
     Read(Vec<u8>),
@@ -34,7 +34,7 @@ impl List {
         if metadata.is_dir() {
             bail!("cannot open list {}: it is a directory", name(path));
         }
-        // Pipes cannot be mapped, and neither can nothing.
+        // Pipes cannot be mapped, and neither can empty files.
         if !metadata.is_file() || metadata.len() == 0 {
             return Self::read(Box::new(file)).with_context(failed);
         }
@@ -60,7 +60,7 @@ impl List {
 
     /// A regular file of lines that are not compressed, if it is one that can be read.
     pub(crate) fn map(path: &Path) -> Option<Self> {
-        // A pipe must not be opened here: who writes to it would find it closed again.
+        // A pipe must not be opened here, because its writer would find it closed again.
         if is_stdin(path) || !path.metadata().ok()?.is_file() {
             return None;
         }

@@ -43,7 +43,7 @@ pub(crate) struct Inputs {
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
     headed: bool,
-    /// Files before this one need not be read on.
+    /// Files before this one need not be read further.
     wanted: Arc<AtomicUsize>,
 }
 
@@ -85,12 +85,12 @@ impl Inputs {
         Self { numbered, ..self }
     }
 
-    /// With a first line in each file that is no line, but its header.
+    /// Treats the first line of each file as its header.
     pub(crate) fn headed(self, headed: bool) -> Self {
         Self { headed, ..self }
     }
 
-    /// What lets go of files before they have been read to their ends.
+    /// What stops reading files before their ends.
     pub(crate) fn skipper(&self) -> Skipper {
         Skipper { wanted: Arc::clone(&self.wanted), files: self.paths.len() }
     }
@@ -116,7 +116,7 @@ impl Inputs {
         self.paths.iter().any(|path| is_stdin(path))
     }
 
-    /// Whether one of them is this file, under whatever name.
+    /// Whether one of them is this file, under any name.
     pub(crate) fn include(&self, file: &Path) -> bool {
         let mut files = self.paths.iter().filter(|path| !is_stdin(path));
         files.any(|path| is_same_file(path, file).unwrap_or(false))
@@ -133,7 +133,7 @@ impl Inputs {
             .sum()
     }
 
-    /// How many threads of `threads` find work: each reads a block at a time.
+    /// How many of `threads` threads have work: each reads a block at a time.
     pub(crate) fn useful_threads(&self, threads: usize) -> usize {
         let blocks =
             self.total_bytes().map_or(u64::MAX, |bytes| bytes.div_ceil(blocks::BLOCK as u64));
@@ -146,14 +146,14 @@ impl Inputs {
     }
 }
 
-/// Tells readers which files nobody wants to read on.
+/// Tells readers which files need not be read further.
 pub(crate) struct Skipper {
     wanted: Arc<AtomicUsize>,
     files: usize,
 }
 
 impl Skipper {
-    /// No more of this file, and of those before it.
+    /// Skips the rest of this file, and of those before it.
     pub(crate) fn skip(&self, file: usize) {
         self.wanted.fetch_max(file + 1, Ordering::Relaxed);
     }

@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 /// the lines themselves stay in the fastest caches.
 pub(crate) const BATCH: usize = 1024;
 
-/// Hands over the lines of `bytes`, without terminators, in batches of at most [`BATCH`].
+/// Passes on the lines of `bytes`, without terminators, in batches of at most [`BATCH`].
 ///
 /// A last line without a terminator is a line; an empty line is one too.
 pub(crate) fn split<'a>(
@@ -40,7 +40,7 @@ fn for_each_end(
     separator: u8,
     mut each: impl FnMut(usize) -> Result<()>,
 ) -> Result<()> {
-    // Lines are short: to ask for many ends at once is faster than for one after the other.
+    // Lines are short, so finding many ends at once is faster than one after the other.
     let (chunks, rest) = bytes.as_chunks::<64>();
     for (number, chunk) in chunks.iter().enumerate() {
         // SAFETY: every x86-64 has SSE2.

@@ -1,4 +1,4 @@
-//! Lists as one text in memory, in which a line is known by where it begins.
+//! Lists as one text in memory, in which the offset of a line identifies it.
 
 use std::sync::Arc;
 
@@ -54,12 +54,12 @@ impl Texts {
         self.bases.iter().copied().zip(&self.lists)
     }
 
-    /// The place that lies so far behind the beginning of a list.
+    /// The place at this distance from the beginning of a list.
     pub(crate) fn place(&self, list: usize, offset: u64) -> u64 {
         self.bases[list] + offset
     }
 
-    /// The list that has this place, and how far behind its beginning it lies.
+    /// The list that has this place, and the distance from its beginning.
     #[inline]
     pub(crate) fn offset(&self, place: u64) -> Option<(usize, u64)> {
         let after = match self.bases[..] {

@@ -9,12 +9,13 @@ use super::{is_stdin, name};
 use crate::failure::pass_over;
 
 /// The files of `paths`, and all regular files below those that are directories, as `grep -r` has
-/// them: links are followed if they are named, and not below. Without any path, those below here.
+/// them: links are followed if they are named, but not below directories. Without any path, the
+/// files below the working directory.
 pub(crate) fn files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     if paths.is_empty() {
         below(Path::new("."), &mut files);
-        // Nobody named it.
+        // It was not named.
         for file in &mut files {
             *file = file.strip_prefix(".").unwrap_or(file).to_path_buf();
         }
@@ -38,7 +39,7 @@ fn below(directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// The regular files and directories in a directory, with the first name last. One that cannot be
-/// read is told and passed over.
+/// read is reported and skipped.
 fn entries(directory: &Path) -> Vec<(PathBuf, bool)> {
     let mut entries = Vec::new();
     let mut read = || {

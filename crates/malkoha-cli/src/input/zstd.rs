@@ -1,5 +1,5 @@
-//! Zstandard, frame by frame: files have several, as `cat a.zst b.zst` and `pzstd` write them, and
-//! some that are to be skipped.
+//! Zstandard, frame by frame: files may have several frames, as `cat a.zst b.zst` and `pzstd` write
+//! them, and frames that must be skipped.
 
 use std::io::{self, BufRead, Read};
 

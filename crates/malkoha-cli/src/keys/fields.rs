@@ -1,4 +1,4 @@
-//! Fields by their numbers, as cut(1) has them, but in the order in which they are named.
+//! Fields by their numbers, as in cut(1), but in the order in which they are named.
 
 use memchr::memchr;
 
@@ -6,7 +6,7 @@ use memchr::memchr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) Vec<(usize, usize)>);
 
-/// What fields are called: by numbers, or by names that are in the header of each file.
+/// How fields are named: by numbers, or by the names in the header of each file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Called {
     Numbers(Fields),
@@ -73,7 +73,7 @@ impl Fields {
         self.join(fields.len(), |i| fields[i], text)
     }
 
-    /// Appends fields of a line that has so many.
+    /// Appends fields of a line that has enough.
     pub(super) fn join<'a>(
         &self,
         count: usize,

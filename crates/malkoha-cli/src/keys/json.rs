@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// Appends the value of a field as text: of a string what it says, of a number what stands there,
-/// of others what JSON writes. `false` if the line is no object or lacks the field.
+/// Appends the value of a field as text: the content of a string, a number as it is written,
+/// anything else as JSON. `false` if the line is not an object or lacks the field.
 pub(super) fn push(line: &[u8], name: &str, text: &mut Vec<u8>) -> bool {
     let Ok(record) = serde_json::from_slice::<Value>(line) else { return false };
     let value = if name.starts_with('/') { record.pointer(name) } else { record.get(name) };

@@ -1,5 +1,5 @@
-//! What of a line is compared: all of it or some fields, and in which spelling. Lines are printed
-//! as they are.
+//! Which part of a line is compared: all of it or some fields, and in which spelling. Lines are
+//! printed unchanged.
 
 mod csv;
 mod fields;
@@ -105,7 +105,7 @@ impl KeyArgs {
     }
 }
 
-/// How to get from lines to what is compared.
+/// How to get from lines to the compared keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     pick: Pick,
@@ -125,7 +125,7 @@ enum Pick {
         fields: Fields,
         delimiter: u8,
     },
-    /// As long as it is not known which columns have these names.
+    /// As long as the columns of these names are unknown.
     Named {
         names: Vec<String>,
         delimiter: u8,
@@ -163,7 +163,7 @@ enum Case {
 /// Lines that lack a field, of all inputs.
 static WITHOUT_FIELD: AtomicU64 = AtomicU64::new(0);
 
-/// Tells of lines that had no such field, if there were any.
+/// Reports lines without such a field, if there were any.
 pub(crate) fn tell_of_missing() {
     let lines = WITHOUT_FIELD.load(Ordering::Relaxed);
     if lines > 0 {
@@ -186,7 +186,7 @@ impl Keys {
         Ok(Cow::Owned(Self { pick, ..*self }))
     }
 
-    /// Whether what lines have depends on the header of their file.
+    /// Whether keys depend on the header of the file.
     pub(crate) fn are_named(&self) -> bool {
         matches!(self.pick, Pick::Named { .. })
     }
@@ -250,7 +250,7 @@ impl Keys {
         Self { pick: Pick::Line, spelling: AS_IT_IS, counted: false }
     }
 
-    /// Lines that lack a field will be told of by others.
+    /// Others report lines that lack a field.
     pub(crate) fn uncounted(self) -> Self {
         Self { counted: false, ..self }
     }
@@ -281,7 +281,7 @@ impl Keys {
 }
 
 impl Spelling {
-    /// Spells what was added to `text` from `start` on.
+    /// Normalises what was added to `text` from `start` on.
     fn apply(self, text: &mut Vec<u8>, start: usize) {
         if self.trim {
             let trimmed = text[start..].trim_ascii();
@@ -298,7 +298,7 @@ impl Spelling {
     }
 }
 
-/// Folds the case of what is UTF-8, and leaves other bytes.
+/// Folds the case of UTF-8, and keeps other bytes.
 fn fold(text: &mut Vec<u8>, start: usize) {
     let mut folded = Vec::with_capacity(text.len() - start);
     for chunk in text[start..].utf8_chunks() {
@@ -348,7 +348,7 @@ mod tests {
             [r#"{"a":"x\u00e9","b":{"c":[1, 2]}}"#, r#"{"a":12.50,"b":{"c":true}}"#, "{}", "x"];
         assert_eq!(keys_of(pick("a"), AS_IT_IS, &lines), ["x\u{e9}", "12.50", "", ""]);
         assert_eq!(keys_of(pick("/b/c"), AS_IT_IS, &lines), ["[1,2]", "true", "", ""]);
-        // Numbers that a double would take for one.
+        // Numbers that are equal as doubles.
         let numbers = ["123456789012345678901", "123456789012345678902", "1e400"];
         let lines = numbers.map(|number| format!(r#"{{"id":{number}}}"#));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

@@ -13,13 +13,13 @@ use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 use crate::screen::is_index;
 
-/// Bytes of a file that say what it is.
+/// The first bytes of a file that identify it.
 const SIGNATURE_BYTES: u64 = 8;
 
 /// What may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
-    /// No file: one that is there, or comes to be meanwhile, stays.
+    /// No file: one that exists, or is created meanwhile, stays.
     Nothing,
     /// Only filter files, and files without content.
     Filters,
@@ -41,10 +41,10 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     replace_with(path, overwrite, &|out| filter.write_to(out))
 }
 
-/// What writes all that a file is to hold.
+/// Writes the whole content of a file.
 pub(crate) type Contents<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
-/// [`replace`] by whatever is written.
+/// [`replace`] for any content.
 pub(crate) fn replace_with(
     path: &Path,
     overwrite: Overwrite,
@@ -81,7 +81,7 @@ pub(crate) fn replace_with(
             write_beside(&target, Some(metadata.permissions()), overwrite, contents)
                 .with_context(failed)
         }
-        // A link may lead to a file that is not there yet.
+        // A link may lead to a file that does not exist yet.
         Err(_) => {
             let target = destination(path).with_context(failed)?;
             match write_beside(&target, None, overwrite, contents) {
@@ -154,7 +154,7 @@ fn nameless(directory: &Path) -> Option<File> {
 
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok()?);
-    // Without /proc it could get no name.
+    // Without /proc it could not get a name.
     Path::new(&open_path(&file)).exists().then_some(file)
 }
 
@@ -183,10 +183,10 @@ fn open_path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Links that are followed at most; the system follows as many.
+/// The most links that are followed; the system has the same limit.
 const MOST_LINKS: u32 = 40;
 
-/// Where the links at `path` lead, though there is no file.
+/// The target of the links at `path`, even if there is no file.
 fn destination(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -198,7 +198,7 @@ fn destination(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
-/// The error without the temporary file's name, which says nothing to anybody.
+/// The error without the temporary file's name, which would help nobody.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {

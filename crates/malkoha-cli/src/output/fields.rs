@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A field of a record: a string where the bytes are UTF-8, or hex digits under a name that says so.
+/// A field of a record: a string if the bytes are UTF-8, or hex digits under a name that says so.
 pub(crate) fn field(name: &str, bytes: &[u8], as_hex: bool) -> (String, Value) {
     match std::str::from_utf8(bytes) {
         Ok(text) if !as_hex => (name.to_owned(), text.into()),

@@ -19,9 +19,9 @@ fn without_ends(header: &[u8]) -> &[u8] {
 pub(crate) struct LineWriter {
     out: BufWriter<Stdout>,
     separator: u8,
-    /// Somebody waits: what is found is written at once.
+    /// Somebody waits, so what is found is written at once.
     prompt: bool,
-    /// The header that was written, and whether files with others have been told of.
+    /// The header that was written, and whether files with other headers have been reported.
     header: Option<(Vec<u8>, bool)>,
 }
 
@@ -49,7 +49,7 @@ impl LineWriter {
         self.out.write_all(lines)
     }
 
-    /// Writes the header of the first file, and tells of the first file that has another.
+    /// Writes the header of the first file, and reports the first file that has another.
     pub(crate) fn head(&mut self, header: &[u8]) -> io::Result<()> {
         let names = without_ends(header);
         match &mut self.header {
@@ -70,12 +70,12 @@ impl LineWriter {
         }
     }
 
-    /// To be called between batches.
+    /// Call this between batches.
     pub(crate) fn end_batch(&mut self) -> io::Result<()> {
         if self.prompt { self.out.flush() } else { Ok(()) }
     }
 
-    /// To be called at the end: an error that only shows then is an error too.
+    /// Call this at the end, to see errors that only appear then.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }

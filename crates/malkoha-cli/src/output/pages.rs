@@ -11,7 +11,7 @@ use crate::failure::CANNOT_WRITE;
 use crate::input::{Inputs, Skipper, is_stdin};
 use crate::pipeline::Sink;
 
-/// What is to be printed of some lines.
+/// What is printed of some lines.
 #[derive(Default)]
 pub(crate) struct Page {
     /// The number of their file.
@@ -31,7 +31,7 @@ pub(crate) struct Printed {
     pub(crate) selected: u64,
 }
 
-/// What else than the lines of all files is printed.
+/// What is printed instead of the lines of all files.
 #[derive(Default)]
 pub(crate) struct Show {
     /// The header of the first file, if there is one.
@@ -85,7 +85,7 @@ impl Printer {
         Ok(self.printed)
     }
 
-    /// Leaves out of a page what is beyond the most that is wanted of its file.
+    /// Drops lines of a page beyond the limit of its file.
     fn limit(&mut self, page: &mut Page) {
         let Some(in_file) = self.in_files.get_mut(page.file) else { return };
         if let (Some(most), Some(skipper)) = (self.show.most, &self.skipper) {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use same_file::Handle;
 
-/// An error if the process was started without a standard output, as by `>&-`. Whatever is written
-/// then goes nowhere, because the runtime puts the null device in its place.
+/// An error if the process was started without a standard output, as by `>&-`. Output would be
+/// lost, because the runtime puts the null device in its place.
 pub(crate) fn is_open() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if WAS_CLOSED.load(Ordering::Relaxed) {

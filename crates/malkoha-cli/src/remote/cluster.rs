@@ -1,4 +1,4 @@
-//! Which server has which key: learned from any of them, and again when that changes.
+//! Which server has which key: learned from any server, and again after changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Knows how to reach the servers of these URLs, of which at least one must answer.
+    /// A cluster of the servers of these URLs. At least one must answer.
     pub(crate) fn connect(urls: &[String], timeout: Duration) -> Result<Self> {
         let mut doors = urls.iter().map(|url| Door::new(url, timeout));
         let Some(first) = doors.next() else {
@@ -41,8 +41,9 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Learns anew who has which slot, from the first server that answers. In a cluster another one is
-    /// asked first each time: one that was cut off from the others tells what was.
+    /// Refreshes which server has which slot, from the first server that answers. In a cluster,
+    /// each refresh asks another server first, because one that was cut off from the others has
+    /// outdated information.
     pub(super) fn refresh(&mut self) -> RedisResult<()> {
         let mut error = None;
         let mut addresses: Vec<Address> = self.known.iter().cloned().collect();
@@ -122,7 +123,7 @@ impl Cluster {
         keys.iter().map(|_| Ok(from_redis_value(node.receive()??)?)).collect()
     }
 
-    /// Who has a slot, as far as is known.
+    /// The server of a slot, as far as is known.
     pub(super) fn owner(&self, slot: u16) -> Option<Address> {
         if self.slots.is_empty() {
             return Some(self.first.clone());
@@ -131,7 +132,7 @@ impl Cluster {
         self.slots.iter().find(has_it).map(|(_, _, address)| address.clone())
     }
 
-    /// Somebody said that a slot has moved.
+    /// Notes that a server reported a moved slot.
     pub(super) fn moved(&mut self, slot: u16, to: Address) {
         self.known.insert(to.clone());
         self.slots.retain(|&(first, last, _)| (first, last) != (slot, slot));

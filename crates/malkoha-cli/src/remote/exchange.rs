@@ -1,9 +1,9 @@
-//! Requests to many keys at once, until each is answered or nobody can know any more.
+//! Requests to many keys at once, until each is answered or its outcome can no longer be known.
 //!
-//! A request that a server turned away, or that was never sent, can be sent again, whatever it is.
-//! One that was sent and whose connection was lost may have been carried out or not. One that was
-//! acknowledged is never sent again: while too few replicas have it, the server is asked again how
-//! many do, on the same connection, because servers count what a connection wrote.
+//! Any request that a server turned away, or that was never sent, can be sent again. If the
+//! connection is lost after sending, the request may have been carried out or not. An acknowledged
+//! request is never sent again: while too few replicas have it, the server is asked again how many
+//! do, on the same connection, because servers count per connection.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How requests are sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
-    /// For how long there may be no progress.
+    /// How long to continue without progress.
     pub(crate) patience: Duration,
     /// Replicas that must have a write before it counts.
     pub(crate) replicas: u32,
@@ -37,7 +37,7 @@ pub(super) struct Request {
     pub(super) writes: bool,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The reply to each command.
@@ -46,7 +46,7 @@ pub(super) enum Outcome {
     Refused(RedisError),
     /// It may have been carried out or not.
     Unknown,
-    /// It was not carried out, for as long as the policy's patience.
+    /// It could not be carried out within the policy's patience.
     Missing,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Outcomes {
     pub(super) outcomes: Vec<Outcome>,
     /// Whether the request was sent again though it may have been carried out before.
     pub(super) resent: Vec<bool>,
-    /// Whether the request was acknowledged, and it is not known that enough replicas have it.
+    /// Whether the request was acknowledged, but not known to be on enough replicas.
     pub(super) unconfirmed: Vec<bool>,
-    /// What stood in the way for so long that nothing more was tried.
+    /// The obstacle that lasted so long that no more was tried.
     pub(super) problem: Option<String>,
 }
 
@@ -88,9 +88,9 @@ struct Exchange<'a> {
     resent: Vec<bool>,
     unconfirmed: Vec<bool>,
     awaiting: BTreeMap<Address, Awaiting>,
-    /// Where to ask, for a slot that is on its way.
+    /// Where to ask for a slot that is migrating.
     asking: Vec<Option<Address>>,
-    /// What the last attempt met that only time can mend.
+    /// An obstacle of the last attempt that only time can remove.
     problem: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn exchange(cluster: &mut Cluster, requests: &[Request], policy: Poli
 }
 
 impl Exchange<'_> {
-    /// What stood in the way for longer than the policy's patience.
+    /// The obstacle that lasted longer than the policy's patience.
     fn run(&mut self) -> Option<String> {
         let (mut since, mut in_vain) = (Instant::now(), 0);
         loop {
@@ -141,7 +141,7 @@ impl Exchange<'_> {
             // The first time it may be a redirection, which is known now.
             if in_vain > 1 || self.problem.is_some() {
                 thread::sleep(PAUSE);
-                // Whoever is left knows who took over; if nobody answers, the next attempt fails
+                // A remaining server knows who took over. If nobody answers, the next attempt fails
                 // too.
                 let _ = self.cluster.refresh();
             }
@@ -150,7 +150,7 @@ impl Exchange<'_> {
 
     fn pending(&self) -> usize {
         let awaiting: usize = self.awaiting.values().map(|awaiting| awaiting.numbers.len()).sum();
-        // What is acknowledged has come a step further.
+        // An acknowledgement is progress.
         2 * self.outcomes.iter().filter(|outcome| outcome.is_none()).count() + awaiting
     }
 
@@ -179,7 +179,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// What is to be sent where; nothing but the question for replicas where all is acknowledged.
+    /// What to send to which server; only the question about replicas if everything is
+    /// acknowledged.
     fn by_server(&mut self) -> Vec<(Address, Vec<usize>)> {
         let waiting = self.awaiting.keys().map(|address| (address.clone(), Vec::new()));
         let mut servers: BTreeMap<Address, Vec<usize>> = waiting.collect();
@@ -197,11 +198,11 @@ impl Exchange<'_> {
         servers.into_iter().collect()
     }
 
-    /// Whether it may have arrived nevertheless comes with the error.
+    /// The error says whether it may have arrived nevertheless.
     fn send(&mut self, address: &Address, numbers: &[usize]) -> Result<(), (RedisError, bool)> {
         let connection = self.cluster.node(address).map_err(|error| (error, false))?.connection();
         if self.awaiting.get(address).is_some_and(|awaiting| awaiting.connection != connection) {
-            // Another connection cannot tell what became of them.
+            // Another connection cannot tell their outcome.
             self.give_up(address);
         }
         let mut packed = Vec::new();
@@ -277,7 +278,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Follows redirections, waits where waiting helps.
+    /// Follows redirections, and waits if waiting helps.
     fn refused(&mut self, number: usize, address: &Address, error: RedisError) {
         let target =
             error.redirect_node().map(|(node, slot)| (Address::parse(node, address), slot));
@@ -303,7 +304,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Nobody can tell any more whether replicas have what this server acknowledged.
+    /// It is no longer possible to find out whether replicas have what this server acknowledged.
     fn give_up(&mut self, address: &Address) {
         for number in self.awaiting.remove(address).into_iter().flat_map(|it| it.numbers) {
             self.unconfirmed[number] = true;

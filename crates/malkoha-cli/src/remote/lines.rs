@@ -1,4 +1,4 @@
-//! Many lines at once: sorted to their shards, and what the shards answered put in order again.
+//! Many lines at once: distributes them to their shards, and puts the replies in order again.
 
 use anyhow::{Context, Result, bail};
 use redis::{Cmd, Value, cmd, from_redis_value};
@@ -12,7 +12,7 @@ const LINES: usize = 1024;
 /// What TYPE says of the module's filters.
 const DATA_TYPE: &str = "malkohacf";
 
-/// How a batch of changes went.
+/// The outcome of a batch of changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Lines that were added, or found and removed.
@@ -21,19 +21,18 @@ pub(crate) struct Changes {
     pub(crate) resent: u64,
     /// Lines of requests whose answer was lost: removed or not.
     pub(crate) unknown: u64,
-    /// Lines of requests that were acknowledged, of which it is not known that enough replicas have
-    /// them.
+    /// Lines of acknowledged requests that are not known to be on enough replicas.
     pub(crate) unconfirmed: u64,
     /// Lines of requests that were not carried out.
     pub(crate) missing: u64,
-    /// What stood in the way for so long that no more lines should be sent.
+    /// The obstacle that lasted so long that no more lines should be sent.
     pub(crate) problem: Option<String>,
 }
 
 impl Shards {
     /// Adds a copy of each line.
     pub(crate) fn add(&mut self, lines: &[&[u8]]) -> Result<Changes> {
-        // A key that is gone must not come back without what was in it.
+        // A lost key must not be created again without its content.
         let start = |key: &str| cmd("CF.INSERT").arg(key).arg("NOCREATE").arg("ITEMS").clone();
         self.change(lines, start)
     }
@@ -47,7 +46,7 @@ impl Shards {
     /// Removes a copy of each line.
     pub(crate) fn remove(&mut self, lines: &[&[u8]]) -> Result<Changes> {
         let policy = self.policy;
-        // What was removed twice may have been another line's.
+        // A second removal may have removed another line's fingerprint.
         self.policy.resend = false;
         let changes = self.change(lines, |key| cmd("CF.MDEL").arg(key).clone());
         self.policy = policy;
@@ -91,7 +90,7 @@ impl Shards {
     pub(crate) fn contains(&mut self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         let (mut requests, parts) = self.requests(lines, |key| cmd("CF.MEXISTS").arg(key).clone());
         for (request, part) in requests.iter_mut().zip(&parts) {
-            // A key that is gone, or is something else, would answer that nothing is in.
+            // A key that is lost, or of another type, would answer that nothing is in.
             request.commands.push(cmd("TYPE").arg(&self.keys[part.shard]).get_packed_command());
             request.writes = false;
         }
@@ -113,7 +112,7 @@ impl Shards {
         Ok(())
     }
 
-    /// Writing requests for lines, each with those of one shard.
+    /// Builds requests from lines. Each has the lines of one shard.
     fn requests(&self, lines: &[&[u8]], start: impl Fn(&str) -> Cmd) -> (Vec<Request>, Vec<Part>) {
         let mut of_shards = vec![Vec::new(); self.keys.len()];
         for (number, line) in lines.iter().enumerate() {
@@ -141,7 +140,7 @@ struct Part {
     lines: Vec<usize>,
 }
 
-/// The only reply, so many numbers.
+/// The only reply, with this many numbers.
 fn answers(mut replies: Vec<Value>, len: usize) -> Result<Vec<i64>> {
     let reply = replies.pop().context("a reply is missing")?;
     let answers: Vec<i64> = from_redis_value(reply)?;

@@ -1,4 +1,4 @@
-//! One server: its address, and a connection that is given up at the first sign of trouble.
+//! One server: its address, and a connection that is dropped at the first error.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Of the form `host:port`, as servers tell; an empty host is the one that told.
+    /// In the form `host:port`, as servers report it. An empty host means the reporting server.
     pub(super) fn parse(text: &str, teller: &Self) -> Option<Self> {
         let (host, port) = text.rsplit_once(':')?;
         let host = host.trim_matches(['[', ']']);
@@ -31,7 +31,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// How to reach any server of the cluster: as the URL says, but for the address.
+/// How to reach any server of the cluster: as the URL says, except for the address.
 #[derive(Clone, Debug)]
 pub(super) struct Door {
     info: ConnectionInfo,
@@ -40,7 +40,7 @@ pub(super) struct Door {
 
 impl Door {
     pub(super) fn new(url: &str, timeout: Duration) -> Result<(Self, Address)> {
-        // The URL may have a password: it is not repeated.
+        // The URL may have a password, so it is not repeated.
         let info = url.into_connection_info().context(
             "the URL is not one of a server: write redis://[user:password@]host:port, or rediss://",
         )?;
@@ -50,7 +50,7 @@ impl Door {
             }
             _ => bail!("the URL must have a host and a port: redis://host:port"),
         };
-        // In the newer protocol answers would be no numbers.
+        // In the newer protocol the replies would not be numbers.
         let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
         Ok((Self { info: info.set_redis_settings(settings), timeout }, address))
     }
@@ -67,8 +67,8 @@ impl Door {
     }
 }
 
-/// A connection. After an error of `send` or `receive` it must be dropped: replies that are still
-/// on their way would be taken for others.
+/// A connection. After an error of `send` or `receive` it must be dropped, because late replies
+/// would be taken for others.
 pub(super) struct Node {
     connection: Connection,
     number: u64,
@@ -110,7 +110,7 @@ impl Node {
     }
 }
 
-/// Whether a server said it, so that the connection is whole.
+/// Whether a server reported it, so the connection still works.
 fn is_servers(error: &RedisError) -> bool {
     error.code().is_some()
 }

@@ -1,4 +1,4 @@
-//! One filter in many keys: which line goes where, and what they say together.
+//! One filter in many keys: which line belongs to which, and their combined answers.
 //!
 //! Shard i of a filter NAME is the key `NAME:i`; the key `NAME` tells how many there are. A line's
 //! shard is its XXH3-64 under the seed `SHARD_SEED`, the high 32 bits of it multiplied down to
@@ -14,12 +14,12 @@ use super::cluster::Cluster;
 use super::exchange::{Outcome, Policy, Request, exchange};
 
 const SHARD_SEED: u64 = 0x7368_6172_6473;
-/// What a new filter shall be like, all shards together.
+/// The properties of a new filter, for all shards together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) shards: u32,
     pub(crate) capacity: u64,
-    /// The module's own settings where it is `None`.
+    /// The module's own settings are used for `None`.
     pub(crate) fpr: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ impl Shards {
         let text = format!("malkoha shards {}", shape.shards);
         let set = cmd("SET").arg(name).arg(&text).arg("NX").clone();
         let (set, resent) = ask(cluster, name, &set, true, policy)?;
-        // Sent again, it finds what it set itself.
+        // If it is sent again, it finds what it set itself.
         let is_ours = set != Value::Nil
             || (resent && told(cluster, name, policy)?.as_deref() == Some(text.as_bytes()));
         if !is_ours {
@@ -107,7 +107,7 @@ impl Shards {
             .with_context(half_made)?;
         let (mut made, mut problem) = (vec![name.to_owned()], None);
         for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
-            // Ours, whose answer was lost.
+            // It is ours; the reply was lost.
             let is_ours =
                 |error: &RedisError| outcomes.resent[shard] && error.to_string().contains("exists");
             match outcome {
@@ -222,12 +222,12 @@ fn shards_of(text: &[u8]) -> Option<u32> {
     text.parse().ok().filter(|shards| (1..=16384).contains(shards))
 }
 
-/// What is wrong with a shard's key that is not there.
+/// The error of a shard's key that does not exist.
 pub(super) fn gone(key: &str) -> String {
     format!("{key} is gone, so nobody can say what was in it: load the filter anew")
 }
 
-/// The module's answer about a key that is not there: `ERR not found`, or `Not found`.
+/// The module's reply about a key that does not exist: `ERR not found`, or `Not found`.
 fn is_not_found(error: &RedisError) -> bool {
     let is = |code, detail| error.code() == Some(code) && error.detail() == Some(detail);
     is("ERR", "not found") || is("Not", "found")

@@ -12,8 +12,8 @@ pub(crate) struct Approximate(pub(crate) Box<dyn Lookup>);
 
 /// A filter of the distinct lines of lists.
 ///
-/// A line that the filter takes for one that is in already is left out: it will be found
-/// all the same, and nothing is ever removed from this filter.
+/// A line that already seems to be in is skipped: it will be found anyway, and nothing is ever
+/// removed from this filter.
 pub(crate) fn filter_of(texts: &Texts, fpr: f64, hasher: KeyHasher) -> Result<CuckooFilter> {
     let capacity = texts.count_lines().max(1);
     let mut filter =

@@ -50,7 +50,8 @@ impl Domains {
         let mut told = None;
         for suffix in asked {
             let number = suffix.number as usize;
-            // Only now it matters whether the rest is of a name at all: for all suffixes the same.
+            // Only now it matters whether the rest belongs to a valid name, which is the same for
+            // all suffixes.
             if told != Some(number) && self.place(suffix, texts[number]).is_some() {
                 found[number] |= is_name(&texts[number][..suffix.start as usize]);
                 told = Some(number);
@@ -84,7 +85,7 @@ impl Matcher for Domains {
         let mut are_in = vec![false; names.len()];
         self.find_ascii(&names, &mut are_in);
         for (number, is_in) in others.into_iter().zip(are_in) {
-            // What was found before of it was no name.
+            // The suffix found before did not belong to a valid name.
             found[number] |= is_in;
         }
         Ok(())
@@ -101,14 +102,14 @@ impl Matcher for Domains {
     }
 }
 
-/// A text without what may be around a name.
+/// A text without what may surround a name.
 fn trimmed(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     text.strip_suffix(b".").unwrap_or(text)
 }
 
 /// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
-/// `None` of what is no name.
+/// `None` if it is not a name.
 fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = trimmed(text);
     if !text.is_ascii() {
@@ -128,9 +129,9 @@ fn international(text: &[u8]) -> Option<Vec<u8>> {
     is_name(name).then(|| name.to_vec())
 }
 
-/// Calls `each` with the names of one line of a list, as people have them: names alone, with `*.`
-/// or a dot in front, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq.
-/// Returns whether the line was understood.
+/// Calls `each` with the names of one line of a list, as people have them: plain names, names after
+/// `*.` or a dot, hosts files, `||name^` of ad blockers, and `address=/name/` of dnsmasq. Returns
+/// whether the line was understood.
 pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
     let line = line.strip_prefix(BOM).unwrap_or(line).trim_ascii();
     // Comments, and the header of ad blockers' lists.
@@ -165,7 +166,7 @@ pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
     let Some(first) = words.next() else { return true };
     let mut words = words.take_while(|word| !word.starts_with(b"#"));
     if is_address(first) {
-        // All of them, whether or not one is understood.
+        // Calls it for all of them, even if one is not understood.
         let mut all = true;
         for name in words.filter(|name| !is_local(name)) {
             all &= one(name);
@@ -199,7 +200,7 @@ const END: u8 = b'\n';
 #[derive(Default)]
 pub(crate) struct Names {
     text: Vec<u8>,
-    /// Where each begins and is listed, if that is asked for.
+    /// Where each begins, and its place in the lists if requested.
     origins: Vec<(usize, Origin)>,
     pub(crate) unread: Vec<Unread>,
 }
@@ -228,7 +229,7 @@ impl Names {
         memchr::memchr(END, rest).map_or(rest, |end| &rest[..end])
     }
 
-    /// The name that begins at a place, if it has so many bytes.
+    /// The name that begins at a place, if it has this many bytes.
     #[inline(always)]
     fn has_at(&self, place: usize, len: usize) -> Option<&[u8]> {
         let (name, rest) = self.text[place..].split_at_checked(len)?;

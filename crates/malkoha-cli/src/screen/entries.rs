@@ -42,7 +42,7 @@ pub(super) fn read_entries(
 }
 
 impl Unread {
-    /// Tells of them; an error if there was nothing else.
+    /// Reports them; an error if there were no others.
     pub(crate) fn report(&self, path: &Path, what: &str) -> Result<()> {
         let Some((number, line)) = &self.first else { return Ok(()) };
         let list = name(path);

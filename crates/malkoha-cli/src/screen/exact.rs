@@ -1,4 +1,4 @@
-//! Lines that are in a list, without error: fingerprints find the place, the list confirms it.
+//! Lines that are in a list, exactly: fingerprints find the place, and the list confirms it.
 
 use anyhow::Result;
 use malkoha::KeyHasher;
@@ -18,7 +18,7 @@ pub(crate) struct Exact {
     texts: Texts,
     hasher: KeyHasher,
     index: Index,
-    /// The numbers of the lists among those that are named, and of their lines.
+    /// The numbers of the lists, in the order in which they are named, and of their lines.
     numbers: Option<(Vec<usize>, LineNumbers)>,
 }
 
@@ -59,7 +59,7 @@ impl Exact {
         Self { texts, hasher, index, numbers: None }
     }
 
-    /// Makes it tell where lines are, by the numbers that the lists have among all.
+    /// Makes it report where lines are, given the numbers of the lists among all.
     pub(crate) fn numbered(self, lists: Vec<usize>) -> Self {
         let lines = LineNumbers::of(&self.texts);
         Self { numbers: Some((lists, lines)), ..self }

@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use anyhow::{Result, bail};
 use malkoha::{BatchError, CuckooMap, InsertError, KeyHasher, MappedMap};
 
-/// The rate at which a line that is not in the list is compared with a line of it, in vain.
-/// It only costs time; a lower rate would cost space.
+/// The rate at which a line that is not in the list is compared with one that is. It only costs
+/// time; a lower rate would cost space.
 const CANDIDATE_RATE: f64 = 1.0 / 128.0;
 
 /// Lines of the list, for each segment of the index, that are put in together: enough that a
 /// segment is brought into cache for many of them, few enough to take little memory beside it.
 const LINES_A_SEGMENT: usize = 512;
 
-/// Fewer are not worth the start of threads.
+/// Fewer are not worth starting threads.
 const LEAST_LINES_A_ROUND: usize = 1 << 16;
 
 /// From a line's hash to the offsets at which the line may begin.
 pub(super) struct Index {
     map: Map,
-    /// Lines that the map had no place for. It is sized so that this stays empty; were it not,
-    /// the answers would still be right.
+    /// Lines that the map had no place for. Its size ensures that this stays empty; otherwise the
+    /// answers would still be right.
     unplaced: HashMap<u64, Vec<u64>>,
 }
 
@@ -50,7 +50,7 @@ impl Index {
         Self { map: Map::Kept(map), unplaced: HashMap::new() }
     }
 
-    /// The map, if it has all lines.
+    /// The map, if it contains all lines.
     pub(super) fn whole(&self) -> Option<&CuckooMap> {
         match &self.map {
             Map::Built(map) if self.unplaced.is_empty() => Some(map),
@@ -110,7 +110,7 @@ impl Index {
     }
 
     fn unplaced_candidates(&self, hash: u64) -> impl Iterator<Item = u64> {
-        // Most often there are none, and then the hash need not be looked up.
+        // There are usually none, and then the hash need not be looked up.
         let offsets = if self.unplaced.is_empty() { None } else { self.unplaced.get(&hash) };
         offsets.into_iter().flatten().copied()
     }

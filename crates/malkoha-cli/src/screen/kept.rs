@@ -27,12 +27,11 @@ const MAP_OFFSET: u64 = 4096;
 /// Files can change again within one tick of their clock, in seconds, and show the same time.
 const TICK: u64 = 2;
 
-/// What a list was when it was indexed.
+/// The state of a list when it was indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     bytes: u64,
-    /// Times of the last change, of what it holds and of what is known of it; seconds and
-    /// nanoseconds.
+    /// Times of the last changes of content and of metadata, in seconds and nanoseconds.
     times: [(u64, u32); 2],
 }
 
@@ -49,14 +48,14 @@ pub(crate) fn is_index(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == SIGNATURE
 }
 
-/// An index of a list that is made to be kept.
+/// An index of a list, made to be kept.
 pub(crate) struct Keeping {
     exact: Exact,
     header: [u8; HEADER],
 }
 
 impl Keeping {
-    /// Indexes the list at `path`, with a progress bar for so many bytes.
+    /// Indexes the list at `path`, with a progress bar for this many bytes.
     pub(crate) fn of(
         path: &Path,
         separator: u8,
@@ -141,7 +140,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     KeyHasher::new(0).hash_bytes(bytes)
 }
 
-/// What a header says.
+/// The content of a header.
 struct Kept {
     separator: u8,
     is_settled: bool,
@@ -185,8 +184,8 @@ impl Identity {
         Ok(Self { bytes: metadata.len(), times: [modified, changed(&metadata, modified)] })
     }
 
-    /// Waits until a change would get another time. Returns `false` if the clocks are so far apart
-    /// that it is not known: such a list is compared as a whole ever after.
+    /// Waits until a change would get another time. Returns `false` if the clocks are too far apart
+    /// to know: such a list is always compared as a whole.
     fn settle(&self) -> bool {
         let last = self.times.iter().map(|&(seconds, _)| seconds).max().unwrap_or(0);
         for _ in 0..=TICK {
@@ -217,8 +216,8 @@ impl Identity {
     }
 }
 
-/// The time of the last change of a file or of what the system knows of it, which no program can
-/// set back; where there is none, that of the last change of what it holds.
+/// The time of the last change of a file or its metadata, which no program can set back. If the
+/// system has none, the time of the last change of the content.
 #[cfg(unix)]
 fn changed(metadata: &Metadata, _: (u64, u32)) -> (u64, u32) {
     use std::os::unix::fs::MetadataExt;

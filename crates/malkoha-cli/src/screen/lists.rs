@@ -1,4 +1,4 @@
-//! The lists that a screening names, each as what it is, ready to be asked.
+//! The lists of a screening, each by its kind, ready for lookups.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(crate) enum How {
 pub(crate) struct Lists<'a> {
     pub(crate) paths: &'a [PathBuf],
     pub(crate) how: How,
-    /// Lines must be told where they are listed.
+    /// The output must say where lines are listed.
     pub(crate) with_origins: bool,
     pub(crate) keys: &'a Keys,
     pub(crate) hasher: KeyHasher,
@@ -37,17 +37,17 @@ pub(crate) struct Lists<'a> {
     pub(crate) quiet: bool,
 }
 
-/// An input that comes from a pipe is read before the list, to see whether it is the smaller one,
-/// if the list has so many bytes at least.
+/// Input from a pipe is read before the list, to see whether it is the smaller one, if the list has
+/// at least this many bytes.
 const LONG: u64 = 1 << 24;
 
 impl Lists<'_> {
-    /// What tells whether a line of `inputs` is in the lists. It reads them beforehand, and of the
-    /// inputs what tells which side is smaller.
+    /// The matcher that decides whether a line of `inputs` is in the lists. Reads the lists
+    /// beforehand, and enough of the inputs to know which side is smaller.
     pub(crate) fn matcher(&self, inputs: &mut Inputs) -> Result<Vec<Box<dyn Matcher>>> {
         let (separator, threads) = (inputs.separator(), self.threads);
         let mut parts: Vec<Box<dyn Matcher>> = Vec::new();
-        // Those of which nothing is known beforehand, with their numbers.
+        // Lists of unknown size, with their numbers.
         let mut rest = Vec::new();
         for (number, path) in self.paths.iter().enumerate() {
             if let Some(stored) = StoreKeys::at(path)? {
@@ -141,8 +141,8 @@ impl Lists<'_> {
         }
     }
 
-    /// The inputs' lines that are in the lists, if the inputs are so much smaller that it is
-    /// better to index them. Where lines are listed is not known then.
+    /// The inputs' lines that are in the lists, if the inputs are so much smaller that it is better
+    /// to index them. Then it is not known where lines are listed.
     fn marked(
         &self,
         lists: &Inputs,
@@ -159,7 +159,7 @@ impl Lists<'_> {
             inputs.read_ahead(usize::try_from(most.min(super::marked::MOST_FOR_UNKNOWN))?);
         }
         let Some(input) = smaller_than(lists, inputs) else { return Ok(None) };
-        // What is appended meanwhile is in no index.
+        // Appended lines are in no index.
         *inputs = inputs.clone().up_to(input.lengths());
         let progress = Progress::new("Reading", bytes, self.quiet);
         let marked = Marked::of(input, lists, self.keys, self.hasher, self.threads, &progress)?;

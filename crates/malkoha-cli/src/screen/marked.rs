@@ -1,5 +1,5 @@
-//! Screening by the smaller side: the input is indexed, and each of its lines that a long list has
-//! is marked while the list streams by.
+//! Screening by the smaller side: the input is indexed, and a long list is read past it. Each line
+//! of the input that the list has is marked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const TIMES: u64 = 2;
 /// The longest input that is indexed for a list of unknown length, in bytes.
 pub(crate) const MOST_FOR_UNKNOWN: u64 = 1 << 26;
 
-/// Distinct keys of an input, of which some are marked.
+/// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
     keys: Exact,
     /// A bit for each place where a key may begin.
@@ -27,7 +27,7 @@ pub(crate) struct Marked {
     sieve: Sieve,
 }
 
-/// The texts of `inputs`, if all are there and short beside the lists.
+/// The texts of `inputs`, if all are available and short compared with the lists.
 pub(crate) fn smaller_than(lists: &Inputs, inputs: &Inputs) -> Option<Texts> {
     let texts = Texts::of(inputs)?;
     let is_smaller = match lists.total_bytes() {
@@ -62,7 +62,7 @@ impl Marked {
         Ok(Self { keys, marks, sieve })
     }
 
-    /// Marks what is a line of `lists`.
+    /// Marks keys that are lines of `lists`.
     pub(super) fn mark_lines(
         self: &Arc<Self>,
         lists: &Inputs,
@@ -96,7 +96,7 @@ impl Marked {
 
     fn mark(&self, place: u64) {
         let (word, bit) = at(place);
-        // Most often it is marked already, where lines are repeated.
+        // If lines are repeated, it is usually marked already.
         if self.marks[word].load(Ordering::Relaxed) & bit == 0 {
             self.marks[word].fetch_or(bit, Ordering::Relaxed);
         }
@@ -143,7 +143,7 @@ fn texts_of_keys(input: &Texts, keys: &Keys) -> Result<Texts> {
     Ok(Texts::new(vec![List::Read(text)], separator))
 }
 
-/// Nothing is made of blocks.
+/// Blocks have no results.
 struct Nothing;
 
 impl Sink for Nothing {

@@ -39,12 +39,12 @@ pub(crate) use store_keys::StoreKeys;
 use crate::failure::CANNOT_WRITE;
 use crate::output::stdout;
 
-/// A set of lines that answers for many at once, to any number of threads.
+/// A set of lines, for lookups of many lines at once, by any number of threads.
 pub(crate) trait Matcher: Send + Sync + 'static {
-    /// Sets `found[i]` where `lines[i]` is in, and leaves it where it is not.
+    /// Sets `found[i]` if `lines[i]` is in, and otherwise leaves it unchanged.
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
 
-    /// The first line of a list that has this line, if it was made to tell.
+    /// The place of this line in a list, if it was made to report that.
     fn origin(&self, _line: &[u8]) -> Option<Origin> {
         None
     }

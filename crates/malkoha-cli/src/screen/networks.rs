@@ -8,12 +8,12 @@ use anyhow::Result;
 use super::{Matcher, Origin, Unread, read_entries};
 use crate::input::{BOM, List};
 
-/// Networks as ranges of addresses, sorted, of which none overlaps another.
+/// Networks as sorted ranges of addresses that do not overlap.
 #[derive(Default)]
 pub(crate) struct Networks {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
-    /// Where networks are listed, if that is asked for.
+    /// Where networks are listed, if requested.
     origins: Vec<Origin>,
 }
 
@@ -57,7 +57,7 @@ impl Networks {
         Ok((networks, unread))
     }
 
-    /// The number of the smallest network that has the address that a line is.
+    /// The number of the smallest network that has the address in a line.
     fn network(&self, line: &[u8]) -> Option<u32> {
         let line = line.trim_ascii();
         if let Some(address) = v4(line) {
@@ -107,8 +107,9 @@ impl Networks {
 }
 
 impl<T: Copy + Ord> Ranges<T> {
-    /// Parts networks, of which any two are one in the other or apart, so that each address lies in
-    /// one range: that of the smallest network that has it, or of the first of equal ones.
+    /// Splits networks into ranges. Two networks are either disjoint or one contains the other.
+    /// Each address gets one range: that of the smallest network that has it, or of the first of
+    /// equal ones.
     fn part(&mut self, after: impl Fn(T) -> Option<T>, before: impl Fn(T) -> Option<T>) {
         // Larger ones come before those in them.
         self.0.sort_unstable_by_key(|&(first, last, owner)| (first, Reverse(last), owner));
@@ -118,7 +119,7 @@ impl<T: Copy + Ord> Ranges<T> {
             Some(part) if part.2 == owner && after(part.1) == Some(first) => part.1 = last,
             _ => parts.push((first, last, owner)),
         };
-        // Networks that are not over yet, with the first address of each that is in no part.
+        // Networks that have not ended yet, with the first address of each that is not in a range.
         let mut open: Vec<(Option<T>, T, u32)> = Vec::new();
         let close = |open: &mut Vec<(Option<T>, T, u32)>, push: &mut dyn FnMut(T, T, u32)| {
             let Some((rest, last, owner)) = open.pop() else { return };
@@ -224,8 +225,8 @@ mod tests {
         assert_eq!((all.v4.0.len(), all.v6.0.len()), (1, 1));
     }
 
-    /// What is one byte away from an address, and what is far from one, as the standard library has
-    /// it.
+    /// Texts that are one byte away from an address, and others, compared with the standard
+    /// library's parser.
     #[test]
     fn addresses_of_ipv4() {
         let texts =

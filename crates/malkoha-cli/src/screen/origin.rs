@@ -34,11 +34,11 @@ impl LineNumbers {
         Self(texts.lists().map(|(_, list)| of_list(list)).collect())
     }
 
-    /// The number of the line, from 1, that begins so far behind the beginning of a list.
+    /// The number, from 1, of the line that begins at this distance from the beginning of a list.
     pub(super) fn of_line(&self, texts: &Texts, list: usize, offset: u64) -> u64 {
         let Some((_, text)) = texts.lists().nth(list) else { return 0 };
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
-        // A line may begin at the end, and no step does.
+        // A line may begin at the end, but no step does.
         let step = (offset / STEP).min(self.0[list].len().saturating_sub(1));
         let before = self.0[list].get(step).copied().unwrap_or(0);
         before + memchr_iter(texts.separator(), &text[step * STEP..offset]).count() as u64 + 1

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 pub(crate) struct Selecting<'a> {
     pub(crate) select: &'a SelectArgs,
     pub(crate) places: &'a PlaceArgs,
-    /// The lists, to be named in front of the lines that they have.
+    /// The lists, whose names are printed before their lines.
     pub(crate) lists: Option<&'a [PathBuf]>,
     pub(crate) keys: Keys,
 }
@@ -37,7 +37,7 @@ pub(crate) fn print_selected(
     let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
     let has_text = !select.count && !places.files_with_matches;
     let show = Show {
-        // What is in front of lines is not in front of it.
+        // What is printed before lines is not printed before it.
         header: has_text && !places.file && !places.line_number && lists.is_none(),
         most: if places.files_with_matches { Some(1) } else { places.max_count },
         names: places.files_with_matches,
@@ -136,7 +136,7 @@ fn finish(&Printed { lines, selected }: &Printed, select: &SelectArgs) -> Result
     Ok(Outcome::found_if(selected > 0))
 }
 
-/// Lines that are printed or counted as somebody else finds them.
+/// Lines that are printed or counted as another thread finds them.
 #[cfg(feature = "remote")]
 pub(crate) struct Selection {
     select: SelectArgs,

@@ -14,7 +14,7 @@ use crate::input::{Inputs, List, Texts, split};
 use crate::keys::Keys;
 use crate::progress::Progress;
 
-/// What is made of several sets.
+/// An operation on several sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// All lines.

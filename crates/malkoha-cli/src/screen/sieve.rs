@@ -1,4 +1,4 @@
-//! Tables of bits that are asked before an index is.
+//! Tables of bits that are checked before an index.
 
 use malkoha::KeyHasher;
 
@@ -10,11 +10,11 @@ const BITS_A_KEY: u64 = 16;
 /// Above, a table would not stay in cache.
 const MOST_BITS: u64 = 1 << 24;
 
-/// A bit for each of some hashes, which others share.
+/// A bit for each of some hashes; other hashes share it.
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// For so many keys.
+    /// For this many keys.
     pub(super) fn of(keys: u64) -> Self {
         let bits = keys.saturating_mul(BITS_A_KEY).next_power_of_two().clamp(64, MOST_BITS);
         Self(vec![0; usize::try_from(bits / 64).unwrap_or(1)])
@@ -38,8 +38,8 @@ impl Bits {
     }
 }
 
-/// Lets most lines go that are not in, by a hash that is faster than the keyed one. Whoever knows
-/// it can choose lines that it keeps, which costs no more than if there were none.
+/// Dismisses most lines that are not in, by a hash that is faster than the keyed one. Somebody who
+/// knows it can choose lines that pass, which then cost as much as without this table.
 pub(super) struct Sieve(Bits);
 
 impl Sieve {

@@ -1,4 +1,4 @@
-//! Lines that are keys of a store: exact, and nothing is read beforehand but its checkpoint.
+//! Lines that are keys of a store: exact, and only its checkpoint is read beforehand.
 
 use std::path::Path;
 

@@ -1,18 +1,18 @@
-//! Which of a name and its parents may be listed, found out in one pass over the name.
+//! Finds out in one pass over a name which of the name and its parents may be listed.
 //!
-//! A name is hashed from its end, eight bytes at a time, so that the hashes of all suffixes come
-//! with that of the whole: each is one multiplication further.
+//! A name is hashed from its end, eight bytes at a time. So the hash of the whole also gives the
+//! hashes of all suffixes, for one multiplication each.
 
 use malkoha::KeyHasher;
 
 use super::sieve::Bits;
 use super::words::{CHUNK, HIGH, equal, lower, word_before};
 
-/// What lets most names go that are not listed, of names in lower case that are. Whoever guesses
-/// its keys can choose names that it keeps, which costs no more than if there were none.
+/// Dismisses most names that are not listed; the listed ones are in lower case. Somebody who
+/// guesses its keys can choose names that pass, which then cost as much as without this table.
 pub(super) struct Suffixes {
     bits: Bits,
-    /// For each number of labels whether a name has so many; the last bit is for more.
+    /// For each number of labels, whether a name has this many; the last bit is for more.
     depths: u64,
     keys: [u64; 2],
 }
@@ -27,7 +27,7 @@ pub(super) struct Suffix {
 }
 
 impl Suffixes {
-    /// For so many names.
+    /// For this many names.
     pub(super) fn of(names: u64) -> Self {
         let random = KeyHasher::random();
         let keys = [random.hash_bytes(b"0"), random.hash_bytes(b"1") | 1];
@@ -58,14 +58,14 @@ impl Suffixes {
     /// lower. Returns `false` if the name is not ASCII.
     #[inline]
     pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Vec<Suffix>) -> bool {
-        // No list has names of 4 GiB, and no batch so many of them.
+        // No list has names of 4 GiB, and no batch has that many of them.
         let (Ok(number), Ok(_)) = (u32::try_from(number), u32::try_from(name.len())) else {
             return true;
         };
         self.for_each(name, self.depths, |hash, start| {
             #[expect(clippy::cast_possible_truncation, reason = "see above")]
             let start = start as u32;
-            // Put in, and perhaps taken back: a branch would be taken as often as not.
+            // Added, and perhaps removed again, because a branch would be unpredictable.
             asked.push(Suffix { hash, number, start });
             asked.truncate(asked.len() - usize::from(!self.bits.has(hash)));
         })
@@ -100,7 +100,7 @@ impl Suffixes {
             hash = self.mix(hash ^ word);
             end -= CHUNK;
             if left == 0 {
-                // No listed name has so many labels.
+                // No listed name has this many labels.
                 return all & HIGH == 0 && name[..end].is_ascii();
             }
         }

@@ -1,5 +1,5 @@
-//! ASCII eight bytes at a time, in words whose lowest byte is the first. Of words that have other
-//! bytes too, what is told is of no use, but they remain such words.
+//! ASCII eight bytes at a time, in words whose lowest byte is the first. For words with other bytes
+//! the results are useless, but well defined.
 
 /// Bytes of a word.
 pub(super) const CHUNK: usize = 8;
@@ -9,7 +9,7 @@ const ONES: u64 = u64::MAX / 255;
 /// The highest bit of each byte, which words of ASCII lack.
 pub(super) const HIGH: u64 = ONES << 7;
 
-/// The eight bytes of a text before `end`, or all that there are behind zeros.
+/// The eight bytes of a text before `end`, or fewer behind zeros.
 #[inline(always)]
 pub(super) fn word_before(text: &[u8], end: usize) -> u64 {
     if let Some(last) = text[..end].last_chunk::<CHUNK>() {
@@ -47,7 +47,7 @@ pub(super) fn lower(word: u64) -> u64 {
 }
 
 /// Calls `each` with the words that a text has, until it returns `false`, and with the highest bits
-/// of the bytes that are the text's; returns whether it never did.
+/// of the bytes that are the text's; returns whether it reached the end.
 #[inline(always)]
 fn all(text: &[u8], mut each: impl FnMut(usize, u64) -> bool) -> bool {
     let mut end = text.len();

@@ -1,4 +1,4 @@
-//! Filling what is built: filters of fixed size in several attempts, growable ones in one.
+//! Fills what is built: filters of fixed size in several attempts, growable ones in one.
 
 use std::cell::Cell;
 
@@ -15,19 +15,19 @@ use crate::filter::{Item, Lines, bits_of, insert};
 /// How many tables are tried.
 const ATTEMPTS: u64 = 5;
 
-/// Slots a bucket of a map, unless told. The values of a key lie in its two buckets, and beside the
-/// table when these are full.
+/// Slots per bucket of a map, unless told. The values of a key lie in its two buckets, and beside
+/// the table when these are full.
 const BUCKET_SIZE: u32 = 4;
 
 /// Slots that the values of a key can take in a growable map.
 const GROWABLE_SLOTS: u32 = 2;
 
-/// What `malkoha build` can make of items.
+/// What `malkoha build` can make from items.
 pub(super) trait Built<I>: Sized {
-    /// Whether such a filter can be, of whatever lines.
+    /// Whether such a filter is possible, whatever its lines.
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError>;
 
-    /// Makes it of items.
+    /// Makes it from items.
     fn of(
         arguments: &Arguments,
         hasher: KeyHasher,
@@ -123,19 +123,19 @@ impl Built<(u64, u64)> for GrowableCuckooMap {
     }
 }
 
-/// Slots that sorted hashes need: copies need none.
+/// The number of slots that sorted hashes need: copies need none.
 fn distinct(hashes: &[u64]) -> u64 {
     hashes.chunk_by(|a, b| a == b).count() as u64
 }
 
-/// How many different pairs there are among sorted ones, of each key so many at most.
+/// The number of different pairs among sorted ones, counting a limited number for each key.
 fn slots(pairs: &[(u64, u64)], most: u32) -> u64 {
     let of_key =
         |pairs: &[(u64, u64)]| (pairs.chunk_by(|a, b| a == b).count() as u64).min(most.into());
     pairs.chunk_by(|a, b| a.0 == b.0).map(of_key).sum()
 }
 
-/// How many items are refused when all are inserted.
+/// The number of items that are refused when all are inserted.
 fn refused<I: Item>(
     items: &Items<I>,
     mut insert: impl FnMut(&[I]) -> Result<(), BatchError>,
@@ -148,7 +148,7 @@ fn refused<I: Item>(
     Ok(refused)
 }
 
-/// What `attempt` makes for the capacity, or for `room` items, with the number of items that it
+/// The result of `attempt` for the capacity, or for `room` items, with the number of items that it
 /// refused.
 fn fill<C: Lines, F>(
     capacity: Option<u64>,
@@ -162,7 +162,7 @@ fn fill<C: Lines, F>(
     let wanted = capacity.unwrap_or(room).max(1);
     let mut last_refused = 0;
     for number in 0..ATTEMPTS {
-        // A small table can be unlucky with its lines. Some more room helps, if anything does.
+        // A small table can be unlucky with its lines. A little more room helps, if anything does.
         match attempt(wanted.saturating_add((wanted / 16 + 2) * number))? {
             (filled, 0) => return Ok(filled),
             (_, refused) => last_refused = refused,

@@ -132,7 +132,7 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// The hash of a filter that stays.
+/// The hash of a filter that is kept.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 struct HashArgs {
@@ -197,7 +197,7 @@ where
     let inputs = arguments.keys.of(arguments.input.inputs()).all_needed();
     refuse_to_overwrite_input(arguments, &inputs)?;
     let hasher = arguments.hash.hasher()?;
-    // What is impossible shall fail before the input is read.
+    // Impossible options fail before the input is read.
     Filter::<T, C>::plan(arguments, hasher)?;
 
     let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);

@@ -15,18 +15,18 @@ mod runs;
 
 use runs::Runs;
 
-/// Items that are in memory, at most, and that are handed over at once.
+/// The most items that are in memory, and that are passed on at once.
 const IN_MEMORY: usize = 1 << 20;
 
-/// What the lines of an input come to: 8 bytes for each in a set, 16 in a map. Where there are many
-/// they lie in a temporary file.
+/// The items of an input: 8 bytes per line in a set, 16 in a map. Many items are in a temporary
+/// file.
 pub(super) struct Items<T> {
-    /// All there are, sorted, unless there are runs.
+    /// All items, sorted, unless there are runs.
     few: Vec<T>,
     runs: Option<Runs<T>>,
     copies: bool,
     threads: usize,
-    /// Lines that were read, repetitions included.
+    /// Lines that were read, including repetitions.
     pub(super) lines: u64,
 }
 
@@ -43,11 +43,12 @@ pub(super) struct Reducing {
 }
 
 impl<T: Item> Items<T> {
-    /// Reduces all lines of the input. Unless copies are wanted, equal lines count once, which
-    /// equal hashes tell: two different lines have the same 64 bits once in n^2 / 2^65 lists.
+    /// Reduces all lines of the input. Unless copies are wanted, equal lines count once. They are
+    /// recognised by equal hashes: two different lines have the same 64 bits in one of n^2 / 2^65
+    /// lists.
     ///
-    /// They are sorted then, or in sorted runs, so that the table is filled from one end to the
-    /// other.
+    /// The items are then sorted, or in sorted runs, so that the table is filled from one end to
+    /// the other.
     pub(super) fn read(
         inputs: &Inputs,
         how: Reducing,
@@ -99,8 +100,8 @@ impl<T: Item> Items<T> {
         }
     }
 
-    /// The sum of what `count` tells of sorted items, whether or not equal ones are in a row, in
-    /// parts that have no key in common.
+    /// The sum of `count` over sorted items, with or without equal neighbours, in parts that have
+    /// no key in common.
     pub(super) fn count(&self, count: impl Fn(&[T]) -> u64) -> Result<u64> {
         let Some(runs) = &self.runs else { return Ok(count(&self.few)) };
         let mut all = 0;
@@ -113,13 +114,13 @@ impl<T: Item> Items<T> {
     }
 }
 
-/// What a block comes to.
+/// The items of a block.
 struct Reduced<T> {
     file: usize,
-    /// The first line of the file is none of `items`.
+    /// The first line of the file is not one of `items`.
     has_header: bool,
     items: Vec<T>,
-    /// What ended it: the line behind those of `items`.
+    /// What ended it: the line after those of `items`.
     wrong: Option<WrongLine>,
 }
 
@@ -130,7 +131,7 @@ impl<T> Default for Reduced<T> {
 }
 
 impl<T> Reduced<T> {
-    /// Adds items, up to the first line that is none.
+    /// Adds items, up to the first line that is not one.
     fn extend(&mut self, items: impl ExactSizeIterator<Item = Result<T, WrongLine>>) {
         if self.wrong.is_some() {
             return;
@@ -145,9 +146,9 @@ impl<T> Reduced<T> {
     }
 }
 
-/// What all blocks come to.
+/// The items of all blocks.
 struct All<T> {
-    /// Those that are in no run, which are not sorted.
+    /// Items that are not in a run. They are not sorted.
     items: Vec<T>,
     runs: Option<Runs<T>>,
     copies: bool,

@@ -1,7 +1,7 @@
-//! Items that are more than shall be in memory: sorted runs of them in a temporary file.
+//! More items than may be in memory: sorted runs of them in a temporary file.
 //!
-//! Hashes spread evenly, so what lies between two hashes is read from all runs at once and is as
-//! little as is wanted, whatever there is in all.
+//! Hashes spread evenly. So the items between two hashes can be read from all runs at once, and are
+//! as few as wanted, whatever the total.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,10 +17,10 @@ const CELLS: usize = 1024;
 
 const KEEPING: &str = "cannot keep hashes in a temporary file (TMPDIR says where)";
 
-/// Runs in a file that nobody else sees.
+/// Runs in a file without a name.
 pub(super) struct Runs<T> {
     file: File,
-    /// Of each run, how many items of all runs lie before each cell, and behind the last one.
+    /// For each run, how many items of all runs lie before each cell, and behind the last one.
     starts: Vec<Box<[u64]>>,
     items: PhantomData<T>,
 }
@@ -51,8 +51,8 @@ impl<T: Item> Runs<T> {
         Ok(())
     }
 
-    /// Calls `each` with the items of all runs, in parts of some `wanted` items; those of a part
-    /// are below those of the next one, and come run by run, from each run an item once.
+    /// Calls `each` with the items of all runs, in parts of about `wanted` items. Items of a part
+    /// are below those of the next one. They come run by run, and from each run an item comes once.
     pub(super) fn for_each_part(
         &self,
         wanted: usize,
@@ -63,7 +63,7 @@ impl<T: Item> Runs<T> {
             let items_to = |last: usize| -> u64 {
                 self.starts.iter().map(|starts| starts[last] - starts[first]).sum()
             };
-            // As many cells as are not too many, and one at least.
+            // As many cells as possible, and at least one.
             let last = (first + 2..=CELLS).find(|&last| items_to(last) > wanted as u64);
             let last = last.map_or(CELLS, |last| last - 1);
             for starts in &self.starts {

@@ -1,4 +1,4 @@
-//! `malkoha plan`: what a number of keys costs, structure by structure.
+//! `malkoha plan`: the cost of a number of keys, structure by structure.
 
 mod rows;
 

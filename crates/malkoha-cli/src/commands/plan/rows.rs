@@ -30,7 +30,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout::Bucketed { bucket_size: 8 },
 ];
 
-/// All structures, this program's first among equals, in the order of the table.
+/// All structures, in the order of the table. Among equals, those of this program come first.
 pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
     let builder = CuckooFilter::builder().capacity(keys).fpr(built_rate(fpr));
     let chosen = builder.plan()?;

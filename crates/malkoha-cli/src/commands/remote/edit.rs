@@ -25,7 +25,7 @@ Remove only lines that were certainly added! See 'malkoha remove --help'. If
 the reply to a batch is lost, nobody knows what was removed. The command then
 continues with the next batch and ends with an error.";
 
-/// What all three are given.
+/// The arguments of all three commands.
 #[derive(Args, Debug)]
 struct Edit {
     #[command(flatten)]
@@ -148,7 +148,7 @@ impl Edit {
             all.unconfirmed += changes.unconfirmed;
             all.missing += changes.missing;
             all.problem = changes.problem;
-            // Servers that were given up on need not be waited for again.
+            // There is no need to wait again for servers that were given up on.
             if all.problem.is_some() { bail!("stopped") } else { Ok(()) }
         });
         drop(progress);

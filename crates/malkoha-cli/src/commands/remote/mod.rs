@@ -91,7 +91,7 @@ impl Place {
             let listed = env::var("MALKOHA_URL").unwrap_or_default();
             urls.extend(listed.split_whitespace().map(str::to_owned));
         }
-        // One server that is out of reach must leave time to ask the others.
+        // A server that cannot be reached must leave time to ask the others.
         Cluster::connect(&urls, Duration::from_secs(self.timeout.min(5)))
     }
 
@@ -104,11 +104,12 @@ impl Place {
     }
 }
 
-/// Lines that are sent together: what a network's delay costs is spread over them.
+/// Lines that are sent together, which share the cost of a network's delay.
 const LINES: usize = 1 << 16;
 const BYTES: usize = 8 << 20;
 
-/// Hands over all lines in large batches; in such as come if somebody waits for answers.
+/// Passes all lines on in large batches, or in smaller ones as they arrive if somebody waits for
+/// answers.
 fn for_each_batch(
     input: &InputArgs,
     prompt: bool,

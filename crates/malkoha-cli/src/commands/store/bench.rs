@@ -118,7 +118,7 @@ impl Bench {
         let logical = keys * (KEY as u64 + u64::from(self.value_bytes));
         figures.push(("index", ratio(store.stats().index_bytes, keys), "bytes per key"));
         figures.push(("log", ratio(store.stats().log_bytes, logical), "of keys and values"));
-        // In no order; some more than once.
+        // In random order; some more than once.
         let order = (0..keys).map(|n| n.wrapping_mul(0x5851_f42d_4c95_7f2d) % keys);
         let present: Vec<_> = order.clone().map(key).collect();
         let absent: Vec<_> = order.map(|n| key(n + keys)).collect();
@@ -140,7 +140,7 @@ impl Bench {
         Ok(store.close()?)
     }
 
-    /// Removes every second key, and gives their space back.
+    /// Removes every second key, and returns the space.
     fn empty(&self, store: Store, figures: &mut Figures) -> Result<()> {
         let half = self.keys.div_ceil(2);
         let start = Instant::now();

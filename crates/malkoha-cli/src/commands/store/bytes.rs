@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::output::field;
 
-/// Which keys are meant, and how they are written.
+/// Which keys are meant, and how they are spelled.
 #[derive(Args, Debug)]
 pub(super) struct KeyArgs {
     #[command(flatten)]
@@ -27,12 +27,12 @@ impl KeyArgs {
         if self.hex { from_hex(bytes) } else { Ok(bytes.to_vec()) }
     }
 
-    /// The table of these keys, which is there.
+    /// The table of these keys, which must exist.
     pub(super) fn table<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
         self.table.of(store, false)
     }
 
-    /// The same; it is made if it is not there.
+    /// The same; creates the table if it does not exist.
     pub(super) fn table_made<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
         self.table.of(store, true)
     }
@@ -71,7 +71,7 @@ impl TableArg {
     }
 }
 
-/// A name that a table can have, before a store is made for one that it cannot.
+/// Checks a table's name, before a store is created for an invalid one.
 fn name_of_table(text: &str) -> Result<String, &'static str> {
     match text.len() {
         1..=255 => Ok(text.to_owned()),
@@ -79,9 +79,9 @@ fn name_of_table(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The bytes that hex digits stand for.
+/// The bytes of hex digits.
 pub(super) fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
-    /// Bytes that are enough to find the place.
+    /// This many bytes are enough to find the place.
     const SHOWN: usize = 40;
     hex::decode(digits).with_context(|| {
         let text = String::from_utf8_lossy(&digits[..digits.len().min(SHOWN)]);

@@ -92,7 +92,7 @@ impl Export {
             for (name, file) in &files {
                 self.restore_one(library, &target, name, file, &mut sums)?;
             }
-            // What lies in a directory comes behind it, and so is finished before it.
+            // The content of a directory comes after it, and so is finished before it.
             for (name, file) in files.iter().rev() {
                 if file.kind == FileKind::Directory {
                     target.finish_directory(name, file.metadata)?;
@@ -136,7 +136,7 @@ impl Export {
         }
     }
 
-    /// What was asked for; all of it must be there.
+    /// The requested files; all of them must exist.
     fn select(&self, library: Library<'_>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
         let Selection { files, missing } = select(&self.place, library, &self.names)?;
         match missing.first() {
@@ -146,8 +146,8 @@ impl Export {
     }
 }
 
-/// Files by the names that they are restored under, a directory before what lies in it. Of several
-/// spellings of a name, the one that is the name itself counts: the others are of older imports.
+/// Files by the names under which they are restored, a directory before its content. If a name has
+/// several spellings, the normal one counts: the others are from older imports.
 fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
     let mut left_out = 0_u64;

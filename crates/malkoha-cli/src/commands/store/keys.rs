@@ -119,14 +119,14 @@ impl Put {
     pub(super) fn run(&self) -> Result<Outcome> {
         let key = self.keys.key(&self.key)?;
         if key.len() > MAX_KEY {
-            // Before a store is made for nothing.
+            // Before a store is created in vain.
             return self.place.named(Err(Error::KeyTooLong(key.len())));
         }
         let value = match &self.value {
             Some(value) => value.as_encoded_bytes().to_vec(),
             None => {
                 let mut value = Vec::new();
-                // One byte more than a value may have is enough to be refused.
+                // One byte more than the limit is enough to be refused.
                 let input = io::stdin().lock().take(MAX_VALUE as u64 + 1).read_to_end(&mut value);
                 input.context("cannot read standard input")?;
                 value
@@ -142,10 +142,10 @@ impl Put {
         Ok(Outcome::found_if(put))
     }
 
-    /// Whether the key had what was asked for.
+    /// Whether the key had the expected value.
     fn put(&self, store: &Store, key: &[u8], value: &[u8]) -> malkoha_store::Result<bool> {
         if let Some(old) = &self.if_value {
-            // Neither a store nor a table is made for what cannot be there.
+            // Creates neither a store nor a table for a key that cannot exist.
             let table = self.keys.table(store)?;
             let swap = table.compare_and_swap(key, Some(old.as_encoded_bytes()), Some(value))?;
             return Ok(swap == Swap::Done);

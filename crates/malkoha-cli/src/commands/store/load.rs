@@ -15,7 +15,7 @@ use crate::screen::print_record;
 
 /// Bytes of pairs that are written together.
 const BATCH_BYTES: usize = 1 << 20;
-/// Bytes of a line that are enough to see that it is too long, in hex digits too.
+/// A line of this many bytes is too long, in hex digits too.
 const LINE_BYTES: usize = 2 * (MAX_KEY + MAX_VALUE) + 4;
 
 /// Put the pairs of standard input: each line is a key, a tab and a value
@@ -61,7 +61,7 @@ impl Load {
         Ok(Outcome::found_if(pairs > 0))
     }
 
-    /// Puts all pairs, up to the first line that is none.
+    /// Puts all pairs, up to the first line that is not one.
     fn load(&self, store: &Store, pairs: &mut u64) -> Result<()> {
         let mut input = io::stdin().lock();
         let table = self.place.named(self.table.of(store, true))?;

@@ -119,7 +119,7 @@ struct Place {
 
 impl Place {
     fn writing(&self, create: bool) -> Result<Store> {
-        // Closing syncs, so a command that ends well has everything on disk.
+        // Closing syncs, so a command that succeeds has everything on disk.
         self.open(Options::new().durability(Durability::System), create)
     }
 
@@ -146,7 +146,7 @@ impl Place {
         Ok(store)
     }
 
-    /// Tells what closing will not leave behind.
+    /// Reports damage that closing will hide.
     fn tell_recovery(&self, recovery: &Recovery) {
         let place = self.context();
         if let Some(Error::Damaged { file, offset, what }) = &recovery.checkpoint {
@@ -169,7 +169,7 @@ impl Place {
         }
     }
 
-    /// That a store can be made without files of others around it.
+    /// Checks that a new store would not be among other people's files.
     fn check_room(&self) -> Result<()> {
         if !self.store.exists() {
             return Ok(());
@@ -197,13 +197,13 @@ impl Place {
         format!("store '{}'", self.store.display())
     }
 
-    /// What `result` says, with the store's name.
+    /// Adds the store's name to an error.
     fn named<T>(&self, result: malkoha_store::Result<T>) -> Result<T> {
         result.with_context(|| self.context())
     }
 }
 
-/// What is left of a store that was only begun.
+/// Removes what is left of a store that was only begun.
 const LEFTOVERS: [&str; 3] = ["LOCK", "CHECKPOINT.new", "RESERVE"];
 
 /// A line on standard output.

@@ -11,8 +11,8 @@ use malkoha_store::{FileInfo, FileKind, Library};
 
 use super::Place;
 
-/// The name of a path, as tar makes it: what leads up to the last `..` is left out, and so are a
-/// slash in front, slashes that follow another, and `.`. Empty if nothing is left.
+/// The name of a path, as tar makes it, without everything up to the last `..`, a leading slash,
+/// repeated slashes, and `.`. Empty if nothing is left.
 pub(super) fn name_of(path: &Path) -> Vec<u8> {
     let mut name = Vec::new();
     for part in path.components() {
@@ -30,13 +30,13 @@ pub(super) fn name_of(path: &Path) -> Vec<u8> {
     name
 }
 
-/// Whether the name of a path leaves a part of it out that told where it was.
+/// Whether the name of a path omits a part that said where it was.
 pub(super) fn is_cut(path: &Path) -> bool {
     path.components().any(|part| matches!(part, Component::RootDir | Component::ParentDir))
 }
 
-/// A name of a store as [`name_of`] makes it: in older stores it may have parts that this leaves
-/// out.
+/// A name of a store as [`name_of`] makes it. In older stores, names may have parts that this
+/// omits.
 pub(super) fn normal(name: &[u8]) -> Vec<u8> {
     let mut parts = Vec::new();
     for part in name.split(|&byte| byte == b'/') {
@@ -63,7 +63,7 @@ pub(super) fn path_of(name: &[u8]) -> Result<PathBuf> {
     windows_path(name)
 }
 
-/// What Windows has for devices, with any ending; a digit follows the last two.
+/// Names of devices on Windows, with any extension. A digit follows the last two.
 #[cfg(any(not(unix), test))]
 const DEVICES: [&str; 8] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "COM", "LPT"];
 
@@ -82,13 +82,13 @@ fn windows_path(name: &[u8]) -> Result<PathBuf> {
     Ok(text.into())
 }
 
-/// Whether a part of a name is one of a file to Windows, and stays as it is.
+/// Whether Windows accepts a part of a name for a file, and keeps it unchanged.
 #[cfg(any(not(unix), test))]
 fn is_name_of_windows(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end_matches(' ').to_uppercase();
     let is_device = DEVICES.iter().any(|device| match stem.strip_prefix(device) {
         Some("") => !matches!(*device, "COM" | "LPT"),
-        // Windows takes superscript digits for digits.
+        // Windows treats superscript digits as digits.
         Some(rest) if matches!(*device, "COM" | "LPT") => {
             let mut digits = rest.chars();
             digits.next().is_some_and(|it| "0123456789\u{b9}\u{b2}\u{b3}".contains(it))
@@ -100,16 +100,16 @@ fn is_name_of_windows(part: &str) -> bool {
     !is_device && !part.contains(is_odd) && !part.ends_with(['.', ' '])
 }
 
-/// Files that were asked for.
+/// Requested files.
 #[derive(Default)]
 pub(super) struct Selection {
-    /// By the names that they have in the store.
+    /// Files by their names in the store.
     pub(super) files: BTreeMap<Vec<u8>, FileInfo>,
-    /// Names that nothing has.
+    /// Names that do not exist.
     pub(super) missing: Vec<OsString>,
 }
 
-/// The files that `names` are about, in any spelling: of a directory, it and all that is below;
+/// The files that `names` mean, in any spelling: for a directory, itself and everything below it;
 /// without names, all files.
 pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) -> Result<Selection> {
     let mut selection = Selection::default();
@@ -143,7 +143,7 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
     Ok(selection)
 }
 
-/// What has this very name, or the one that it is a spelling of.
+/// The file with exactly this name, or with the name that this is a spelling of.
 fn exact(place: &Place, library: Library<'_>, name: &OsStr) -> Result<Option<FileInfo>> {
     let found = place.named(library.info(name.as_encoded_bytes()))?;
     if found.is_some() {

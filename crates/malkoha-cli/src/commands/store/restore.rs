@@ -11,7 +11,8 @@ use malkoha_store::Metadata;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-/// The permission bits that are restored. The others give rights of the owner, who is not restored.
+/// The permission bits that are restored. The others grant rights of the owner, who is not
+/// restored.
 const PERMISSIONS: u32 = 0o777;
 
 /// A directory that is restored into. Names in it have only parts that are names themselves.
@@ -21,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes the directory if it is not there. The path to it may lead through links.
+    /// Creates the directory if it does not exist. The path to it may contain links.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = || format!("cannot restore into '{}'", path.display());
         fs::create_dir_all(path).with_context(failed)?;
@@ -29,7 +30,7 @@ impl Target {
         Ok(Self { path: path.to_owned(), directory })
     }
 
-    /// Writes a file, whole or not at all: what has the name stays until the new file is whole.
+    /// Writes a file, whole or not at all: an existing file stays until the new one is whole.
     pub(super) fn file(
         &self,
         name: &Path,
@@ -38,7 +39,7 @@ impl Target {
     ) -> Result<()> {
         let failed = || self.cannot_write(name);
         let (parent, last) = self.place(name)?;
-        // Without a mode it gets that of any new file.
+        // Without a mode it gets the default mode of a new file.
         let mode = if metadata.mode.is_some() { 0o600 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let open = |new: &str| openat(&parent, new, flags, Mode::from_raw_mode(mode));
@@ -49,7 +50,7 @@ impl Target {
         new.rename(last).with_context(failed)
     }
 
-    /// Makes a link, in place of what has the name.
+    /// Makes a link, and replaces what has the name.
     pub(super) fn link(&self, name: &Path, target: &[u8]) -> Result<()> {
         let failed = || self.cannot_write(name);
         let (parent, last) = self.place(name)?;
@@ -58,7 +59,7 @@ impl Target {
         new.rename(last).with_context(failed)
     }
 
-    /// Makes a directory, if it is not there, for more to be restored into it.
+    /// Creates a directory, if it does not exist, so that more can be restored into it.
     pub(super) fn directory(&self, name: &Path, metadata: Metadata) -> Result<()> {
         let directory = self.enter(name)?;
         // Nobody else may see what is restored, and its owner may write.
@@ -67,7 +68,7 @@ impl Target {
             .with_context(|| self.cannot_write(name))
     }
 
-    /// Gives a directory its mode and its time, when nothing more comes into it.
+    /// Gives a directory its mode and its time, when its content is complete.
     pub(super) fn finish_directory(&self, name: &Path, metadata: Metadata) -> Result<()> {
         describe(&self.enter(name)?, metadata).with_context(|| self.cannot_write(name))
     }
@@ -78,7 +79,7 @@ impl Target {
         Ok((self.enter(name.parent().unwrap_or(Path::new("")))?, last))
     }
 
-    /// A directory below this one, made if it is not there, through no link.
+    /// A directory below this one, created if it does not exist. Follows no links.
     fn enter(&self, name: &Path) -> Result<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = self.directory.try_clone().with_context(|| self.cannot_write(name))?;
@@ -124,7 +125,7 @@ fn describe(file: &File, metadata: Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Something new under a name of its own, which goes away again unless it is renamed.
+/// Something new under a temporary name, which is removed unless it is renamed.
 struct Temporary<'d> {
     directory: &'d File,
     name: String,
@@ -157,7 +158,7 @@ impl<'d> Temporary<'d> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.is_renamed {
-            // There is an error to tell already.
+            // There is an error to report already.
             let _ = unlinkat(self.directory, &self.name, AtFlags::empty());
         }
     }

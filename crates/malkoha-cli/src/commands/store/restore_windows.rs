@@ -1,8 +1,8 @@
 //! Restoring below a directory on Windows.
 //!
-//! No link below it is followed that is there when its name is looked at. Windows lends no
-//! directory by which names could be looked up, as other systems do: so nobody else may change the
-//! directory meanwhile. Times of files are restored, permissions are not.
+//! No link below it is followed that exists when its name is checked. Unlike other systems, Windows
+//! cannot look names up relative to an open directory, so nobody else may change the directory
+//! meanwhile. Times of files are restored, permissions are not.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, OpenOptions};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use malkoha_store::Metadata;
 
-/// What opens a directory, and the right to change its times.
+/// The flag that opens a directory, and the right to change its times.
 const BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const WRITE_ATTRIBUTES: u32 = 0x0100;
 
@@ -24,14 +24,14 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes the directory if it is not there. The path to it may lead through links.
+    /// Creates the directory if it does not exist. The path to it may contain links.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = || format!("cannot restore into '{}'", path.display());
         fs::create_dir_all(path).with_context(failed)?;
         Ok(Self { path: path.canonicalize().with_context(failed)? })
     }
 
-    /// Writes a file, whole or not at all: what has the name stays until the new file is whole.
+    /// Writes a file, whole or not at all: an existing file stays until the new one is whole.
     pub(super) fn file(
         &self,
         name: &Path,
@@ -60,12 +60,12 @@ impl Target {
         symlink_file(target, place).with_context(failed)
     }
 
-    /// Makes a directory, if it is not there, for more to be restored into it.
+    /// Creates a directory, if it does not exist, so that more can be restored into it.
     pub(super) fn directory(&self, name: &Path, _: Metadata) -> Result<()> {
         self.enter(name).map(drop)
     }
 
-    /// Gives a directory its time, when nothing more comes into it.
+    /// Gives a directory its time, when its content is complete.
     pub(super) fn finish_directory(&self, name: &Path, metadata: Metadata) -> Result<()> {
         let path = self.enter(name)?;
         let mut options = OpenOptions::new();
@@ -80,7 +80,7 @@ impl Target {
         Ok((self.enter(name.parent().unwrap_or(Path::new("")))?, last))
     }
 
-    /// A directory below this one, made if it is not there, through no link.
+    /// A directory below this one, created if it does not exist. Follows no links.
     fn enter(&self, name: &Path) -> Result<PathBuf> {
         let mut path = self.path.clone();
         for part in name {
@@ -91,7 +91,7 @@ impl Target {
                 }
                 _ => {}
             }
-            // Neither a link nor another point from where the system goes on elsewhere.
+            // Neither a link nor another reparse point.
             let found = fs::symlink_metadata(&path).with_context(|| self.cannot_write(name))?;
             if !found.is_dir() {
                 bail!(

@@ -1,4 +1,4 @@
-//! What lies below a directory, for an import.
+//! The content of a directory, for an import.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,33 +22,33 @@ pub(super) struct Found {
     pub(super) bytes: u64,
 }
 
-/// What lies at the paths that were named, in order.
+/// The content of the named paths, in order.
 pub(super) struct Tree {
     pub(super) found: Vec<Found>,
     /// Where in `found` a name is.
     names: HashMap<Vec<u8>, usize>,
     /// The directory of the store, if there is one.
     store: Option<Handle>,
-    /// What is not to be stored, and was told.
+    /// Skipped entries, which were reported.
     pub(super) skipped: u64,
-    /// What cannot be stored, and was told.
+    /// Entries that cannot be stored, which were reported.
     pub(super) failed: u64,
 }
 
 impl Tree {
-    /// Nothing yet. The store's own directory will be left out.
+    /// Nothing yet. The store's own directory will be skipped.
     pub(super) fn new(store: &Path) -> Self {
         let (found, names) = (Vec::new(), HashMap::new());
         Self { found, names, store: Handle::from_path(store).ok(), skipped: 0, failed: 0 }
     }
 
-    /// Adds a path that was named: a link is followed.
+    /// Adds a named path: a link is followed.
     pub(super) fn add_named(&mut self, path: &Path) -> Result<()> {
         let metadata = fs::metadata(path).with_context(|| cannot_open(path))?;
         if metadata.is_dir() || metadata.is_file() {
             return self.add(path, &metadata);
         }
-        // A pipe, or the like: it has no length, and its mode is not that of a file.
+        // A pipe or something similar: it has no length, and its mode is not that of a file.
         self.push(Found::new(path, FileKind::File, Metadata::default(), 0))
     }
 
@@ -99,7 +99,7 @@ impl Tree {
 
     fn push(&mut self, found: Found) -> Result<()> {
         if found.name.is_empty() {
-            // `.`, `..` or `/`: only what lies in it has names.
+            // `.`, `..` or `/`: only its content has names.
             return Ok(());
         }
         if let Some(&at) = self.names.get(&found.name) {
@@ -138,7 +138,7 @@ impl Found {
     }
 }
 
-/// What a store keeps of it.
+/// What a store keeps about it.
 fn kept(metadata: &fs::Metadata) -> Metadata {
     #[cfg(unix)]
     let mode = {
@@ -150,7 +150,7 @@ fn kept(metadata: &fs::Metadata) -> Metadata {
     Metadata { mode, modified: metadata.modified().ok() }
 }
 
-/// What lies in a directory, by name.
+/// The content of a directory, by name.
 fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
@@ -158,7 +158,7 @@ fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Whether two paths are one, in two spellings.
+/// Whether two paths are spellings of the same one.
 fn is_same(a: &Path, b: &Path) -> bool {
     fn parts(path: &Path) -> impl Iterator<Item = Component<'_>> {
         path.components().filter(|part| *part != Component::CurDir)

@@ -143,7 +143,7 @@ impl Compact {
 impl Verify {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = match Store::open_read_only(&self.place.store) {
-            // So damaged that it cannot be opened: that is what was found.
+            // Too damaged to be opened: this is the result.
             Err(error) if error.is_damage() && self.json => {
                 let damage = [damage(&error)];
                 print_record(&json!({

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::screen::print_record;
 use moves::{Shape, Step, Table};
 
-/// Lines at most: more make neither a text nor a picture that somebody looks at.
+/// The most lines: nobody would read a longer text or look at a larger picture.
 const MOST_LINES: usize = 512;
 
 const AFTER_HELP: &str = "\
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::found_if(!steps.is_empty()))
 }
 
-/// All different lines, in their order.
+/// All different lines, in order.
 fn lines(arguments: &Arguments) -> Result<Vec<Vec<u8>>> {
     let inputs = arguments.input.inputs().all_needed();
     let (mut blocks, mut block) = (inputs.blocks(&Progress::hidden()), Block::default());

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use malkoha::{CuckooMap, Layout};
 
-/// A table of the library in which each fingerprint's key is known.
+/// A table of the library that knows the key of each fingerprint.
 pub(super) struct Table {
     map: CuckooMap,
-    /// The same without any key.
+    /// The same, empty.
     empty: CuckooMap,
     bucket_size: u64,
     /// The bucket of each line that is in.
@@ -21,7 +21,7 @@ pub(super) struct Table {
 pub(super) struct Shape {
     /// Slots it may have at most.
     pub(super) slots: u64,
-    /// Slots a bucket.
+    /// Slots per bucket.
     pub(super) bucket_size: u32,
     pub(super) fingerprint_bits: u32,
 }
@@ -37,13 +37,13 @@ pub(super) struct Move {
     pub(super) to: u32,
 }
 
-/// What became of a line.
+/// The outcome of a line.
 pub(super) struct Step {
     /// Its two buckets, which may be one.
     pub(super) buckets: [u32; 2],
     /// The bucket it went to; `None` if it was refused.
     pub(super) place: Option<u32>,
-    /// Who made room, in the order in which they were displaced.
+    /// The lines that made room, in the order in which they were displaced.
     pub(super) moves: Vec<Move>,
     /// Keys in each bucket afterwards.
     pub(super) fullness: Vec<u32>,
@@ -89,7 +89,7 @@ impl Table {
         &self.places
     }
 
-    /// Inserts a line that is not in, and tells who moved for it.
+    /// Inserts a line that is not in, and returns which lines moved for it.
     pub(super) fn insert(&mut self, number: usize, line: &[u8]) -> Result<Step> {
         let value = u64::try_from(number)?;
         let buckets = self.buckets_of(line)?;
@@ -98,13 +98,13 @@ impl Table {
         let place = after.get(&number).copied();
         let mut moves = Vec::new();
         let mut displaced = place.filter(|_| accepted);
-        // Each that moved made room in a bucket for the one before.
+        // Each line that moved made room in a bucket for the one before.
         while let Some(bucket) = displaced {
             let moved = self.places.iter().find_map(|(&line, &from)| {
                 let to = *after.get(&line)?;
                 (from == bucket && to != from).then_some(Move { line, from, to })
             });
-            // Everybody moves once at most.
+            // Each line moves at most once.
             let new = moved.filter(|moved| !moves.contains(moved));
             moves.extend(new);
             displaced = new.map(|moved| moved.to);
@@ -117,7 +117,7 @@ impl Table {
         Ok(Step { buckets, place, moves, fullness })
     }
 
-    /// Both buckets of a key: as many copies as they hold fill them, in a table with nothing else.
+    /// Both buckets of a key. In an otherwise empty table, copies of the key fill exactly these.
     fn buckets_of(&self, line: &[u8]) -> Result<[u32; 2]> {
         let mut alone = self.empty.clone();
         for copy in 0..2 * self.bucket_size {

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -
     })
 }
 
-/// What knows which lines are new, in their order, and prints them.
+/// Finds out which lines are new, in order, and prints them.
 struct Uniq {
     seen: GrowableCuckooFilter,
     /// Which lines of a block are new.

@@ -14,7 +14,7 @@ use crate::output::LineWriter;
 /// Distinct lines by their numbers, in the order of their first occurrences.
 #[derive(Default)]
 pub(super) struct Counts {
-    /// What tells each line from others: where it begins, or a hash.
+    /// What distinguishes each line from others: its place, or a hash.
     pub(super) witnesses: Vec<u64>,
     pub(super) counts: Vec<u64>,
 }
@@ -27,7 +27,7 @@ impl Counts {
         self.counts.len() as u64 - 1
     }
 
-    /// One more of a line; returns how many there are.
+    /// Counts a line again, and returns its count.
     pub(super) fn increment(&mut self, number: u64) -> u64 {
         let count = &mut self.counts[index(number)];
         *count += 1;
@@ -47,7 +47,7 @@ fn index(number: u64) -> usize {
     usize::try_from(number).expect("the number of a vector's element")
 }
 
-/// Lines that are kept on disk, since they come once from a stream and are printed at its end.
+/// Lines that are kept on disk, because a stream is read once and they are printed at its end.
 pub(super) struct Spool(BufWriter<File>);
 
 const KEEPING: &str = "cannot keep lines in a temporary file (TMPDIR says where)";
@@ -57,7 +57,7 @@ impl Spool {
         Ok(Self(BufWriter::new(tempfile::tempfile().context(KEEPING)?)))
     }
 
-    /// What is kept of a line: the number of its part, and the line.
+    /// What is stored for a line: the number of its part, and the line.
     pub(super) fn spell(part: usize, line: &[u8], text: &mut Vec<u8>) {
         text.extend_from_slice(&(part as u64).to_le_bytes());
         text.extend_from_slice(&(line.len() as u64).to_le_bytes());
@@ -94,7 +94,7 @@ pub(super) fn print(
         printed += 1;
         out.write(line).context(CANNOT_WRITE)
     };
-    // Of each part, the lines that are printed next.
+    // For each part, the lines that are printed next.
     let mut next = vec![0; parts.len()];
     match kept {
         Kept::InFiles(texts) => {

@@ -1,13 +1,13 @@
-//! The distinct lines of what was read so far: of each its hash, and what tells it from all others
-//! that have this hash's fingerprint.
+//! The distinct lines read so far: for each its hash, and what distinguishes it from other lines
+//! with this hash's fingerprint.
 
 use anyhow::Result;
 use malkoha::GrowableCuckooMap;
 
-/// The rate at which a line is compared in vain. It only costs time; a lower one costs space.
+/// The rate of unsuccessful comparisons. It only costs time; a lower one costs space.
 const CANDIDATE_RATE: f64 = 1.0 / 256.0;
 
-/// What there will be of a kind of lines.
+/// What to expect of the lines.
 #[derive(Clone, Copy)]
 pub(super) struct Outlook {
     /// Lines, at most.
@@ -16,8 +16,8 @@ pub(super) struct Outlook {
     pub(super) bytes: u64,
 }
 
-/// A map from the hash of each distinct line to a witness of it: where the line begins, the rest
-/// of a longer hash, or its number. Whoever asks compares the witnesses.
+/// A map from the hash of each distinct line to a witness of it: where the line begins, the rest of
+/// a longer hash, or its number. The caller compares the witnesses.
 pub(super) struct Distinct {
     map: GrowableCuckooMap,
     outlook: Option<Outlook>,
@@ -37,7 +37,7 @@ impl Distinct {
             .capacity(capacity)
             .fpr(CANDIDATE_RATE)
             .value_bits(u64::BITS);
-        // A growth that is known saves bits. Not all can be asked for.
+        // A known growth saves bits. There is a limit to it.
         #[expect(clippy::cast_precision_loss, reason = "a factor")]
         let growth = outlook.map(|outlook| (outlook.lines as f64 / capacity as f64).max(1.0));
         let named = growth.and_then(|growth| builder.clone().growth(growth).build().ok());
@@ -52,9 +52,9 @@ impl Distinct {
         })
     }
 
-    /// Makes room for the lines that are to be expected, when so many bytes of all were read: half
-    /// of the work of an insert into a map that grows is growing. At most for twice as many as
-    /// there are, since later lines may be repetitions.
+    /// Makes room for the expected lines, when this many of all bytes were read, because half of
+    /// the work of an insert into a growing map is growing. At most for twice the present number,
+    /// because later lines may be repetitions.
     pub(super) fn foresee(&mut self, read: u64) -> Result<()> {
         let len = self.map.len();
         let Some(outlook) = self.outlook.filter(|_| len >= self.room) else { return Ok(()) };
@@ -62,7 +62,7 @@ impl Distinct {
         let expected = u64::try_from(all).unwrap_or(u64::MAX).min(2 * len);
         self.room = expected.max(len + len / 8);
         if expected > len + len / 8 {
-            // It makes a fifth more than what it is asked for, and would not be filled to the last.
+            // The map makes a fifth more room than requested, which would not be filled completely.
             self.map.reserve(expected / 8 * 7, outlook.bytes)?;
         }
         Ok(())
@@ -77,8 +77,8 @@ impl Distinct {
     }
 
     /// Takes a batch of lines by their hashes. Calls `each(i, witness)` for all in order, with the
-    /// witness of the equal line before it, or `None` if it is new, and then takes the witness that
-    /// `each` returns into the map.
+    /// witness of the equal line before it, or `None` if it is new. Then adds the witness that
+    /// `each` returns to the map.
     ///
     /// `is_known(i, witness)` tells whether a candidate is line `i`, and `are_equal(i, j)` whether
     /// two lines of the batch are one.
@@ -128,7 +128,7 @@ impl Scratch {
         self.places.resize((2 * lines).next_power_of_two(), 0);
     }
 
-    /// The first line of the batch that is equal to line `i`: itself, if there was none before.
+    /// The first line of the batch that is equal to line `i`, which may be line `i` itself.
     fn first_of(
         &mut self,
         i: usize,
@@ -160,7 +160,7 @@ impl Scratch {
 mod tests {
     use super::*;
 
-    /// Lines that are told apart by their witness alone, since all have one of two hashes.
+    /// Lines that only their witnesses distinguish, since all have one of two hashes.
     #[test]
     fn witnesses_decide() {
         let mut distinct = Distinct::new(1, None).unwrap();

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
     // Where only keys are equal, lines cannot be compared.
     let texts = if keys.are_lines() { Texts::of(&inputs).map(Arc::new) } else { None };
     let inputs = match &texts {
-        // Lines that are appended meanwhile cannot be compared with those that are mapped.
+        // Lines that are appended meanwhile are not mapped, so they cannot be compared.
         Some(texts) => inputs.up_to(texts.lengths()),
         None => inputs,
     };
@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
     let worker = Worker {
         keys,
         separator,
-        // Two independent keys: together they are one hash of 128 bits, of which the map keeps all
-        // that the place of a line in it does not tell already.
+        // Two independent keys. Together they make a hash of 128 bits. The map stores those bits
+        // that are not implied by the place of a line in it.
         hashers: (arguments.seed.hasher(), KeyHasher::random()),
         texts: texts.clone(),
         parts: Arc::clone(&parts),
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
     Ok(Stats { lines, distinct, printed, bytes, fpr: None })
 }
 
-/// Parts that together have room for what the command was told to begin with.
+/// Parts that together have the requested room.
 fn parts(arguments: &Arguments, texts: Option<&Texts>, threads: usize) -> Result<Vec<Part>> {
     let count = Shards::<Part>::count(threads);
     let lines = |texts: &Texts| {
@@ -88,7 +88,7 @@ fn parts(arguments: &Arguments, texts: Option<&Texts>, threads: usize) -> Result
     (0..count).map(part).collect()
 }
 
-/// Distinct lines by whose hashes' last bits they are told from those of other parts.
+/// Distinct lines. The last bits of their hashes select the part.
 struct Part {
     distinct: Distinct,
     counts: Option<Counts>,
@@ -148,7 +148,7 @@ enum Time {
     Later,
 }
 
-/// What threads do with blocks: they find out which lines are new, and what is printed.
+/// The work of threads on blocks: find out which lines are new, and what is printed.
 struct Worker {
     keys: Keys,
     separator: u8,
@@ -158,7 +158,7 @@ struct Worker {
     what: What,
 }
 
-/// What is made of a block, and memory to make it.
+/// The result for a block, and the memory to compute it.
 #[derive(Default)]
 struct Made {
     lines: u64,
@@ -219,7 +219,7 @@ impl Worker {
         })
     }
 
-    /// Tells when lines of a part occur, and takes those that are new into it.
+    /// Finds out which occurrences the lines of a part are, and adds the new ones to it.
     fn look_up(
         &self,
         part: &mut Part,
@@ -232,7 +232,7 @@ impl Worker {
         of_part.clear();
         of_part.extend(numbers.iter().map(|&i| hashes[i as usize]));
         let at = |i: usize| numbers[i] as usize;
-        // In the map is the witness, or the number of the line that has it.
+        // The map has the witness, or the number of the line that has it.
         let Part { distinct, counts } = part;
         let shared = RefCell::new(counts.as_mut());
         let texts = self.texts.as_deref();
@@ -264,7 +264,7 @@ impl Worker {
         distinct.take(of_part, is_known, are_equal, each)
     }
 
-    /// Spells what is printed, or kept to be printed.
+    /// Formats what is printed, or kept to be printed.
     fn print(&self, lines: &[&[u8]], made: &mut Made) {
         let Made { text, spooled, hashes, times, .. } = made;
         made.lines = lines.len() as u64;
@@ -316,7 +316,7 @@ impl Sorted {
     }
 }
 
-/// Prints and keeps what was made of blocks.
+/// Prints and keeps the results of blocks.
 struct Out {
     out: LineWriter,
     what: What,
@@ -329,7 +329,7 @@ impl Sink for Out {
     type Made = Made;
 
     fn head(&mut self, header: &[u8]) -> Result<()> {
-        // Beside counts it would be no record of theirs.
+        // Among counts it would look like one of their records.
         if self.what == What::Counted {
             return Ok(());
         }

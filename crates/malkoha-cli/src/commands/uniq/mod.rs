@@ -19,7 +19,7 @@ use crate::keys::KeyArgs;
 use crate::output::tell;
 use crate::progress::Progress;
 
-/// The rate of fingerprints that no other was asked for.
+/// The default rate of fingerprints.
 const DEFAULT_FPR: f64 = 1e-6;
 
 const AFTER_HELP: &str = "\
@@ -103,7 +103,7 @@ pub(crate) struct Arguments {
     capacity: u64,
 
     /// With --approximate: keep RATE up to this many times --capacity, to save memory. Each
-    /// doubling beyond adds RATE once more [default: keep it at any size]
+    /// doubling beyond adds RATE again [default: keep it at any size]
     #[arg(long, value_name = "FACTOR", requires = "approximate")]
     growth: Option<f64>,
 
@@ -128,7 +128,7 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// What is told of a run.
+/// What is reported about a run.
 struct Stats {
     lines: u64,
     distinct: u64,

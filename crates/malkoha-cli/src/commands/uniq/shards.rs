@@ -18,10 +18,10 @@ use parking_lot::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
 /// has many lines of a block.
 const PARTS_A_THREAD: usize = 4;
 
-/// Parts of a whole, each of which takes blocks in the order of their numbers.
+/// Parts of a whole. Each part takes blocks in the order of their numbers.
 pub(super) struct Shards<T> {
     parts: Vec<Part<T>>,
-    /// The first block that was given up: those behind it never get their turn.
+    /// The first block that was given up: later blocks never get their turn.
     failed: AtomicU64,
 }
 
@@ -38,12 +38,12 @@ struct State<T> {
 }
 
 impl<T> Shards<T> {
-    /// How many parts so many threads want: a power of two.
+    /// The number of parts for this many threads: a power of two.
     pub(super) fn count(threads: usize) -> usize {
         (threads * PARTS_A_THREAD).next_power_of_two()
     }
 
-    /// Of these parts, a power of two.
+    /// Made of these parts, a power of two.
     pub(super) fn new(parts: Vec<T>) -> Self {
         let new = |part| Part { state: Mutex::new(State { turn: 0, part }), moved: Condvar::new() };
         Self { parts: parts.into_iter().map(new).collect(), failed: AtomicU64::new(u64::MAX) }
@@ -53,7 +53,7 @@ impl<T> Shards<T> {
         self.parts.len()
     }
 
-    /// The number of the part that has a hash, by the bits of which tables make least.
+    /// The number of the part that has a hash, by bits that tables hardly use.
     #[inline]
     pub(super) fn of(&self, hash: u64) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "masked")]
@@ -78,7 +78,7 @@ impl<T> Shards<T> {
         Ok(())
     }
 
-    /// Runs `work` on a block, in which it [passes](Self::pass). If it fails, those that wait for
+    /// Runs `work` on a block, in which it [passes](Self::pass). If it fails, threads that wait for
     /// this block fail too.
     pub(super) fn attempt<R>(&self, block: u64, work: impl FnOnce() -> Result<R>) -> Result<R> {
         // Dropped in a panic too.
@@ -93,7 +93,7 @@ impl<T> Shards<T> {
         let mut state = part.state.lock();
         while state.turn != block {
             if self.failed.load(Ordering::Relaxed) < block {
-                // Never told: what failed comes first.
+                // Never reported, because the first failure is.
                 bail!("a block before it failed");
             }
             part.moved.wait(&mut state);
@@ -118,7 +118,7 @@ impl<T> Drop for GivenUp<'_, T> {
         let Some(block) = self.block else { return };
         self.shards.failed.fetch_min(block, Ordering::Relaxed);
         for part in &self.shards.parts {
-            // Whoever looked before waits by now.
+            // A thread that looked before this is waiting by now.
             drop(part.state.lock());
             part.moved.notify_all();
         }
@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    /// Blocks come to each part in order, whatever threads they are on; behind one that fails,
-    /// by an error or a panic, none hangs.
+    /// Blocks come to each part in order, whatever threads they are on. Behind one that fails, by
+    /// an error or a panic, none hangs.
     #[test]
     fn blocks_pass_in_order_up_to_one_that_fails() {
         for (threads, ends) in [(1, None), (4, None), (4, Some(false)), (4, Some(true))] {
