@@ -312,6 +312,15 @@ proptest! {
             prop_assert_eq!(half.hash_with(hasher), hasher.hash_bytes(&bytes[..8]));
             prop_assert_eq!(quarter.hash_with(hasher), hasher.hash_bytes(&bytes[..4]));
             prop_assert_eq!(byte.hash_with(hasher), hasher.hash_bytes(&bytes[..1]));
+            // Of all lengths in groups of equally many words, and in others.
+            let bytes: Vec<u8> = bytes.iter().cycle().copied().take(80).collect();
+            let alike = (0..80).map(|len| &bytes[len % 7..len]);
+            let strings: Vec<_> = (0..80).map(|len| &bytes[..len]).chain(alike).collect();
+            let mut hashes = vec![0; strings.len()];
+            hasher.hash_strings(&strings, &mut hashes);
+            for (hash, string) in hashes.into_iter().zip(strings) {
+                prop_assert_eq!(hash, hasher.hash_bytes(string));
+            }
             let builder = || malkoha::CuckooFilter::builder().capacity(99).fpr(1e-8);
             let mut filter = builder().with_hasher(hasher).build().unwrap();
             filter.insert_many(&(0..99).map(|i| half ^ i).collect::<Vec<_>>()).unwrap();

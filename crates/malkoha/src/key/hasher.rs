@@ -173,6 +173,25 @@ impl KeyHasher {
         hash_all(self, keys, hashes);
     }
 
+    /// The hashes of byte strings, each as [`hash_bytes`](Self::hash_bytes) has it: SipHash-1-3 of
+    /// eight at a time, where these have the same number of whole words of eight bytes.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn hash_strings<S: AsRef<[u8]>>(self, strings: &[S], hashes: &mut [u64]) {
+        assert_eq!(strings.len(), hashes.len(), "one hash for each string");
+        match self.0 {
+            Keyed::Xxh3(seed) => {
+                for (hash, string) in hashes.iter_mut().zip(strings) {
+                    *hash = seed.hash_bytes(string.as_ref());
+                }
+            }
+            // SAFETY: the function asks nothing of its callers.
+            Keyed::Sip13(key) => unsafe { sip::hash_strings(key, strings, hashes) },
+        }
+    }
+
     /// [`hash_bytes`](Self::hash_bytes) for a length that the compiler knows.
     #[inline(always)]
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {

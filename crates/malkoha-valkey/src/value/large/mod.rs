@@ -117,7 +117,9 @@ impl Large {
     }
 
     fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
-        items.iter().map(|item| self.hash(item)).collect()
+        let mut hashes = vec![0; items.len()];
+        self.table().hasher().hash_strings(items, &mut hashes);
+        hashes
     }
 
     /// Whether an item is in, at a time that matters where items expire.
