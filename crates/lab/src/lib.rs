@@ -13,7 +13,6 @@ mod filters;
 pub mod flash;
 pub mod grow;
 pub mod hash;
-pub mod keys;
 pub mod latency;
 pub mod limit;
 pub mod machine;
@@ -31,6 +30,8 @@ pub mod subject;
 pub mod threads;
 pub mod workload;
 mod zipf;
+
+pub use lab_keys as keys;
 
 /// The pages of `docs/guide`, whose programs are compiled and run as tests.
 #[cfg(doctest)]

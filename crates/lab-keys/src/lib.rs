@@ -1,5 +1,7 @@
-//! Keys from a seed. Nothing is stored: the key at any position can be made again when it is
-//! needed, so a run over a hundred million keys spends its memory on the filters alone.
+//! The keys of all measurements, from a seed.
+//!
+//! Nothing is stored: the key at any position can be made again when it is needed, so a run over a
+//! hundred million keys spends its memory on the filters alone.
 
 /// 2^64 / golden ratio: the step of the splitmix64 generator.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,6 +1,6 @@
 //! What is done with each kind: operations on tables and keys that were prepared beforehand.
 
-use lab::keys::{Keys, Present};
+use lab_keys::{Keys, Present};
 use malkoha::Key;
 
 use crate::kinds::{Map, Set, Table};
