@@ -18,11 +18,11 @@ enum malkoha_status
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // It was done.
+    // Success.
     MALKOHA_STATUS_OK = 0,
     // An argument is null or impossible; the text says which.
     MALKOHA_STATUS_ARGUMENT = -1,
-    // No room for a key, or a value has too many bits. The filter holds what it held.
+    // No room for a key, or a value has too many bits. The filter is unchanged.
     MALKOHA_STATUS_FULL = -2,
     // The file or the bytes are damaged, or no filter.
     MALKOHA_STATUS_DAMAGED = -3,
@@ -32,7 +32,7 @@ enum malkoha_status
     MALKOHA_STATUS_KIND = -5,
     // The two filters cannot be united.
     MALKOHA_STATUS_UNION = -6,
-    // The system does not give the memory.
+    // The system lacks the memory.
     MALKOHA_STATUS_MEMORY = -7,
     // A fault of this library. The filter concerned should not be used any more.
     MALKOHA_STATUS_BUG = -8,

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn malkoha_hash_integers(
     })
 }
 
-/// Marks what a batch refused, if its caller wants to know.
+/// Marks the keys that a batch refused, if its caller wants to know.
 ///
 /// # Safety
 ///
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn malkoha_insert_hashes(
     })
 }
 
-/// What answers for each of `count` hashes.
+/// Calls a function on the hashes that writes an answer for each of `count` hashes.
 ///
 /// # Safety
 ///

@@ -15,9 +15,9 @@ use crate::memory;
 use crate::status::{Failure, Status, asked, done};
 use crate::tables::{Set, any, changes, kinds_differ, read, write};
 
-/// What every set can be asked whose keys expire.
+/// The queries of every set whose keys expire.
 pub(crate) trait Aged: Set {
-    /// The time that keys live, the resolution, and what time it is.
+    /// The time that keys live, the resolution, and the present time.
     fn times(&self) -> [u64; 3];
     fn age_hash(&self, hash: u64) -> Option<u64>;
 }
@@ -54,7 +54,7 @@ changes! {
     }
 }
 
-/// Adds what lives in one to the other.
+/// Adds the living keys of one to the other.
 pub(crate) fn unite(a: &dyn Any, b: &dyn Any) -> Result<(), Failure> {
     fn both<T>(a: &dyn Any, b: &dyn Any) -> Option<Result<(), Failure>>
     where

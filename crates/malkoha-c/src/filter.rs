@@ -1,4 +1,4 @@
-//! The handle, its end, and what it tells about itself.
+//! The handle, how it is freed, and what it reports about itself.
 
 use malkoha::KeyHasher;
 
@@ -21,8 +21,7 @@ impl Filter {
     /// `to` is null or points to room for a pointer.
     pub(crate) unsafe fn hand_out(table: Table, to: *mut *mut Self) -> Result<(), Failure> {
         let hasher = table.read().hasher();
-        // Checked before the box is made, which would be lost.
-        // SAFETY: the caller's contract.
+        // Checked before the box is made, which would leak. SAFETY: the caller's contract.
         let to = unsafe { memory::exclusive(to, "filter") }?;
         *to = Box::into_raw(Box::new(Self { table, hasher }));
         Ok(())

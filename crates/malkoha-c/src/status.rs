@@ -11,11 +11,11 @@ use malkoha::{BatchError, BuildError, InsertError, ReadError, UnionError};
 #[repr(i32)]
 #[derive(Clone, Copy, Debug)]
 pub enum Status {
-    /// It was done.
+    /// Success.
     Ok = 0,
     /// An argument is null or impossible; the text says which.
     Argument = -1,
-    /// No room for a key, or a value has too many bits. The filter holds what it held.
+    /// No room for a key, or a value has too many bits. The filter is unchanged.
     Full = -2,
     /// The file or the bytes are damaged, or no filter.
     Damaged = -3,
@@ -25,7 +25,7 @@ pub enum Status {
     Kind = -5,
     /// The two filters cannot be united.
     Union = -6,
-    /// The system does not give the memory.
+    /// The system lacks the memory.
     Memory = -7,
     /// A fault of this library. The filter concerned should not be used any more.
     Bug = -8,
@@ -96,10 +96,10 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs what a function does. Whatever goes wrong becomes its status and the thread's last error.
+/// Runs what a function does. Any failure becomes its status and the thread's last error.
 pub(crate) fn guard(body: impl FnOnce() -> Result<i32, Failure>) -> i32 {
-    // The state that a panic leaves is behind a lock, or of a kind that threads share, and is read
-    // again at worst: what a caller is told is not to.
+    // The state that a panic leaves is behind a lock, or of a kind that threads share. At worst it
+    // is used again, although callers are told not to.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(answer)) => return answer,
         Ok(Err(failure)) => failure,
@@ -115,7 +115,7 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<i32, Failure>) -> i32 {
     failure.status as i32
 }
 
-/// [`guard`] for what has no answer.
+/// [`guard`] for functions without an answer.
 pub(crate) fn done(body: impl FnOnce() -> Result<(), Failure>) -> i32 {
     guard(|| body().map(|()| Status::Ok as i32))
 }

@@ -1,4 +1,4 @@
-//! The kinds behind a handle: whatever it is, it is used through a shared reference.
+//! The kinds behind a handle. All of them are used through a shared reference.
 
 use std::any::Any;
 use std::convert::identity;
@@ -25,7 +25,7 @@ pub(crate) enum Table {
     MappedMap(MappedMap),
 }
 
-// A thread that panicked under a lock has said so: see `Status::Bug`.
+// A thread that panicked under a lock has reported it: see `Status::Bug`.
 pub(crate) fn read<F>(lock: &RwLock<F>) -> RwLockReadGuard<'_, F> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -36,7 +36,7 @@ pub(crate) fn write<F>(lock: &RwLock<F>) -> RwLockWriteGuard<'_, F> {
 
 macro_rules! read {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
-        /// What every kind can be asked.
+        /// The queries of every kind.
         pub(crate) trait Read: Send + Sync {
             $(fn $name(&self, $($argument: $type),*) -> $result;)*
         }
@@ -68,7 +68,7 @@ read! {
     save(path: &Path) -> io::Result<()>;
 }
 
-/// What every map can be asked.
+/// The queries of every map.
 pub(crate) trait Pairs: Read {
     fn each_value(&self, hash: u64, each: &mut dyn FnMut(u64));
     fn each_value_of(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64));

@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 
 use crate::columns::{CHUNK, Columns, Positions};
 
-/// Keys that are worth a thread: one takes as long to start as this many lookups.
+/// A thread is worthwhile for this many keys: starting one takes as long as this many lookups.
 const PER_THREAD: usize = 1 << 16;
-/// Least and most hashes inserted at a time; between these, an eighth of a batch. A larger table
-/// needs larger rounds, or sorting them by segment does not pay.
+/// The least and the most hashes that are inserted at a time; between these, an eighth of a batch.
+/// A larger table needs larger rounds, or sorting them by segment does not pay.
 const ROUND: (usize, usize) = (1 << 22, 1 << 24);
 
-/// As many threads as asked for, or as the process may use, and fewer for a small batch.
+/// The requested number of threads, or as many as the process may use, and fewer for a small batch.
 fn threads(asked: Option<usize>, keys: usize) -> usize {
     let most = asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     most.clamp(1, (keys / PER_THREAD).max(1))
@@ -77,8 +77,8 @@ pub(crate) fn numbers<'py>(
     Ok(numbers.into_array())
 }
 
-/// Calls `answer` for chunks of hashes, which fills in as many answers, on several threads for
-/// large batches. What it does not fill in, since the key is null, stays as it is.
+/// Calls `answer` for chunks of hashes, to fill in one answer for each, on several threads for
+/// large batches. Answers for null keys stay as they are.
 pub(crate) fn look_up<R: Copy + Default + Send>(
     keys: &Columns,
     asked: Option<usize>,
@@ -130,7 +130,7 @@ fn one_by_one<R: Copy + Default, E>(
     })
 }
 
-/// Calls `change` for chunks of hashes in order, which fills in as many answers.
+/// Calls `change` for chunks of hashes in order, to fill in one answer for each.
 pub(crate) fn change_in_order(
     keys: &Columns,
     answers: &mut [bool],

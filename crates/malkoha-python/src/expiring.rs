@@ -26,7 +26,7 @@ use crate::store::{self, Store, change_by};
 ///
 /// A set that forgets a key when `ttl` has passed since it was added. Time is a number that
 /// advance() is given, in any unit: int(time.time()), say. A key is found for `ttl` always, and for
-/// at most one step of `resolution` longer, which is a fifteenth of `ttl` unless told.
+/// at most one step of `resolution` longer, which is a fifteenth of `ttl` by default.
 #[pyclass(name = "ExpiringCuckooFilter", module = "malkoha", frozen, weakref)]
 pub(crate) struct PyExpiring {
     store: Store<store::Ages>,
@@ -77,7 +77,7 @@ impl PyExpiring {
         store.map(Self::from_store).map_err(Raise::raise)
     }
 
-    /// Lets it be the time `now`, in the unit of ttl. An earlier time than the present one changes
+    /// Sets the time to `now`, in the unit of ttl. An earlier time than the present one changes
     /// nothing.
     fn advance(&self, py: Python<'_>, now: u64) -> PyResult<()> {
         self.change(py, |set| set.advance(now))
@@ -115,7 +115,8 @@ impl PyExpiring {
     }
 
     /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it
-    /// was new within the window. Of threads that add one key at the same time, one is told so.
+    /// was new within the window. If several threads add one key at the same time, one of them is
+    /// told so.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
@@ -232,7 +233,7 @@ impl PyExpiring {
     }
 }
 
-/// What every set can do whose keys expire.
+/// The operations of every set whose keys expire.
 trait Aging: Set {
     fn advance(&mut self, now: u64);
     /// The present time, the time that keys live, and the resolution.

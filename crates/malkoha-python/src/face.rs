@@ -31,7 +31,7 @@ macro_rules! common_methods {
             ///
             /// Keys are a numpy array of integers, dates, bytes or text; anything that gives Arrow
             /// data; or an iterable of keys. Uses up to `threads` threads for more than 65,536
-            /// keys; unless told, as many as the process may.
+            /// keys; by default as many as the process may.
             #[pyo3(signature = (keys, *, threads=None))]
             fn contains_many<'py>(
                 &self,
@@ -86,7 +86,7 @@ macro_rules! common_methods {
                 self.store.read(py, |table| table.size_in_bytes())
             }
 
-            /// Distinct keys that it was built for; where it grows, to begin with.
+            /// Distinct keys that it was built for, or with growth, begins with.
             #[getter]
             fn capacity(&self, py: Python<'_>) -> u64 {
                 self.store.read(py, |table| table.capacity())
@@ -110,8 +110,8 @@ macro_rules! common_methods {
                 crate::options::key(self.hasher, py)
             }
 
-            /// Saves it as the file at `path`, in place of what is there: written under another
-            /// name, synced and renamed, so that the file is always whole.
+            /// Saves it as the file at `path`, and replaces what is there. Writes under another
+            /// name, syncs and renames, so that the file is always whole.
             fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
                 crate::files::save(py, &self.store, &path)
             }
@@ -134,10 +134,10 @@ macro_rules! common_methods {
             /// Maps the file at `path`: processes that open one file share its memory.
             ///
             /// Of fixed size, it opens at once and is read-only. One that grows is read once, to
-            /// check it; what changes then is memory of this process, and save() writes it.
+            /// check it. Changes are in memory of this process, and save() writes them.
             ///
             /// Nobody may write to the file or shorten it while it is open, as with numpy.memmap.
-            /// Replacing it is fine, and that is what save() does.
+            /// Replacing it, as save() does, is fine.
             #[staticmethod]
             fn open(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
                 crate::files::open(py, &path).map(Self::from_store)

@@ -14,18 +14,18 @@ use crate::store::{Ages, Kinds, Store};
 
 /// Sets or maps, as files have them.
 pub(crate) trait Files: Kinds {
-    /// What is asked for, in words.
+    /// What is wanted, in words.
     const NAME: &'static str;
 
     /// The store of a file's content, if it is of this sort.
     fn store(any: AnyFilter) -> Option<Store<Self>>;
 
-    /// The store for threads that change it side by side; `None` if it cannot be.
+    /// The store for threads that change it at the same time; `None` if there is none.
     fn shared(store: Store<Self>) -> Option<Store<Self>> {
         matches!(store, Store::Shared(_)).then_some(store)
     }
 
-    /// Opens a file of that kind, mapped if that can be.
+    /// Opens a file of that kind, mapped if possible.
     fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError>;
 }
 
@@ -81,7 +81,7 @@ impl Files for Ages {
         }
     }
 
-    /// Read as a whole: there is no way to look keys up in it as it lies.
+    /// Read as a whole: keys cannot be looked up in the file itself.
     fn open(path: &Path, _: FileKind) -> Result<Store<Self>, ReadError> {
         AnyFilter::open(path).and_then(sort)
     }
@@ -97,7 +97,7 @@ pub(crate) fn from_bytes<C: Files>(py: Python<'_>, bytes: &[u8]) -> PyResult<Sto
     py.detach(|| AnyFilter::from_bytes(bytes).and_then(sort)).map_err(Raise::raise)
 }
 
-/// The store as it is, or for threads that change it side by side.
+/// The store as it is, or for threads that change it at the same time.
 pub(crate) fn share<C: Files>(py: Python<'_>, store: Store<C>, shared: bool) -> PyResult<Store<C>> {
     if !shared {
         return Ok(store);
@@ -120,7 +120,7 @@ fn another_kind<C: Files>(found: FileKind) -> ReadError {
     ReadError::Kind { expected: C::NAME, found: found.name() }
 }
 
-/// Opens a file, mapped if that can be.
+/// Opens a file, mapped if possible.
 pub(crate) fn open<C: Files>(py: Python<'_>, path: &Path) -> PyResult<Store<C>> {
     py.detach(|| FileKind::of_file(path).and_then(|kind| C::open(path, kind)))
         .map_err(|error| raise(error, path))
@@ -148,7 +148,7 @@ where
     }
 }
 
-/// Writes the file at `path`, in place of what is there.
+/// Writes the file at `path`, and replaces what is there.
 pub(crate) fn save<C: Files>(py: Python<'_>, store: &Store<C>, path: &Path) -> PyResult<()> {
     store.read(py, |filter| py.detach(|| filter.save(path))).map_err(|error| with_path(error, path))
 }

@@ -1,7 +1,8 @@
-//! What a Python object keeps: a table of one of four kinds, behind what lets threads use it.
+//! What a Python object holds: a table of one of four kinds, behind the locks that let threads use
+//! it.
 //!
-//! Locks are taken while the interpreter is attached or not, and never wait for it: whoever waits
-//! for a lock has let go of the interpreter, so that the holder can go on.
+//! Locks are taken with or without the interpreter attached, and their holders never wait for it: a
+//! thread that waits for a lock has detached from the interpreter, so that the holder can continue.
 
 use std::convert::Infallible;
 use std::io;
@@ -79,7 +80,7 @@ impl Kinds for Ages {
     }
 }
 
-/// What every kind can do. Apart from files, all of it is by hash.
+/// The operations of every kind. Except for files, all of them take hashes.
 pub(crate) trait Readable: Send + Sync {
     fn hasher(&self) -> KeyHasher;
     fn contains_hash(&self, hash: u64) -> bool;
@@ -176,7 +177,7 @@ impl<C: Kinds> Store<C> {
     }
 }
 
-/// Changes a table with nobody else at it, and lets other Python threads run.
+/// Changes a table exclusively, and lets other Python threads run.
 pub(crate) fn change<T: Send + Sync, R: Send>(
     py: Python<'_>,
     lock: &RwLock<T>,
@@ -186,8 +187,8 @@ pub(crate) fn change<T: Send + Sync, R: Send>(
     py.detach(|| change(table))
 }
 
-/// Changes a table by what is in another. All threads take the lock at the lower address first, so
-/// that no two wait for each other.
+/// Changes a table by the content of another. All threads take the lock at the lower address first,
+/// so that no two wait for each other.
 pub(crate) fn change_by<T: Send + Sync, R: Send>(
     py: Python<'_>,
     ours: &RwLock<T>,
@@ -206,7 +207,7 @@ pub(crate) fn change_by<T: Send + Sync, R: Send>(
 }
 
 fn equal<T: Send + Sync + PartialEq>(py: Python<'_>, a: &RwLock<T>, b: &RwLock<T>) -> bool {
-    // Whoever waits to write lets nobody else read, so the order matters here too.
+    // A waiting writer blocks new readers, so the order matters here too.
     let (a, b) = if ptr::from_ref(a) < ptr::from_ref(b) { (a, b) } else { (b, a) };
     let a = a.read_py_attached(py);
     let b = b.read_py_attached(py);

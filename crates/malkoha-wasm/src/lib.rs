@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use malkoha::AnyFilter;
 
-/// Lines whose memory is asked for together.
+/// Lines whose memory is requested together.
 const TOGETHER: usize = 1024;
 
 #[derive(Default)]

@@ -34,7 +34,7 @@ fn column(
     Ok(Box::new(unsafe { part(schema, &owner, rows, hasher, &owner) }?))
 }
 
-/// Which rows of a child array are those of its parent.
+/// The rows of a child array that belong to its parent.
 #[derive(Clone, Copy)]
 struct Rows {
     offset: usize,

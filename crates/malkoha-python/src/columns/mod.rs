@@ -1,4 +1,4 @@
-//! Batches of keys, from whatever Python has them in, as hashes.
+//! Batches of keys, from any Python object that has them, as hashes.
 
 mod arrow;
 mod capsule;
@@ -20,7 +20,7 @@ pub(crate) const CHUNK: usize = 1024;
 trait Column: Send + Sync {
     fn len(&self) -> usize;
 
-    /// Hashes the keys from number `start` on. What it writes for a null means nothing.
+    /// Hashes the keys from number `start` on. What it writes for a null is meaningless.
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]);
 
     fn has_nulls(&self) -> bool;
@@ -38,7 +38,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The keys of a numpy array, of whatever gives Arrow data, or of an iterable.
+    /// The keys of a numpy array, of anything that provides Arrow data, or of an iterable.
     pub(crate) fn new(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Self> {
         let py = keys.py();
         let columns = if keys.is_instance_of::<PyString>()
@@ -71,7 +71,7 @@ impl Columns {
 
     /// The hash of the key at a position, unless it is null.
     pub(crate) fn hash(&self, position: usize) -> Option<u64> {
-        // The last column that begins there or before: those before it may be empty.
+        // The last column that begins there or before; earlier ones may be empty.
         let number = self.starts.partition_point(|&start| start <= position).checked_sub(1)?;
         let (column, i) = (&self.columns[number], position - self.starts[number]);
         let mut hash = [0];

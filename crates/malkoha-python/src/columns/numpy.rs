@@ -91,7 +91,7 @@ impl Items {
     #[inline]
     fn at(&self, i: usize) -> *const u8 {
         assert!(i < self.len);
-        // As many items as an array has can be counted in an isize.
+        // The number of an array's items fits an isize.
         self.buffer.buf_ptr().cast::<u8>().wrapping_offset(self.stride * i.cast_signed())
     }
 }
@@ -139,7 +139,7 @@ impl<T: Integer> Column for Integers<T> {
     }
 }
 
-/// Byte strings of one width, padded with zeros, which numpy takes off when it hands one out.
+/// Byte strings of one width, padded with zeros, which numpy removes when it returns one.
 struct FixedBytes {
     items: Items,
     width: usize,

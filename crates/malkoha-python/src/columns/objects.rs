@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use super::Column;
 use crate::key;
 
-/// Objects are hashed at once, since they can be read with the interpreter alone.
+/// Objects are hashed immediately, since they can only be read with the interpreter.
 struct Hashed {
     hashes: Vec<u64>,
-    /// Of each key whether it is null, where one is.
+    /// For each key whether it is null, if any is.
     nulls: Vec<bool>,
 }
 

@@ -180,7 +180,7 @@ impl<T: Integer> Values for Ends<T> {
 pub(super) struct Views {
     pub(super) views: Buffer,
     pub(super) texts: Vec<Buffer>,
-    /// The view of a null can be anything, and lead anywhere.
+    /// The view of a null can be anything, and point anywhere.
     pub(super) valid: Buffer,
 }
 
@@ -228,7 +228,7 @@ impl Values for Fixed {
 /// Numbers of the entries of a dictionary, each of which is hashed once.
 pub(super) struct Dictionary {
     indices: Box<dyn Words>,
-    /// Of each entry its hash, or nothing if it is null.
+    /// The hash of each entry, or `None` if it is null.
     entries: Vec<Option<u64>>,
     has_nulls: bool,
 }

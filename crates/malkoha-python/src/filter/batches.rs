@@ -10,7 +10,7 @@ macro_rules! batch_methods {
             ///
             /// If some find no place, an InsertError names their positions, and all others are in.
             /// A filter that grows makes room for large batches at once. Uses up to `threads`
-            /// threads for them; unless told, as many as the process may.
+            /// threads for them; by default as many as the process may.
             #[pyo3(signature = (keys, *, threads=None))]
             pub(crate) fn add_many(
                 &self,

@@ -67,15 +67,15 @@ impl PyFilter {
         store.map(Self::from_store).map_err(Raise::raise)
     }
 
-    /// Adds a key: one more copy if it is in already, which count() tells and remove() takes out
-    /// again.
+    /// Adds a key, or one more copy if it is in already. count() returns the number of copies, and
+    /// remove() takes one out.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
-    /// Adds a key unless it seems to be in; returns whether it was added. Of threads that add one
-    /// key at the same time, one is told that it was new.
+    /// Adds a key unless it seems to be in; returns whether it was added. If several threads add
+    /// one key at the same time, one of them is told that it was new.
     ///
     /// Not for a filter from which keys are removed: the key that was in may be another one.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -102,8 +102,8 @@ impl PyFilter {
         self.change(py, |set| set.clear())
     }
 
-    /// Gives memory back after many removals, where the filter grows: takes time in proportion to
-    /// its size.
+    /// Returns memory after many removals from a filter that grows. Takes time in proportion to its
+    /// size.
     fn shrink_to_fit(&self, py: Python<'_>) {
         if let Store::Growable(lock) = &self.store {
             store::change(py, lock, GrowableCuckooFilter::shrink_to_fit);
@@ -129,7 +129,7 @@ impl PyFilter {
     }
 }
 
-/// What every set can do that can change.
+/// The operations of every set that can change.
 pub(crate) trait Set: Send {
     fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError>;
     fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
@@ -194,7 +194,7 @@ set!(
     Filter::<T>::insert_hashes_with_threads,
     Filter::<T>::make_room
 );
-// Threads that share them bring batches of their own.
+// Threads that share filters have batches of their own.
 set!(&GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter, |set: &mut &_, hashes, _| {
     GrowableConcurrentCuckooFilter::insert_hashes(set, hashes)
 });

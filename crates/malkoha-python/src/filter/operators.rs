@@ -13,7 +13,7 @@ use crate::store::{Store, change, change_by};
 
 #[pymethods]
 impl PyFilter {
-    /// Adds what is in others: in filters, as |= does; in batches of keys, as add_many() does.
+    /// Adds the content of others: filters as |= does, batches of keys as add_many() does.
     #[pyo3(signature = (*others))]
     fn update(&self, others: &Bound<'_, PyTuple>) -> PyResult<()> {
         for other in others {
@@ -31,7 +31,7 @@ impl PyFilter {
         self.sum(other)
     }
 
-    /// The union of two sets: what is in both counts as often as where it counts more.
+    /// The union of two sets. A key in both counts as often as in the set where it counts more.
     fn __or__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
         combine(self, py, other, Self::unite)
     }
@@ -40,7 +40,7 @@ impl PyFilter {
         self.unite(other)
     }
 
-    /// What is in both; what is in one alone stays out, unless the other one seems to have it.
+    /// The keys in both. A key in one alone stays out, unless the other one seems to have it.
     fn __and__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
         combine(self, py, other, Self::intersect)
     }

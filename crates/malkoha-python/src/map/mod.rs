@@ -160,7 +160,7 @@ impl PyMap {
     }
 }
 
-/// What every map can be asked.
+/// The queries of every map.
 trait Lookups: Send + Sync {
     fn value_bits(&self) -> u32;
     fn for_each_candidate(&self, hash: u64, each: &mut dyn FnMut(u64, u64));
@@ -181,7 +181,7 @@ impl<T: Candidates + Send + Sync> Lookups for Filter<T, Values> {
     }
 }
 
-/// What every map can do that can change.
+/// The operations of every map that can change.
 trait Map: Send {
     fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
     fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError>;
