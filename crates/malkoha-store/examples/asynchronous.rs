@@ -15,10 +15,10 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Puts that are on their way at most: who has one more waits, so memory is bounded.
+/// The most puts in progress: further ones wait, so memory is bounded.
 const WAITING: usize = 1024;
 
-/// A put, and who waits until it is durable.
+/// A put, and the task that waits until it is durable.
 struct Put {
     key: Vec<u8>,
     value: Vec<u8>,
@@ -63,7 +63,7 @@ impl Client {
     }
 }
 
-/// Writes all puts together, with one sync, and tells those who wait.
+/// Writes all puts together, with one sync, and notifies the waiting tasks.
 fn write(store: &Store, puts: impl Iterator<Item = Put>) {
     let (mut batch, mut written) = (Batch::new(), Vec::new());
     // Who does not wait any more need not be told.

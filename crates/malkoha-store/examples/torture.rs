@@ -30,7 +30,7 @@ const KEYS: u64 = 400;
 type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What one operation does: keys and what they have then.
+/// The effect of an operation: keys and their values afterwards.
 type Operation = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 fn mix(n: u64) -> u64 {
@@ -71,7 +71,7 @@ fn apply(store: &Store, operation: &Operation) -> Result<(), Error> {
 }
 
 fn tell(line: &str) {
-    // Whoever listened may be gone, and ends this then.
+    // The listener may be gone, which ends this.
     let _ = io::stdout().lock().write_all(line.as_bytes());
 }
 
@@ -168,7 +168,7 @@ fn look_after(store: &Store, path: &Path, done: &[AtomicU64; THREADS], stopped: 
                 let copy = path.join(format!("copy {}", round / 4 % 2));
                 // One that is not whole is made again; one that is goes.
                 if copy.join("BACKUP").exists() {
-                    // Under another name: what is half removed is no backup.
+                    // Under another name, because a half removed directory is not a backup.
                     let gone = path.join("gone");
                     let _ = fs::remove_dir_all(&gone);
                     let _ = fs::rename(&copy, &gone);

@@ -1,5 +1,5 @@
-//! Drops the lines that came before, a block at a time: one call for a block, whose cache misses
-//! overlap, and a mask of what is new.
+//! Drops repeated lines, a block at a time: one call per block returns a mask of new lines, and
+//! overlaps the cache misses.
 
 use std::collections::HashSet;
 use std::error::Error;

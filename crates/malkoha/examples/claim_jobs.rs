@@ -1,7 +1,8 @@
-//! Threads that get the same jobs from several queues do each job once, without another lock.
+//! Threads that get the same jobs from several queues do each job once, without a lock of their
+//! own.
 //!
-//! `insert_unique` tests and inserts in one step, so of the threads that come with the same job at
-//! the same time, one is told that it is new.
+//! `insert_unique` tests and inserts in one step. If several threads have the same job at the same
+//! time, one of them is told that it is new.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -1,7 +1,7 @@
-//! A filter of which nobody knew how many keys will come: it keeps the rate that was asked for.
+//! A filter for an unknown number of keys, which keeps the promised rate.
 //!
-//! Prints, at each doubling up to a million keys, what a key costs and how often a key that is not
-//! in seems to be: as the filter expects, and as measured.
+//! At each doubling up to a million keys, prints the bits per key and the false-positive rate, as
+//! the filter expects it and as measured.
 
 use std::error::Error;
 

@@ -10,7 +10,7 @@ use malkoha::{CuckooFilter, Hashed, Key, KeyHasher};
 #[derive(Hash)]
 struct Purchase(u32, Vec<u16>);
 
-/// A key that says itself what is hashed, and so also for filters in files.
+/// A key type that defines what is hashed, so that it also works for filters in files.
 struct Mail(String);
 
 impl Key for Mail {

@@ -1,7 +1,7 @@
-//! Saves a filter again and again while a thread inserts into it, and opens the last file.
+//! Saves a filter repeatedly while a thread inserts into it, and opens the last file.
 //!
 //! A file holds at least the keys whose inserts returned before `save` was called. It replaces the
-//! one before it in one step, so whoever opens it finds a whole filter at any time.
+//! previous file in one step, so a reader finds a whole filter at any time.
 
 use std::error::Error;
 use std::sync::atomic::AtomicU64;

@@ -1,5 +1,5 @@
 //! The work of an insert, in places looked at, against keys that somebody chose: bounded always,
-//! and small once a segment has refused one.
+//! and small once per segment has refused one.
 
 #[path = "support/xxh3.rs"]
 mod xxh3;
@@ -10,7 +10,7 @@ use malkoha::{ConcurrentCuckooFilter, CuckooFilter, CuckooMap, Geometry, Layout}
 const CAPACITY: u64 = 100_000;
 const BITS: u32 = 12;
 
-/// What a set of fixed size can do, whoever owns it.
+/// The operations of a set of fixed size, with one owner or shared.
 trait Crowded {
     fn geometry(&self) -> Geometry;
     fn max_kicks(&self) -> u32;
@@ -93,7 +93,7 @@ fn a_refusal_costs_little(mut filter: impl Crowded) {
     }
     assert!(honest.len() as u64 > CAPACITY / 2 * 98 / 100, "{}", honest.len());
     assert!(kept.iter().chain(&honest).all(|&key| filter.contains(key)));
-    // Whoever removes and inserts in turn has a long search for every 8000 / 256 removals.
+    // Alternating removals and inserts cause one long search per 8000 / 256 removals.
     let mut all = 0;
     for &key in &kept[..1_000] {
         assert!(filter.remove(key));

@@ -87,7 +87,7 @@ proptest! {
                     let taken = (0..).zip(&keys).filter(|(i, _)| !refused.contains(i));
                     taken.for_each(|(_, &key)| model.add(key));
                 }
-                // Only what is in may be removed.
+                // Only keys that are in may be removed.
                 Operation::Remove(key) => {
                     if model.take(key) { prop_assert!(filter.remove(key)) }
                 }
@@ -282,7 +282,7 @@ fn a_thread_that_ends_inserts() {
     assert_eq!(filter.len(), 100_000);
 }
 
-/// Whoever is generic over locks can share a filter.
+/// Code that is generic over locks can share a filter.
 #[test]
 fn filters_of_all_kinds_are_shared() {
     fn shared<T: Send + Sync>() {}
@@ -294,9 +294,9 @@ fn filters_of_all_kinds_are_shared() {
     shared::<GrowableConcurrentCuckooFilter>();
 }
 
-/// Threads make filters grow to hundreds of times what they began with. Each puts in keys and takes
-/// every other one out again; another looks for what was in at first, and for all that has been put
-/// in to stay. In the end all is taken out, and nothing is left.
+/// Threads make filters grow to hundreds of times what they began with. Each inserts keys and
+/// removes every other one again. Another looks up the first keys, and all that were inserted to
+/// stay. In the end everything is removed, and nothing is left.
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_while_filters_grow() {

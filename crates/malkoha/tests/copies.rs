@@ -50,8 +50,8 @@ fn a_million_of_one_key() {
     }
 }
 
-/// The filter is filled with pairs of copies first, and then holds its capacity of distinct keys
-/// all the same, in whatever order copies and new keys come.
+/// The filter is first filled with pairs of copies, and still holds its capacity of distinct keys,
+/// in any order of copies and new keys.
 #[test]
 fn copies_give_way_to_new_keys() {
     for layout in LAYOUTS {

@@ -1,4 +1,4 @@
-//! The inputs that are kept for the fuzz targets, once more: fuzz/README.md.
+//! The inputs that are kept for the fuzz targets, again: fuzz/README.md.
 #![cfg(not(target_family = "wasm"))]
 
 use std::fs;

@@ -307,7 +307,7 @@ fn building_from_an_iterator_is_building_from_a_slice() {
     assert!(matches!(refused, malkoha::BuildError::Insert(InsertError::Full { .. })), "{refused}");
 }
 
-/// Iterators may have no end, or begin anew after it.
+/// Iterators may have no end, or start over after it.
 #[test]
 fn building_from_an_iterator_ends() {
     for capacity in [1_000, 1_000_000] {

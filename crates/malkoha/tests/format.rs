@@ -227,7 +227,7 @@ fn errors_say_what_and_where() {
     assert!(matches!(FilterView::view(b"text\n").unwrap_err(), ReadError::Signature));
 }
 
-/// Puts right checksums on whatever the bytes are: what a hostile writer would do.
+/// Gives any bytes valid checksums, as a hostile writer would.
 fn seal(bytes: &mut [u8]) {
     if bytes.len() < HEADER {
         return;

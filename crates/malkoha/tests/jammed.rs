@@ -1,5 +1,5 @@
-//! Growing filters and maps against keys that somebody chose, who knows the hash of each: nothing
-//! is refused or lost, and what it costs is in proportion to the keys.
+//! Growing filters and maps against somebody who chooses keys and knows their hashes: nothing is
+//! refused or lost, and the cost is in proportion to the keys.
 
 use std::collections::HashMap;
 
@@ -185,7 +185,7 @@ fn spent_fingerprints_cost_in_proportion() {
 }
 
 /// Crowds of many shapes, after each other and among honest keys and copies: an insert looks at a
-/// stated number of places at most, and at few as a rule; a removal searches nothing.
+/// stated number of places at most, and at few usually; a removal searches nothing.
 #[test]
 fn the_work_of_an_insert_is_bounded() {
     for (capacity, fpr) in [(1, 0.03), (1, 1e-6), (20_000, 0.001)] {

@@ -190,7 +190,7 @@ fn slices_of_any_length_differ() {
     all_differ(&(0..600).map(|len| hash(vec![""; len])).collect::<Vec<_>>());
 }
 
-/// `Hash` may be written in any pieces: what is written counts alone.
+/// `Hash` may write in any pieces: only the content counts.
 #[test]
 fn hashed_depends_on_the_bytes_written_alone() {
     struct Pieces<'a>(&'a [u8], usize);
@@ -209,7 +209,7 @@ fn hashed_depends_on_the_bytes_written_alone() {
 }
 
 proptest! {
-    /// The same text cut at two places gives two keys, whatever holds the pieces.
+    /// The same text cut at two places gives two keys, whatever type holds the pieces.
     #[test]
     fn cuts_are_part_of_the_key(text in "[ab]{0,12}", first in 0..13_usize, second in 0..13_usize) {
         let (first, second) = (first.min(text.len()), second.min(text.len()));

@@ -76,7 +76,7 @@ fn builder<F>(odd: Odd) -> Builder<F> {
     builder
 }
 
-/// What is built works: what was inserted is found, in its file too, and can be removed.
+/// What is built works: inserted keys are found, also in its file, and can be removed.
 macro_rules! works {
     ($($name:ident: $type:ty, $insert:expr, $remove:expr;)*) => {$(
         #[test]
@@ -234,7 +234,7 @@ fn callbacks_may_panic() {
     growing.insert_many(&pairs).unwrap();
     quiet(&mut || shared.get_many(&keys, |i, _| assert!(i != 7)));
     quiet(&mut || growing.get_many(&keys, |i, _| assert!(i != 7)));
-    // They may change what they are called from.
+    // They may change the filter that calls them.
     shared.get_many(&keys[..100], |i, value| {
         assert!(!shared.update(i as u64 + (1 << 40), value, 1).unwrap() || value > 0)
     });

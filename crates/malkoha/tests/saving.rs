@@ -11,8 +11,8 @@ use malkoha::{
     GrowableConcurrentCuckooFilter, GrowableConcurrentExpiringCuckooFilter,
 };
 
-/// Two threads that save to one path once wrote into one temporary file: what was renamed over the
-/// path was half of each.
+/// Two threads that save to one path once shared a temporary file: the renamed file was half of
+/// each.
 #[test]
 fn two_threads_save_to_one_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn a_name_may_be_as_long_as_the_system_allows() {
     assert!(CuckooFilter::open(&path).unwrap() == filter);
 }
 
-/// What somebody else left, or put there for us to write through, stays as it is.
+/// Files that somebody else left, or placed there as a trap, stay unchanged.
 #[cfg(unix)]
 #[test]
 fn nothing_is_written_through_a_link_beside_the_path() {
@@ -101,7 +101,7 @@ fn what_is_saved_while_time_runs_is_read() {
     });
 }
 
-/// A filter is saved while its branches are parted: what a copy has is whole, and goes on.
+/// A filter is saved while its branches are split: each copy is whole and can be used.
 #[test]
 fn what_is_saved_while_branches_are_parted_is_read() {
     let seen = GrowableConcurrentCuckooFilter::with_capacity(1_000, 0.01).unwrap();

@@ -87,7 +87,7 @@ fn it_takes_what_a_filter_of_one_owner_takes() {
     }
 }
 
-/// One becomes the other, through memory or a file, and both go on.
+/// One becomes the other, through memory or a file, and both still work.
 #[test]
 fn it_is_a_filter_of_one_owner_in_branches() {
     let hashes = honest(if cfg!(miri) { 400 } else { 150_000 });

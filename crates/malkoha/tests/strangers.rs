@@ -142,7 +142,7 @@ fn the_bound_is_seen_to_be_broken_by_xxh3() {
     let twins = [victim, &twin("the victim of an attack").to_le_bytes()];
     let agreement = Agreement::of(&twins, TRIALS, || KeyHasher::new(0));
     assert!(!agreement.keeps_the_bound());
-    // And by keys that are known to be no more than 8 bits: two of 256 are the same.
+    // And by keys of only 8 bits: two of 256 are the same.
     let mut known = (0..=255).cycle().map(KeyHasher::sip13);
     let unlucky = (0_u64..).find(|&key| {
         let mut hashers = (0..=255).map(KeyHasher::sip13);

@@ -2,7 +2,7 @@
 
 use crate::harness::Dir;
 
-/// The hashes of so many lines, in a vector that doubles, would alone take all of it.
+/// The hashes of this many lines, in a vector that doubles, would take all of it.
 #[cfg(target_os = "linux")]
 #[test]
 fn building_and_adding_are_bounded_by_the_filter() {

@@ -1,4 +1,4 @@
-//! Output that cannot be written: quiet when nobody reads on, an error otherwise, and never a
+//! Output that cannot be written: quiet when the reader has gone, otherwise an error, and never a
 //! part of a file.
 
 use std::io::{BufRead, BufReader};

@@ -191,7 +191,7 @@ fn a_filter_without_room_stays_as_it_was() {
     assert!(before == dir.read("f.mlk"));
 }
 
-/// As `remove f.mlk *` would have it, which would take out whatever its bytes happen to match.
+/// As `remove f.mlk *` would do, which would remove whatever its bytes happen to match.
 #[test]
 fn a_filter_is_no_input_of_its_own_change() {
     let dir = built();

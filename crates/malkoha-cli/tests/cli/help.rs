@@ -1,4 +1,4 @@
-//! Help texts, word for word. `UPDATE_GOLDEN=1 cargo test -p malkoha-cli` writes them anew.
+//! Help texts, word for word. `UPDATE_GOLDEN=1 cargo test -p malkoha-cli` rewrites them.
 
 use std::path::Path;
 use std::{env, fs};

@@ -166,7 +166,7 @@ fn columns_have_names() {
     dir.run("get --csv -k email ages.mlk some.csv")
         .prints("a@x,Ann,3\t3,5\nb@x,Bob,4\t4\na@x,Al,5\t3,5\n");
     dir.shell("cat some.csv | $MALKOHA uniq --csv -k email").prints(first);
-    // Many blocks, all of which have the columns of the first.
+    // Many blocks, all with the columns of the first.
     dir.shell("{ echo n,k; seq 1 200000 | awk '{ print $1 \",\" $1 % 7 }'; } > long.csv")
         .prints("");
     let lines: String = (1..=7).map(|n| format!("{n},{}\n", n % 7)).collect();

@@ -1,4 +1,4 @@
-//! What is wrong with pairs and maps is told in one line, and nothing is written.
+//! Errors in pairs and maps are one line each, and nothing is written.
 
 use crate::harness::Dir;
 

@@ -156,7 +156,7 @@ fn pairs_are_added_and_removed() {
     }
 }
 
-/// What was added is taken out again, and what was there before is all there is.
+/// What was added is removed again, and only what was there before is left.
 #[test]
 fn a_round_trip_of_many_pairs() {
     let pairs = many_pairs();

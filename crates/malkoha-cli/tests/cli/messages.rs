@@ -1,4 +1,4 @@
-//! What goes wrong is told in one line, with exit code 2 and without output.
+//! Errors are one line, with exit code 2 and without output.
 
 use crate::harness::Dir;
 
@@ -113,7 +113,7 @@ fn values_out_of_range() {
     assert_eq!(dir.names(), ["a"]);
 }
 
-/// The limit stands for a machine with less memory, whatever its system promises.
+/// The limit stands for a machine with less memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_table_that_no_memory_holds() {

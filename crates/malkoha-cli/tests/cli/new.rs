@@ -1,4 +1,4 @@
-//! `malkoha new`: print what is not in a filter and add it.
+//! `malkoha new`: prints what is not in a filter, and adds it.
 
 use malkoha::{ExpiringCuckooFilter, GrowableConcurrentExpiringCuckooFilter};
 
@@ -38,7 +38,7 @@ fn every_kind_of_set_and_no_map() {
         .complains("'f.mlk' is named as input too, and has no lines: leave it out there");
 }
 
-/// What was printed to somebody who did not read it is printed again.
+/// Lines whose reader had gone are printed again.
 #[test]
 fn what_nobody_read_stays_new() {
     let dir = Dir::new();
@@ -78,7 +78,7 @@ fn a_line_is_new_again_after_a_time() {
     run.prints(log(&[(START, "a"), (START, "b")]));
     let noon = START + DAY / 2;
     dir.pipe(log(&[(noon, "a"), (noon, "c")]), new).prints(log(&[(noon, "c")]));
-    // b, which nobody brought again, is forgotten; a and c are new again.
+    // b, which did not occur again, is forgotten; a and c are new again.
     let later = START + 2 * DAY;
     let both = log(&[(later, "a"), (later, "c")]);
     dir.pipe(&both, new).prints(&both);

@@ -1,4 +1,4 @@
-//! Inputs and outputs that are not what they should be, and what the user then sees.
+//! Unusual inputs and outputs, and what the user then sees.
 
 use crate::harness::Dir;
 
@@ -90,7 +90,7 @@ fn output_that_is_the_input_is_refused() {
     dir.shell("$MALKOHA uniq < /dev/null > /dev/null").finds_nothing();
 }
 
-/// A build is of all its inputs, or is not; what prints goes on.
+/// A build is of all its inputs or fails; commands that print continue.
 #[test]
 fn unreadable_inputs_are_told_and_passed_over() {
     let dir = Dir::with("a", "x\n").and("b", "y\n");
@@ -136,7 +136,7 @@ fn a_link_that_leads_nowhere_is_followed() {
     assert_eq!(dir.run("build -q -o loop a").code, Some(2));
 }
 
-/// Killed while it writes, at many moments: never a file that is not asked for.
+/// Killed while it writes, at many moments: never leaves an unwanted file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_no_orphans() {

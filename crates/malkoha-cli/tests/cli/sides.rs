@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::harness::Dir;
 
-/// A long list, and a short input of which half is in it, with odd lines and repeated ones.
+/// A long list, and a short input, half of it in the list, with odd and repeated lines.
 fn long_list() -> Dir {
     let dir = Dir::new();
     dir.shell(
@@ -61,7 +61,7 @@ fn keys_of_a_small_input_are_looked_for_in_a_long_list() {
     assert_eq!(run.stdout.split(|&b| b == b'\n').count(), plain.split(|&b| b == b'\n').count());
     dir.write("one", " A\r\nlast \n");
     dir.run("screen -i --trim --list list one").prints(" A\r\nlast \n");
-    // A field that lacks is told of once.
+    // A missing field is reported once.
     dir.write("few", "a\t1\nb\n");
     let run = dir.run("screen -k 2 --list list few");
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");

@@ -203,8 +203,8 @@ fn kills() -> u32 {
     env::var("MALKOHA_KILLS").map_or(10, |text| text.parse().expect("a number of kills"))
 }
 
-/// The process is killed while it puts pairs, overwriting as it goes: what it said is on the device
-/// is there, and nothing older, nor anything that was never sent.
+/// The process is killed while it puts and overwrites pairs. What it reported as on the device is
+/// there, and nothing older, nor anything that was never sent.
 #[test]
 fn killed_loads_lose_nothing_that_was_told() {
     const KEYS: u32 = 50;
@@ -252,8 +252,8 @@ fn killed_loads_lose_nothing_that_was_told() {
     }
 }
 
-/// The process is killed in the middle of an import, again and again: what was recorded before is
-/// whole, and the store goes on.
+/// The process is killed in the middle of an import, repeatedly: what was recorded before is whole,
+/// and the store still works.
 #[test]
 fn killed_imports_leave_a_whole_store() {
     let text: Vec<u8> =

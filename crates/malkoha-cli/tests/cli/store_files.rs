@@ -285,7 +285,7 @@ fn a_directory_is_all_below_it() {
     assert_eq!(dir.names(), ["out", "s"]);
 }
 
-/// Links in the way, of whatever origin, lead nothing out of the directory.
+/// No link in the way, whatever its origin, leads out of the directory.
 #[test]
 fn nothing_is_restored_through_a_link() {
     let dir = Dir::new();
@@ -348,7 +348,7 @@ fn nothing_is_restored_through_a_link() {
     assert_eq!(dir.read("out/fine/a/file"), b"a/file");
 }
 
-/// A file that cannot be restored leaves what was there, and nothing of its own.
+/// A file that cannot be restored leaves the existing one unchanged, and nothing of its own.
 #[test]
 fn a_broken_file_replaces_nothing() {
     let dir = Dir::new();

@@ -90,12 +90,12 @@ fn damage_is_listed_in_the_record() {
         (&1.into(), &json!([{ "key": "k" }]))
     );
     assert_eq!((run.code, format!("gone: k\n{}", run.stderr)), (Some(2), text.stderr));
-    // A scan goes on behind it.
+    // A scan continues behind it.
     let scan = dir.run("store scan s");
     assert_eq!((scan.code, &scan.stdout[..]), (Some(2), &b"other\n"[..]));
     assert!(scan.stderr.contains("1 places could not be read"), "{}", scan.stderr);
     assert!(run.stderr.contains("is damaged at byte 64"), "{}", run.stderr);
-    // Where it cannot even be opened, that is what was found.
+    // If it cannot even be opened, that is the result.
     let mut checkpoint = dir.read("s/CHECKPOINT");
     checkpoint[70] ^= 1;
     dir.write("s/CHECKPOINT", checkpoint);
@@ -107,7 +107,7 @@ fn damage_is_listed_in_the_record() {
     assert_eq!(repair["set_aside"], json!(["000000000001.log.damaged"]));
 }
 
-/// The first command that writes after a crash says what it does away with.
+/// The first command that writes after a crash reports what it removes.
 #[test]
 fn what_a_crash_left_is_told() {
     let dir = Dir::new();
@@ -138,7 +138,7 @@ fn what_a_crash_left_is_told() {
     dir.run("store put s k v").prints("");
 }
 
-/// Where the log ends before its last file, the files behind are told too.
+/// If the log ends before its last file, the later files are reported too.
 #[test]
 fn whole_files_that_a_crash_left_are_told() {
     let dir = Dir::new();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::harness::Dir;
 
-/// Two filters of these options, of which the lines of `both` are in both.
+/// Two filters of these options. The lines of `both` are in both.
 fn two(options: &str) -> Dir {
     let dir = Dir::with("a", "a\nboth\n").and("b", "b\nboth\n").and("all", "a\nb\nx\nboth\n");
     for name in ["a", "b"] {

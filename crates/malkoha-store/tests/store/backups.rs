@@ -12,7 +12,8 @@ use tempfile::TempDir;
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
-/// A directory whose copies end in the middle, as when the process is killed: nothing is tidied up.
+/// A directory whose copies end in the middle, as if the process were killed: nothing is cleaned
+/// up.
 struct Killed {
     inner: OsStorage,
     /// Files that still get a second name.

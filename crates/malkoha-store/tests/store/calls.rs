@@ -30,7 +30,7 @@ fn a_store_needs_no_mapping() {
         assert_holds(&store, &expected);
         let mut batch = Batch::new();
         for n in 0..400 {
-            // Some of them longer than what is read at once.
+            // Some of them are longer than one read.
             let value = vec![round; if n % 100 == 0 { 90_000 } else { 90 }];
             batch.put(&key(n + u32::from(round) * 100), &value).unwrap();
             expected.insert(key(n + u32::from(round) * 100), value);
@@ -60,7 +60,7 @@ fn a_store_needs_no_mapping() {
     assert_holds(&open(&dir, &options()), &expected);
 }
 
-/// An error of the system is one of the store, of those keys alone whose records it hit.
+/// An error of the system becomes one of the store, only for the keys whose records it hit.
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let dir = Dir::new();
@@ -103,7 +103,7 @@ fn records_in_order_take_few_reads() {
     let dir = Dir::new();
     let store = open(&dir, &options().file_bytes(1 << 20));
     for n in 0..KEYS {
-        // One of them is longer than what is read at once.
+        // One of them is longer than one read.
         store.put(&key(n), &vec![7; if n == KEYS / 2 { 3 << 20 } else { 300 }]).unwrap();
     }
     store.close().unwrap();

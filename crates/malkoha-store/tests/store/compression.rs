@@ -38,7 +38,7 @@ fn values_are_read_whichever_way_they_are_stored() {
     let bytes = |dir: &Dir| Store::open_read_only(dir.path()).unwrap().stats().log_bytes;
     assert!(bytes(&packed) < bytes(&plain) / 4, "{} {}", bytes(&packed), bytes(&plain));
 
-    // What is compressed stays so when it is copied, and is read by who does not compress.
+    // Compressed values stay compressed when they are copied, and can be read without the option.
     let store = packed.open();
     let old = value(3);
     assert_eq!(store.compare_and_swap(&key(3), Some(&old), Some(b"new")).unwrap(), Swap::Done);

@@ -26,13 +26,13 @@ impl Random {
 struct History {
     storage: Simulated,
     states: Vec<Contents>,
-    /// `(events, state)`: from so many events on, a crash may lose nothing of that state.
+    /// `(events, state)`: from this many events on, a crash may lose nothing of that state.
     acknowledged: Vec<(usize, usize)>,
 }
 
 fn run(seed: u64, durability: Durability, steps: usize) -> History {
     let storage = Simulated::default();
-    // Which is the same for what is seen, and another for what is written.
+    // Visible writes are the same, but the written ones differ.
     let compression = if seed.is_multiple_of(3) { Compression::Lz4 } else { Compression::None };
     let options = options().durability(durability).file_bytes(1 << 12).compression(compression);
     let mut open = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
@@ -121,14 +121,14 @@ fn crash_everywhere(history: &History, times: u64) -> usize {
             let state =
                 state.unwrap_or_else(|| panic!("after {events} events: no state since {least}"));
             assert_holds(&store, state);
-            // And it goes on from there.
+            // And it continues from there.
             store.put(b"afterwards", b"yes").unwrap();
             let mut later = state.clone();
             later.insert(b"afterwards".to_vec(), b"yes".to_vec());
             store.close().unwrap();
             let store = Store::open_in(Arc::new(left.clone()), None, &options).unwrap();
             assert_eq!(crate::support::contents(&store), later);
-            // Nor does another crash, while it is opened again or behind that, lose what was there.
+            // Nor does another crash, during or after reopening, lose what was there.
             let again = began + random.below(left.events() as u64 - began + 1);
             let left = left.crashed(usize::try_from(again).unwrap(), || random.below(4) < share);
             let store = Store::open_in(Arc::new(left), None, &options)

@@ -1,5 +1,5 @@
-//! What is damaged, missing or shared: told, never lost further, and saved by repair as far as it is
-//! whole.
+//! Damaged, missing or shared files: they are reported, never damaged further, and repair saves
+//! what is whole.
 
 use std::fs;
 #[cfg(unix)]
@@ -10,7 +10,7 @@ use malkoha_store::{Batch, Durability, Error, Store};
 
 use crate::support::{Contents, Dir, assert_holds, contents, filled, key, options};
 
-/// Some files, all of whose records were synced, and no checkpoint.
+/// Some files whose records were all synced, and no checkpoint.
 fn without_checkpoint() -> (Dir, Contents) {
     let (dir, expected) = filled();
     dir.remove("CHECKPOINT");
@@ -228,7 +228,7 @@ fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
     drop(store);
     assert!(in_use(&copy));
     assert_holds(&dir.open(), &expected);
-    // Nor is it one that anybody can write to who removes the file.
+    // Nor does removing the file make it writable.
     copy.remove("LOCK");
     assert!(in_use(&copy));
 }

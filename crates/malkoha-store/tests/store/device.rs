@@ -88,7 +88,8 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     writing_ends(Simulated::fail_syncs);
 }
 
-/// On ext4 a write was acknowledged whose sync had reported success while the journal failed.
+/// On ext4 a write was once acknowledged although its sync had reported success while the journal
+/// failed.
 #[test]
 fn a_sync_that_reports_success_in_vain_ends_writing_and_nothing_else() {
     writing_ends(Simulated::lie_about_syncs);
@@ -127,7 +128,7 @@ fn writing_ends(fail: fn(&Simulated, bool)) {
     assert!(matches!(error, Error::Stopped(_)), "{error}");
     // What is not durable is not shown either.
     assert_eq!(store.get(b"unlucky").unwrap(), None);
-    // Even when the device says that all is well again: what it dropped it does not tell twice.
+    // Even when the device works again, because it does not report twice what it dropped.
     fail(&storage, false);
     let events = storage.events();
     let refused = [
@@ -145,7 +146,7 @@ fn writing_ends(fail: fn(&Simulated, bool)) {
     }
     assert!(matches!(store.close(), Err(Error::Stopped(_))));
     assert_eq!(storage.events(), events, "something was written after a failed sync");
-    // What was acknowledged is there, whatever became of the write whose sync failed.
+    // Acknowledged writes are there, whatever happened to the write whose sync failed.
     let left = storage.crashed(events, || false);
     let store = Store::open_in(Arc::new(left), None, &options).unwrap();
     for (key, value) in &expected {
@@ -154,8 +155,8 @@ fn writing_ends(fail: fn(&Simulated, bool)) {
     store.put(b"later", b"1").unwrap();
 }
 
-/// The system takes pages whose sync failed for written. The store that was opened next showed what
-/// they had, wrote behind it and said that it was durable; the device never got it.
+/// The system regards pages whose sync failed as written. The next opening of the store once showed
+/// their content, wrote behind it and reported it as durable, although the device never got it.
 #[test]
 fn a_failed_sync_is_made_up_for_by_opening() {
     for durability in [Durability::Always, Durability::System] {
@@ -171,7 +172,7 @@ fn a_failed_sync_is_made_up_for_by_opening() {
         let _ = store.put(b"unlucky", &[1; 3000]);
         assert!(store.sync().is_err());
         drop(store);
-        // As long as the device fails, what it has not got is not shown.
+        // As long as the device fails, writes that it did not get are not visible.
         assert!(open().is_err());
         storage.fail_syncs(false);
         let store = open().unwrap();

@@ -6,7 +6,7 @@ use malkoha_store::{Error, Store};
 
 use crate::support::{assert_holds, contents, filled, options};
 
-/// A flipped bit is told, or makes no difference; no answer is wrong.
+/// A flipped bit is reported, or makes no difference; no answer is wrong.
 #[test]
 fn no_flipped_bit_is_served() {
     let (dir, expected) = filled();

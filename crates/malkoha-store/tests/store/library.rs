@@ -87,7 +87,7 @@ fn records_of_other_versions_are_refused() {
     ] {
         assert!(matches!(error, Error::Version { found: 3, supported: 2, .. }), "{error}");
     }
-    // Ours, and not whole: that is told, and nothing is collected.
+    // Ours, and not whole: this is reported, and nothing is collected.
     record[4] = 2;
     for length in [6, 8, HEAD, HEAD + 8, record.len() - 1] {
         store.put(b"ffile", &record[..length]).unwrap();
@@ -128,8 +128,8 @@ fn other_keys_are_left_alone() {
     assert_eq!(store.len(), 6);
 }
 
-/// Two chunks that differ and have one SHA-1 came out as the first of them, without a word. The
-/// store stands in for a collision: what it has under the hash is another chunk.
+/// Two different chunks with the same SHA-1 were once both restored as the first, without an error.
+/// The test simulates a collision: the store has another chunk under the hash.
 #[test]
 fn a_chunk_whose_sha1_another_has_is_refused() {
     let dir = Dir::new();

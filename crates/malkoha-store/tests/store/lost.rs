@@ -1,6 +1,5 @@
-//! Devices that do not give back what they were given. A file that is cut short behind the back of
-//! a mapping is one: a look at the missing pages is the same signal as one at a bad sector, which
-//! ended the process.
+//! Devices that lose what was written. A file that is truncated while it is mapped behaves alike:
+//! reading the missing pages raises the same signal as a bad sector, which once ended the process.
 
 use std::fs;
 use std::path::Path;

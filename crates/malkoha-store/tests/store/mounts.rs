@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub(crate) struct Device(TempDir);
 
 impl Device {
-    /// `None`, with a message, where one must not mount: only the administrator may as a rule.
+    /// `None`, with a message, where one must not mount: only the administrator may usually.
     pub(crate) fn new(mebibytes: u32) -> Option<Self> {
         let directory = TempDir::new().unwrap();
         let size = format!("size={mebibytes}m");

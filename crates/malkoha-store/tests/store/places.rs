@@ -1,4 +1,4 @@
-//! Where a store lies: under which path, and who else is there.
+//! Where a store is: its path, and its neighbours.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -38,7 +38,7 @@ fn a_store_that_is_moved_while_it_is_open_stays_the_same() {
     assert_holds(&Store::open(dir.path().join("copy"), &options()).unwrap(), &expected);
 }
 
-/// What keeps the directory from being looked at is told, and not that it holds nothing.
+/// If the directory cannot be read, the error says so, and not that it is empty.
 #[test]
 fn a_path_that_leads_nowhere_is_not_taken_for_a_directory_without_a_store() {
     let dir = TempDir::new().unwrap();

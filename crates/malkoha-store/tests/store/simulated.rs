@@ -1,9 +1,9 @@
-//! Storage in memory that keeps a journal of what was done to it, and can tell what a crash at any
-//! moment could have left of that.
+//! Storage in memory that keeps a journal of all operations, and can produce what a crash at any
+//! moment could have left.
 //!
-//! What was synced is there. Of writes that were not, each sector of 512 bytes is there or not,
-//! whatever the order; a length that was not is the old one or the new one. Of changes to the
-//! directory that were not synced, the first few are there.
+//! Synced bytes are there. Of other writes, each sector of 512 bytes is there or not, in any order.
+//! A length that was not synced is the old one or the new one. Of changes to the directory that
+//! were not synced, the first few are there.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "tests of Linux alone use all"))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,7 @@ impl Simulated {
         self.0.lock().unwrap().journal.len()
     }
 
-    /// What a crash after so many changes can leave; `chance` tells which unsynced ones.
+    /// What a crash after this many changes can leave; `chance` chooses the unsynced ones.
     pub(crate) fn crashed(&self, events: usize, mut chance: impl FnMut() -> bool) -> Self {
         let state = self.0.lock().unwrap();
         let mut files: BTreeMap<u64, Image> = BTreeMap::new();

@@ -76,7 +76,7 @@ pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
     }
 }
 
-/// Some files, all of whose records were synced: made once, as syncs take their time.
+/// Some files whose records were all synced. Made once, because syncs are slow.
 pub(crate) fn filled() -> (Dir, Contents) {
     static FILES: OnceLock<(BTreeMap<PathBuf, Vec<u8>>, Contents)> = OnceLock::new();
     let (files, expected) = FILES.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Writes that depend on what a key has, what is counted, and keys in order.
+//! Conditional writes, counts, and keys in order.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -27,7 +27,7 @@ fn swaps_do_what_they_say_at_each_durability() {
         assert_eq!(swap(None, Some(b"1")), Swap::Found(Some(Vec::new())));
         assert_eq!(swap(Some(b""), None), Swap::Done);
         assert_eq!(swap(Some(b""), None), Swap::Found(None));
-        // A key whose time is over has no value.
+        // A key that has ended has no value.
         store.put_for(b"key", b"short", Duration::ZERO).unwrap();
         assert!(store.put_if_absent(b"key", b"long").unwrap());
         let long = vec![0; 1 << 17];

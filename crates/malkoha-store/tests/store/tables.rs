@@ -32,7 +32,7 @@ fn assert_has(store: &Store, name: &str, expected: &Contents) {
     }
 }
 
-/// The same keys in many tables, of which each has its own values; also in that of the store.
+/// The same keys in many tables, each with its own values; also among the store's own keys.
 #[test]
 fn tables_are_apart() {
     let dir = Dir::new();
@@ -159,7 +159,7 @@ fn a_removed_table_is_gone_and_others_stay() {
     assert!(store.verify().unwrap().damage.is_empty());
 }
 
-/// A crash anywhere in a removal leaves the whole table, or none that anybody sees.
+/// A crash anywhere in a removal leaves the whole table, or nothing visible.
 #[test]
 fn a_removal_that_a_crash_ended_is_made_up_for() {
     let storage = Simulated::default();
@@ -201,7 +201,7 @@ fn a_removal_that_a_crash_ended_is_made_up_for() {
     assert!(whole > 0 && none > 0, "{whole} {none}");
 }
 
-/// A record that is damaged, of whatever key, keeps no other of a removed table.
+/// A damaged record, whatever its key, does not keep others of a removed table.
 #[test]
 fn a_removal_gives_back_what_can_be_read() {
     let dir = Dir::new();

@@ -31,7 +31,7 @@ fn resident(name: &str) -> u64 {
 fn memory_is_ready_before_it_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), &Options::new()).unwrap();
-    // The last file has room for 3 MiB, of which not all is written.
+    // The last file has room for 3 MiB, partly written.
     (0..1000_u32).for_each(|key| store.put(&key.to_le_bytes(), &[1; 100_000]).unwrap());
     let name = format!("{:012}.log", store.stats().files);
     let room = std::fs::metadata(directory.path().join(&name)).unwrap().len();
@@ -44,7 +44,7 @@ fn memory_is_ready_before_it_is_written() {
     store.close().unwrap();
 }
 
-/// Log files of a directory that are open; more than 1024 may not be, as a rule.
+/// Log files of a directory that are open; more than 1024 may not be, usually.
 fn descriptors(dir: &Dir) -> usize {
     let open = std::fs::read_dir("/proc/self/fd").unwrap();
     let paths = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());

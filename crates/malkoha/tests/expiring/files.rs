@@ -36,7 +36,7 @@ fn the_kept_file_is_read_and_written_again() {
     let mut read = ExpiringCuckooFilter::from_bytes(&bytes).unwrap();
     assert!(read == aged() && read.now() == 1_004_000 && read.ttl() == 3_600);
     assert!((400..1_300_u64).all(|key| read.contains(key)) && read.len() < 1_000);
-    // It goes on as the one that was written.
+    // It continues as the one that was written.
     let mut same = aged();
     for filter in [&mut read, &mut same] {
         filter.advance(1_006_000);
@@ -159,7 +159,7 @@ fn forged_headers_are_refused() {
         assert!(ExpiringCuckooFilter::from_bytes(forged).is_err(), "{number}");
         assert!(ExpiringCuckooFilter::read_from(&forged[..]).is_err(), "{number}");
     }
-    // Ages that are none: 9 steps have 10 of the 16 labels.
+    // Invalid ages: 9 steps have 10 of the 16 labels.
     let fewer = forged(&bytes, 20, &9_u32.to_le_bytes());
     assert!(matches!(ExpiringCuckooFilter::from_bytes(&fewer), Err(ReadError::Field { .. })));
     // Whatever the time is said to be, nothing panics.

@@ -163,7 +163,7 @@ fn a_header_that_lies_about_its_times_is_refused() {
     assert!(put_together(&bytes, 1000).is_some());
 }
 
-/// Asking for a later time says what is true then.
+/// A query for a later time returns what will be true then.
 #[test]
 fn later_times_are_foreseen() {
     let mut filter = of(100);

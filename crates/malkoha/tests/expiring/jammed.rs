@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use malkoha::GrowableExpiringCuckooFilter;
 
-/// Keys that somebody made to crowd a few places, in a set that grows, shrinks and forgets: its
-/// files are read at every step, and none that lives is missed.
+/// Crafted keys crowd a few places in a set that grows, shrinks and forgets. Its files are read at
+/// every step, and no living key is missed.
 #[test]
 #[cfg_attr(miri, ignore = "too slow")]
 fn jammed_sets_whose_keys_expire_are_saved_and_read() {

@@ -107,14 +107,14 @@ impl Wrong {
     }
 }
 
-/// When each key was seen last: what the filter must know, may know and cannot know.
+/// When each key was last seen, which tells what the filter must find, may find and must not find.
 struct Model {
     seen: Vec<Option<u64>>,
     now: u64,
     terms: Terms,
     /// What was never inserted, each key once.
     absent: Wrong,
-    /// What has expired: the same keys again and again, of which a few share fingerprints.
+    /// Expired keys: the same keys repeatedly. A few share fingerprints.
     expired: Wrong,
 }
 

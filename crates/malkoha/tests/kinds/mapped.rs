@@ -54,7 +54,7 @@ fn maps_of_fixed_size() {
     assert!(matches!(FilterView::view(&bytes), Err(ReadError::Kind { .. })));
 }
 
-/// A shared set of fixed size is a set with words: its file is mapped as such.
+/// A shared set of fixed size is a set with words: its file is mapped as that.
 #[test]
 fn shared_sets_of_fixed_size() {
     let shared: ConcurrentCuckooFilter = Builder::new().capacity(KEYS).fpr(0.001).build().unwrap();

@@ -7,7 +7,7 @@ use malkoha::{
 
 use super::{KEYS, absent, hashes, holds_all, present, tells_its_size};
 
-/// Instantiates every test for every kind. What is built has room for the present keys, in the end.
+/// Instantiates every test for every kind. What is built has room for all keys in the end.
 macro_rules! sets {
     ($($kind:ident: $type:ty = $builder:expr;)*) => {$(
         mod $kind {

@@ -1,4 +1,4 @@
-//! Hashes that somebody chose who knows how growing tables make places and strings of them.
+//! Hashes that are chosen with the knowledge of how growing tables derive places and strings.
 
 /// The constant that makes a string of a hash.
 pub(crate) const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -10,7 +10,8 @@ pub(crate) fn hash(string: u64) -> u64 {
     string.wrapping_mul(inverse)
 }
 
-/// Hashes whose strings begin with so many zeros, which choose the alternate place and the segment.
+/// Hashes whose strings begin with this many zeros, which choose the alternate place and the
+/// segment.
 pub(crate) fn in_one_segment(zeros: u32) -> impl Iterator<Item = u64> {
     (0_u64..).map(move |n| hash(n.wrapping_mul(MIX) >> zeros))
 }

@@ -1,4 +1,4 @@
-//! What a stranger does who knows the seed of XXH3-64, or only the code: keys for any hash.
+//! How a stranger who knows the seed of XXH3-64, or only the code, makes keys for any hash.
 
 use malkoha::{Geometry, Key, KeyHasher, Layout};
 
