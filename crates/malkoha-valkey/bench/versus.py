@@ -5,6 +5,10 @@ are added more than once).
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so REDISBLOOM_MODULE=redisbloom.so \\
     python crates/malkoha-valkey/bench/versus.py
+
+Redis 8 comes from `tests/newer-servers sid target/servers`, with its folder first in PATH. RedisBloom
+is built from the tag of the same release, here v8.0.6, with its Makefile's flags: `-O3 -flto -fPIC
+-std=gnu99 -DNDEBUG -D_GNU_SOURCE -DREDIS_MODULE_TARGET -DREDISMODULE_SDK_RLEC`.
 """
 
 import csv
