@@ -266,6 +266,39 @@ fn no_key_is_missed_while_branches_are_parted() {
     assert!(filter.is_empty() && filter.entries().next().is_none());
 }
 
+/// Batches that are sorted, of two threads at once, and of keys that are in. They take what one
+/// batch takes in a filter of one owner, with a crowd for one segment too.
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+#[cfg_attr(miri, ignore = "too many keys")]
+fn large_batches_meet() {
+    let hashes = honest(400_000);
+    let (first, second) = hashes.split_at(300_000);
+    let (filter, mut alone) = (build(1_000, 0.002, None), build(1_000, 0.002, None).to_filter());
+    alone.insert_hashes(first).unwrap();
+    std::thread::scope(|scope| {
+        let filter = &filter;
+        for half in first.chunks(150_000) {
+            scope.spawn(|| filter.insert_hashes(half).unwrap());
+        }
+    });
+    assert!(has_all(&filter, first) && filter.len() == 300_000);
+    let [shared, of_one] = [filter.bits_per_key(), alone.bits_per_key()];
+    assert!(shared < 1.2 * of_one, "{shared}, of one owner {of_one}");
+    assert!(filter.expected_fpr() <= 0.002, "{}", filter.expected_fpr());
+    filter.insert_hashes(&first[..200_000]).unwrap();
+    assert!(first[..200_000].iter().all(|&hash| filter.count_hash(hash) >= 2));
+    assert!(first[..200_000].iter().all(|&hash| filter.remove_hash(hash)));
+    let (before, size) = (places_looked_at(), filter.size_in_bytes());
+    let crowd: Vec<u64> = second.iter().copied().chain(in_one_segment(20).take(60_000)).collect();
+    filter.insert_hashes(&crowd).unwrap();
+    let each = (places_looked_at() - before) / crowd.len() as u64;
+    assert!(each < 300, "{each} places a key");
+    assert!(filter.size_in_bytes() < size + 160_000 * 80, "{}", filter.size_in_bytes());
+    assert!(has_all(&filter, &hashes) && has_all(&filter, &crowd));
+    assert_eq!(filter.len(), 460_000);
+}
+
 /// The parts of a string that a filter of a few segments knows are those that choose the branch:
 /// strings that begin alike are in one.
 #[test]

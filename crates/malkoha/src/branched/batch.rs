@@ -3,7 +3,7 @@
 use super::Branched;
 use crate::error::InsertError;
 use crate::growable::{Growing, MAX_BRANCHES, branch_number};
-use crate::table::traits::{Change, Lookup};
+use crate::table::traits::{Change, Fill, Lookup};
 
 /// Hashes that are parted at a time.
 pub(super) const ROUND: usize = 1 << 14;

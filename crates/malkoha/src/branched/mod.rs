@@ -10,6 +10,7 @@
 //! under a lock.
 
 mod batch;
+mod fill;
 mod lookup;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
@@ -41,6 +42,10 @@ pub struct Branched {
     /// Keys that were removed from branches that counted too few. How many of the slots of a branch
     /// are doubles is not known when a table is parted, only how many of all are.
     overdrawn: AtomicU64,
+    /// Keys that batches have made room for and not inserted yet.
+    coming: AtomicU64,
+    /// Batches that were sorted.
+    batches: AtomicUsize,
 }
 
 impl Sealed for Branched {}
@@ -75,8 +80,9 @@ impl Branched {
 
     fn without_branches(capacity: u64) -> Self {
         let branches = (0..MAX_BRANCHES).map(|_| OnceLock::new()).collect();
-        let (segments, overdrawn) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { branches, segments, capacity, overdrawn }
+        let [overdrawn, coming] = [0; 2].map(AtomicU64::new);
+        let [segments, batches] = [0; 2].map(AtomicUsize::new);
+        Self { branches, segments, capacity, overdrawn, coming, batches }
     }
 
     /// Adds a branch, none of whose keys any other has.

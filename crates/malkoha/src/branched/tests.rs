@@ -3,9 +3,11 @@
 //! insert.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Branched;
 use crate::concurrent::tests::{check, thread};
+use crate::filter::rounds::Hashes;
 use crate::growable::{Growing, branch_number};
 use crate::table::traits::Lookup;
 use crate::{Builder, GrowableCuckooFilter};
@@ -77,6 +79,53 @@ fn a_key_is_new_to_one_thread() {
         let ours = table.insert_unique(hash).expect("it grows");
         assert!(ours ^ claims.join().unwrap(), "new to both or none");
         assert_eq!((table.count(hash), branches(&table)), (1, 2));
+    });
+}
+
+/// A key that is in twice is found while one copy is removed and its branch is parted.
+#[test]
+fn a_key_is_found_while_its_copy_is_removed() {
+    check(|| {
+        let [parts, stays] = hashes();
+        let table = whole(&[stays, stays]);
+        let other = Arc::clone(&table);
+        let removes = thread::spawn(move || {
+            assert!(other.remove(stays));
+            other.insert(parts).expect("it grows");
+        });
+        assert!(table.contains(stays), "lost with its copy");
+        assert!(!table.insert_unique(stays).expect("it grows"));
+        removes.join().unwrap();
+        assert_eq!((table.count(stays), table.len()), (1, 2));
+    });
+}
+
+/// Hashes that are sorted, with others than another batch has.
+fn batch(number: u64) -> Vec<u64> {
+    let spread = |n: u64| (2 * n + number + 2).wrapping_mul(0x9fb2_1c65_1e98_df25);
+    (0..2_200).map(spread).collect()
+}
+
+/// Two batches, of which the first part that gets in parts the branch, and a key that is looked up
+/// meanwhile.
+#[test]
+fn batches_that_meet_are_all_in() {
+    check(|| {
+        let [key, _] = hashes();
+        let table = whole(&[key]);
+        let other = Arc::clone(&table);
+        let fills = thread::spawn(move || other.insert_all(&Hashes(&batch(0))));
+        assert!(table.insert_all(&Hashes(&batch(1))).is_empty());
+        assert!(table.contains(key), "lost beside batches");
+        assert!(fills.join().unwrap().is_empty());
+        for number in [0, 1] {
+            let (hashes, mut found) = (batch(number), vec![false; 2_200]);
+            table.contains_batch(&hashes, &mut found);
+            assert!(found.into_iter().all(|found| found));
+        }
+        assert_eq!((table.len(), branches(&table)), (4_401, 2));
+        assert_eq!(table.coming.load(Relaxed), 0);
+        assert_eq!(table.batches.load(Relaxed), 2, "both were sorted");
     });
 }
 

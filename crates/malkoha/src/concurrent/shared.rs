@@ -9,6 +9,7 @@ use super::table::Table;
 use crate::arch::prefetch_from;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
+use crate::filter::rounds::Source;
 use crate::filter::whole;
 use crate::format::{FileKind, ReadError};
 use crate::geometry::Geometry;
@@ -56,7 +57,19 @@ impl<P: Locking> Shared<P> {
         }
     }
 
-    pub(crate) fn insert_batch(&self, hashes: &[u64], mut refused: impl FnMut(usize)) {
+    /// Inserts a batch; returns the positions of those that found no place.
+    pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
+        let mut refused = Vec::new();
+        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+            self.insert_batch(hashes, |i| refused.push(start + i));
+        });
+        refused
+    }
+
+    /// A batch is coming, for which a table of fixed size does nothing.
+    pub(crate) fn expect(&self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
+
+    fn insert_batch(&self, hashes: &[u64], mut refused: impl FnMut(usize)) {
         let mut inserted = 0;
         self.table.pipelined(hashes, |i, probe| {
             if self.table.whole(|table| table.insert(probe, self.max_kicks)) {

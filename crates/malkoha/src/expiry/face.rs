@@ -10,7 +10,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Candidates, Change, Lookup, Sealed, Shardable, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Stored};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
@@ -121,12 +121,7 @@ impl<T: Ages> Shardable for Expiring<T> {
     }
 }
 
-impl<T: Ages> Change for Expiring<T> {
-    #[inline]
-    fn insert(&mut self, hash: u64, _value: u64) -> Result<(), InsertError> {
-        self.see(hash, true).map(|_| ())
-    }
-
+impl<T: Ages> Fill for Expiring<T> {
     fn insert_batch(
         &mut self,
         hashes: &[u64],
@@ -138,6 +133,13 @@ impl<T: Ages> Change for Expiring<T> {
                 refused(i);
             }
         });
+    }
+}
+
+impl<T: Ages> Change for Expiring<T> {
+    #[inline]
+    fn insert(&mut self, hash: u64, _value: u64) -> Result<(), InsertError> {
+        self.see(hash, true).map(|_| ())
     }
 
     #[inline]

@@ -6,15 +6,15 @@ use core::ops::Range;
 use super::{CHUNK, hash_chunks};
 use crate::key::{Key, KeyHasher};
 use crate::table::Share;
-use crate::table::traits::Change;
+use crate::table::traits::Fill;
 use crate::threads::side_by_side;
 
 /// Where the hashes of a batch come from.
 pub(crate) trait Source {
     fn len(&self) -> usize;
     /// Calls `each(position of the first, hashes)` for successive parts of a range, whose positions
-    /// begin at 0.
-    fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64]));
+    /// begin at 0. Parts of so many, if they are to be hashed.
+    fn hashes(&self, range: Range<usize>, at_once: usize, each: impl FnMut(usize, &[u64]));
     /// The hash at a position.
     fn hash(&self, position: usize) -> Option<u64>;
 }
@@ -30,7 +30,7 @@ impl Source for Hashes<'_> {
         self.0.len()
     }
 
-    fn hashes(&self, range: Range<usize>, mut each: impl FnMut(usize, &[u64])) {
+    fn hashes(&self, range: Range<usize>, _: usize, mut each: impl FnMut(usize, &[u64])) {
         each(0, &self.0[range]);
     }
 
@@ -44,8 +44,8 @@ impl<K: Key> Source for KeysOf<'_, K> {
         self.0.len()
     }
 
-    fn hashes(&self, range: Range<usize>, each: impl FnMut(usize, &[u64])) {
-        hash_chunks(self.1, &self.0[range], CHUNK, each);
+    fn hashes(&self, range: Range<usize>, at_once: usize, each: impl FnMut(usize, &[u64])) {
+        hash_chunks(self.1, &self.0[range], at_once, each);
     }
 
     fn hash(&self, position: usize) -> Option<u64> {
@@ -54,13 +54,13 @@ impl<K: Key> Source for KeysOf<'_, K> {
 }
 
 /// Inserts a batch on this thread; returns the positions of those that found no place.
-pub(crate) fn insert(table: &mut impl Change, source: &impl Source) -> Vec<usize> {
+pub(crate) fn insert(table: &mut impl Fill, source: &impl Source) -> Vec<usize> {
     insert_sorted(table, source, 1, |shares, range| sort(source, range, &mut shares[0]))
 }
 
 /// [`insert`] on up to this many threads; the table does not depend on their number.
 pub(crate) fn insert_on_threads(
-    table: &mut impl Change,
+    table: &mut impl Fill,
     source: &(impl Source + Sync),
     threads: usize,
 ) -> Vec<usize> {
@@ -75,7 +75,7 @@ pub(crate) fn insert_on_threads(
 /// Inserts hashes as they arrive, until one finds no place; returns whether all are in. This many
 /// are expected.
 pub(crate) fn insert_stream(
-    table: &mut impl Change,
+    table: &mut impl Fill,
     hashes: impl Iterator<Item = u64>,
     expected: usize,
 ) -> bool {
@@ -109,12 +109,12 @@ pub(crate) fn insert_stream(
 }
 
 fn sort(source: &impl Source, range: Range<usize>, share: &mut Share) {
-    source.hashes(range, |_, hashes| share.push(hashes));
+    source.hashes(range, CHUNK, |_, hashes| share.push(hashes));
 }
 
-fn insert_sorted<S: Source>(
-    table: &mut impl Change,
-    source: &S,
+fn insert_sorted<F: Fill>(
+    table: &mut F,
+    source: &impl Source,
     threads: usize,
     sort: impl Fn(&mut [Share], Range<usize>),
 ) -> Vec<usize> {
@@ -133,7 +133,7 @@ fn insert_sorted<S: Source>(
             rounds = table.rounds(len - start, threads);
         }
     }
-    source.hashes(start..len, |first, hashes| {
+    source.hashes(start..len, F::UNSORTED, |first, hashes| {
         table.insert_batch(hashes, |_| 0, |i| refused.push(start + first + i));
     });
     refused
@@ -153,7 +153,7 @@ fn locate(
     // How many equal hashes have been found before it.
     let mut found = alloc::vec![0; hashes.len()];
     let start = range.start;
-    source.hashes(range, |first, chunk| {
+    source.hashes(range, CHUNK, |first, chunk| {
         for (i, hash) in chunk.iter().enumerate() {
             let at = hashes.partition_point(|refused| refused < hash);
             if let Some(found) = found.get_mut(at)

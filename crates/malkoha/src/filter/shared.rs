@@ -1,5 +1,6 @@
 //! Changing a set that threads share.
 
+use super::rounds::{Hashes, KeysOf};
 use super::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
     GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Told, all_but, hash_chunks,
@@ -158,6 +159,7 @@ impl<$($parameters)*> Filter<$table> {
     pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
+        let _room = self.table.expect(keys.len(), |i| Some(hash_one(self.hasher, &keys[i])));
         hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
             self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
         });
@@ -177,20 +179,19 @@ impl<$($parameters)*> Filter<$table> {
     pub fn insert_unique_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
         let mut told = Told::new(new);
+        let _room = self.table.expect(hashes.len(), |i| Some(hashes[i]));
         self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
         all_but(told.refused, || self.table.refusal())
     }
 
-    /// Inserts all `keys`. Other threads see them come one by one.
+    /// Inserts all `keys`. Other threads see them come in parts, in any order. Large batches into a
+    /// filter that grows are sorted, as [those of one owner](GrowableCuckooFilter::insert_many).
     ///
     /// # Errors
     ///
     /// If some were refused: the error names them, and all the others are in.
     pub fn insert_many<K: Key>(&self, keys: &[K]) -> Result<(), BatchError> {
-        let mut refused = Vec::new();
-        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
-            self.table.insert_batch(hashes, |i| refused.push(start + i));
-        });
+        let refused = self.table.insert_all(&KeysOf(keys, self.hasher));
         all_but(refused, || self.table.refusal())
     }
 
@@ -200,8 +201,7 @@ impl<$($parameters)*> Filter<$table> {
     ///
     /// As [`insert_many`](Self::insert_many).
     pub fn insert_hashes(&self, hashes: &[u64]) -> Result<(), BatchError> {
-        let mut refused = Vec::new();
-        self.table.insert_batch(hashes, |i| refused.push(i));
+        let refused = self.table.insert_all(&Hashes(hashes));
         all_but(refused, || self.table.refusal())
     }
 

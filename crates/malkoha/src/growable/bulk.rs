@@ -1,6 +1,8 @@
 //! Large batches: hashes are sorted by path, so that each segment is filled while it lies in cache.
 //! Segments share no memory, so threads fill them side by side.
 
+use std::ops::Range;
+
 use super::directory::Home;
 use super::kernel::with_codec;
 use super::segment::{Position, Segment, Slot};
@@ -11,7 +13,7 @@ use crate::addressing::{MIX, Probe};
 use crate::layout::bits::Word;
 use crate::layout::{self, Search};
 use crate::table::Rounds;
-use crate::table::traits::Change;
+use crate::table::traits::Fill;
 use crate::threads::side_by_side;
 
 /// What a hash is multiplied by to get the path: see [`Strings::key`].
@@ -22,6 +24,9 @@ const WORTHWHILE_HASHES: usize = 1024;
 const MAX_PARTITION_BITS: u32 = 12;
 /// Segments of a partition, at most, as a power of two: each reads all hashes of the partition.
 const MAX_SHARED_BITS: u32 = 4;
+/// Segments for each that there were when rounds were made, from which on they are made anew: every
+/// segment of a partition reads all hashes of it.
+const OUTGROWN: usize = 4;
 
 /// A segment, of the thread that fills it.
 struct Task<'a> {
@@ -30,6 +35,8 @@ struct Task<'a> {
     bytes: &'a mut [u8],
     /// Keys that it takes before it should grow.
     room: u64,
+    /// Those whose hashes it takes.
+    partitions: Range<usize>,
 }
 
 /// What was done to a segment.
@@ -41,56 +48,88 @@ struct Filled {
     left: Vec<u64>,
 }
 
+/// How so many hashes are sorted for a tree of so many segments, of which `depth` tells how deep the
+/// deepest one lies, if they can be sorted; `None` if that does not pay.
+pub(crate) fn sorted(
+    segments: usize,
+    hashes: usize,
+    threads: usize,
+    depth: impl FnOnce() -> Option<u32>,
+) -> Option<Rounds> {
+    if hashes / segments < WORTHWHILE_HASHES {
+        return None;
+    }
+    let depth = depth().filter(|&depth| depth <= MAX_PARTITION_BITS + MAX_SHARED_BITS)?;
+    Rounds::by_beginning(PATH, depth.min(MAX_PARTITION_BITS), segments, hashes, threads)
+}
+
+/// Whether a tree of so many segments has grown so much since these were made that others would be
+/// much faster.
+pub(crate) fn has_outgrown(segments: usize, rounds: &Rounds) -> bool {
+    segments > OUTGROWN * rounds.segments()
+}
+
+/// The partitions of 2^`bits` that a segment's keys belong to.
+fn partitions_of(Home { depth, path, .. }: Home, bits: u32) -> Range<usize> {
+    let (shared, deeper) = (depth.saturating_sub(bits), bits.saturating_sub(depth));
+    // Below the number of partitions.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let first = (path >> shared << deeper) as usize;
+    first..first + (1 << deeper)
+}
+
 impl Growing {
-    /// How so many hashes are sorted; `None` if that does not pay.
-    pub(super) fn sorted(&self, hashes: usize, threads: usize) -> Option<Rounds> {
-        let (segments, depth) = (self.segments.len(), self.directory.depth());
-        let is_worthwhile = hashes / segments >= WORTHWHILE_HASHES
-            && depth <= MAX_PARTITION_BITS + MAX_SHARED_BITS
-            // Sorting hashes loses their positions, which values need.
-            && self.shape.value_bits == 0
-            && self.strings.is_one_tree();
-        let bits = depth.min(MAX_PARTITION_BITS);
-        is_worthwhile.then(|| Rounds::by_beginning(PATH, bits, segments, hashes, threads))?
+    /// The depth of the deepest segment; `None` if hashes cannot be sorted for this table: that
+    /// loses their positions, which values need.
+    pub(crate) fn sorted_depth(&self) -> Option<u32> {
+        let can_be_sorted = self.shape.value_bits == 0 && self.strings.is_one_tree();
+        can_be_sorted.then(|| self.directory.depth())
     }
 
-    /// Inserts the hashes of a round. The table does not depend on the number of threads.
+    /// Inserts the hashes of a round.
     pub(super) fn insert_sorted(&mut self, rounds: &mut Rounds) {
         rounds.finish();
+        let threads = rounds.shares().len();
+        self.insert_partitions(rounds, 0..rounds.partitions(), threads);
+        rounds.clear();
+    }
+
+    /// Inserts the hashes of these partitions of a round, whose shares are finished. The table does
+    /// not depend on the number of threads.
+    pub(crate) fn insert_partitions(
+        &mut self,
+        rounds: &Rounds,
+        partitions: Range<usize>,
+        threads: usize,
+    ) {
         let bits = rounds.partitions().ilog2();
-        // Of one unit are the segments and the partitions whose paths begin alike.
-        let unit_bits = self.records.iter().map(|record| record.home.depth).min().unwrap_or(0);
-        let unit_bits = unit_bits.min(bits);
-        let units = 1_usize << unit_bits;
-        let a_thread = units.div_ceil(rounds.shares().len());
-        let first = self.occupied + rounds.len() as u64 <= self.capacity;
+        let hashes: usize = partitions.clone().map(|partition| rounds.count(partition)).sum();
+        let first = self.occupied + hashes as u64 <= self.capacity;
         let rooms: Vec<u64> =
             (0..self.records.len()).map(|number| self.room(number, first)).collect();
-        let mut parts: Vec<Vec<Task<'_>>> = Vec::new();
-        parts.resize_with(units.div_ceil(a_thread), Vec::new);
         let segments = self.segments.all_mut().into_iter().zip(&self.records).zip(rooms);
-        for (number, ((bytes, &record), room)) in segments.enumerate() {
-            let Home { depth, path, .. } = record.home;
-            // Below the number of units.
-            #[expect(clippy::cast_possible_truncation, reason = "see above")]
-            let unit = (path >> (depth - unit_bits)) as usize;
-            parts[unit / a_thread].push(Task { number, record, bytes, room });
-        }
+        let tasks = segments.enumerate().filter_map(|(number, ((bytes, &record), room))| {
+            let all = partitions_of(record.home, bits);
+            let partitions = all.start.max(partitions.start)..all.end.min(partitions.end);
+            let task = Task { number, record, bytes, room, partitions };
+            (!task.partitions.is_empty()).then_some(task)
+        });
+        let tasks: Vec<Task<'_>> = tasks.collect();
         let shape = &self.shape;
         let fill = |tasks: Vec<Task<'_>>| -> Vec<Filled> {
             let mut search = Search::new();
-            let fill = |Task { number, record, bytes, room }: Task<'_>| {
-                let mut left = Vec::new();
+            let fill = |task: Task<'_>| {
+                let (number, record, mut left) = (task.number, task.record, Vec::new());
                 let count = with_codec!(record.kernel(shape), codec => {
                     let segment = Segment::new(codec, record.form, record.home);
-                    fill(&segment, record.home, (bytes, room), rounds, &mut search, &mut left)
+                    fill(&segment, task, rounds, &mut search, &mut left)
                 });
                 Filled { number, count, left }
             };
             tasks.into_iter().map(fill).collect()
         };
+        let parts = in_units(tasks, bits, threads);
         let mut filled: Vec<Filled> = side_by_side(parts, fill).into_iter().flatten().collect();
-        rounds.clear();
         // What is left goes in by segment, whichever thread filled it.
         filled.sort_unstable_by_key(|filled| filled.number);
         for &Filled { number, count, .. } in &filled {
@@ -115,29 +154,45 @@ impl Growing {
     }
 }
 
+/// Tasks for so many threads. Those of one unit, the segments and the partitions whose paths begin
+/// alike, have one thread.
+fn in_units(tasks: Vec<Task<'_>>, bits: u32, threads: usize) -> Vec<Vec<Task<'_>>> {
+    let homes = || tasks.iter().map(|task| task.record.home);
+    let unit_bits = homes().map(|home| home.depth).min().unwrap_or(0).min(bits);
+    let unit = |home: Home| home.path >> (home.depth - unit_bits);
+    let first = homes().map(unit).min().unwrap_or(0);
+    let units = homes().map(unit).max().map_or(0, |last| last - first + 1);
+    let a_thread = units.div_ceil(threads.max(1) as u64).max(1);
+    let mut parts: Vec<Vec<Task<'_>>> = Vec::new();
+    parts.resize_with(threads, Vec::new);
+    for task in tasks {
+        // Below the number of threads.
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
+        let part = ((unit(task.record.home) - first) / a_thread) as usize;
+        parts[part].push(task);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
 /// Puts hashes of a segment into free slots, up to its room, and returns how many. Those that match
 /// what is there, or find no slot, are left.
 fn fill<W: Word>(
     segment: &Segment<'_, W>,
-    home: Home,
-    (bytes, room): (&mut [u8], u64),
+    Task { record: Record { home, .. }, bytes, room, partitions, .. }: Task<'_>,
     rounds: &Rounds,
     search: &mut Search,
     left: &mut Vec<u64>,
 ) -> u32 {
-    let bits = rounds.partitions().ilog2();
     let (codec, grid) = (segment.codec, segment.form.grid);
-    let (shared, deeper) = (home.depth.saturating_sub(bits), bits.saturating_sub(home.depth));
-    let first = home.path >> shared << deeper;
+    let is_shared = home.depth > rounds.partitions().ilog2();
     let mut count = 0;
-    for partition in first..first + (1 << deeper) {
-        // Below the number of partitions.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        for &hash in rounds.partition(partition as usize).flatten() {
+    for partition in partitions {
+        for &hash in rounds.partition(partition).flatten() {
             let hash = u64::from_le_bytes(hash);
             let key = Strings::ONE_TREE.key::<true>(hash);
             // Others of the partition belong to other segments.
-            if shared > 0 && key.path >> (u64::BITS - home.depth) != home.path {
+            if is_shared && key.path >> (u64::BITS - home.depth) != home.path {
                 continue;
             }
             let buckets = key.places.map(|place| grid.bucket(place, key.mix));
@@ -170,7 +225,7 @@ fn fill<W: Word>(
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use crate::GrowableCuckooFilter;
-    use crate::table::traits::Change;
+    use crate::table::traits::Fill;
 
     /// As when the sample told of few keys: each of the segments that came would read all hashes.
     #[test]

@@ -154,10 +154,11 @@ impl Growing {
         inserted
     }
 
-    /// Gives back what searches use where that would be much beside the table.
+    /// Keeps nothing that searches use where that would be much beside the table, as in a branch
+    /// of one segment.
     pub(super) fn stay_small(&mut self) {
         if self.records.len() == 1 {
-            self.search.forget_places();
+            self.search.leave_places();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use super::bulk;
 use super::kernel::with_codec;
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
@@ -14,7 +15,7 @@ use crate::key::KeyHasher;
 use crate::layout::bits::Word;
 use crate::ring;
 use crate::table::Rounds;
-use crate::table::traits::{Candidates, Change, Lookup, Sealed, Shardable, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Stored};
 
 impl Sealed for Growing {}
 
@@ -116,11 +117,7 @@ impl Shardable for Growing {
     }
 }
 
-/// Segments for each that there were when rounds were made, from which on they are made anew: every
-/// segment of a partition reads all hashes of it.
-const OUTGROWN: usize = 4;
-
-impl Change for Growing {
+impl Fill for Growing {
     fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         // What is inserted in batches has no values.
         if self.shape.value_bits == 0 {
@@ -129,22 +126,16 @@ impl Change for Growing {
     }
 
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
-        self.sorted(hashes, threads)
+        bulk::sorted(self.segments.len(), hashes, threads, || self.sorted_depth())
     }
 
     fn has_outgrown(&self, rounds: &Rounds) -> bool {
-        self.segments.len() > OUTGROWN * rounds.segments()
+        bulk::has_outgrown(self.segments.len(), rounds)
     }
 
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
         self.insert_sorted(round);
         Vec::new()
-    }
-
-    #[inline]
-    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-        Growing::insert(self, hash, value);
-        Ok(())
     }
 
     fn insert_batch(
@@ -154,6 +145,14 @@ impl Change for Growing {
         _refused: impl FnMut(usize),
     ) {
         self.ahead(hashes, |table, i, hash| Growing::insert(table, hash, value(i)));
+    }
+}
+
+impl Change for Growing {
+    #[inline]
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+        Growing::insert(self, hash, value);
+        Ok(())
     }
 
     fn insert_unique_batch(

@@ -43,10 +43,12 @@ pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
 pub use table::Growing;
 
-pub(crate) use branches::{Gathered, MAX_BRANCHES, branch_number};
+pub(crate) use branches::{BRANCH_BITS, Gathered, MAX_BRANCHES, branch_number};
+pub(crate) use bulk::{has_outgrown, sorted};
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;
+pub(crate) use sample::keys_with;
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
 pub(crate) use sound::count_slots;
 pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN, Record};

@@ -19,7 +19,8 @@ impl Growing {
         self.reserve_more(keys, value_bits, ROOM)
     }
 
-    /// The same with so many hundredths of the room that the keys fill.
+    /// The same with so many hundredths of the room that the keys fill. In a branch, for its share
+    /// of so many keys in the whole tree.
     pub(super) fn reserve_more(
         &mut self,
         keys: u64,
@@ -30,7 +31,8 @@ impl Growing {
         let buckets = |depth: u32| buckets_for((of_tree >> depth) * room / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
-        let bytes = (u64::from(self.shape.trees()) << depth)
+        let below = depth.saturating_sub(self.directory.within().depth);
+        let bytes = (u64::from(self.shape.trees()) << below)
             .saturating_mul(form.segment_bytes(self.shape.widths.at(depth)) as u64);
         if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
             return Err(bytes);

@@ -18,31 +18,61 @@ impl Growing {
     /// Makes room for a batch of hashes, if that saves many rebuilds. Where the system does not
     /// give the memory, the table grows as the keys come.
     pub(super) fn make_room_for(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
-        let (len, most) = (self.occupied as f64, hashes as f64);
-        if most < LEAST.max(len * WORTHWHILE) {
-            return;
-        }
-        let first = self.occupied < self.capacity;
-        let buckets = self.records.iter().map(|record| record.form.grid.buckets());
-        let room = buckets.map(|buckets| full(buckets, first)).sum::<u64>() as f64;
-        if len + most <= room {
-            return;
-        }
-        let Sample { distinct, rare } = Sample::of(hashes, hash);
-        let mut found = vec![false; rare.len()];
-        self.contains_batch(&rare, &mut found);
-        let old = found.iter().filter(|&&found| found).count() as f64 / rare.len().max(1) as f64;
-        let new = distinct * (1.0 - old);
-        if new >= LEAST.max(len * WORTHWHILE) && len + new > room {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "positive, and no more than there are hashes and slots"
-            )]
-            let keys = (len + new) as u64;
-            let _ = self.reserve_more(keys, 0, BATCH_ROOM);
+        let room = || (self.occupied, self.room_for());
+        let keys = keys_with(hashes, hash, room, |rare, found| self.contains_batch(rare, found));
+        if let Some(keys) = keys {
+            self.make_room_to(keys);
         }
     }
+
+    /// Keys that have slots.
+    pub(crate) fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    /// Keys that fit before segments grow.
+    pub(crate) fn room_for(&self) -> u64 {
+        let first = self.occupied < self.capacity;
+        let buckets = self.records.iter().map(|record| record.form.grid.buckets());
+        buckets.map(|buckets| full(buckets, first)).sum()
+    }
+
+    /// Makes room for so many keys in the whole tree, of which this may be a branch.
+    pub(crate) fn make_room_to(&mut self, keys: u64) {
+        let _ = self.reserve_more(keys, 0, BATCH_ROOM);
+    }
+}
+
+/// How many keys there will be with a batch of hashes, if room should be made for them. `room` says
+/// how many there are and how many fit, `contains` which hashes are in.
+pub(crate) fn keys_with(
+    hashes: usize,
+    hash: impl FnMut(usize) -> Option<u64>,
+    room: impl FnOnce() -> (u64, u64),
+    contains: impl FnOnce(&[u64], &mut [bool]),
+) -> Option<u64> {
+    let most = hashes as f64;
+    if most < LEAST {
+        return None;
+    }
+    let (len, room) = room();
+    let (len, room) = (len as f64, room as f64);
+    let least = LEAST.max(len * WORTHWHILE);
+    if most < least || len + most <= room {
+        return None;
+    }
+    let Sample { distinct, rare } = Sample::of(hashes, hash);
+    let mut found = vec![false; rare.len()];
+    contains(&rare, &mut found);
+    let old = found.iter().filter(|&&found| found).count() as f64 / rare.len().max(1) as f64;
+    let new = distinct * (1.0 - old);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and no more than there are hashes and slots"
+    )]
+    let keys = (len + new) as u64;
+    (new >= least && len + new > room).then_some(keys)
 }
 
 /// What is known of a batch.

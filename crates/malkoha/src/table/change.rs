@@ -9,10 +9,10 @@ use crate::layout::{Copies, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
 use crate::table::kernel::{Kernel, with_layout};
-use crate::table::traits::{Change, Lookup};
+use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Rounds, batch, partition};
 
-impl Change for Fixed {
+impl Fill for Fixed {
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
         // Sorting hashes loses their positions, which values need.
         if self.value_bits() > 0 {
@@ -28,16 +28,6 @@ impl Change for Fixed {
         });
         self.parts.len += (hashes - refused.len()) as u64;
         refused
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-        if self.put(hash, value) {
-            self.parts.len += 1;
-            Ok(())
-        } else {
-            Err(self.refusal())
-        }
     }
 
     fn insert_batch(
@@ -58,6 +48,18 @@ impl Change for Fixed {
             batch::insert(layout, bytes, room, hashes, value, max_kicks, &mut refused);
         });
         self.parts.len += inserted;
+    }
+}
+
+impl Change for Fixed {
+    #[inline(always)]
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+        if self.put(hash, value) {
+            self.parts.len += 1;
+            Ok(())
+        } else {
+            Err(self.refusal())
+        }
     }
 
     fn insert_unique_batch(

@@ -140,6 +140,12 @@ impl Rounds {
         self.shares.iter().flat_map(move |share| share.partition(number))
     }
 
+    /// How many hashes a partition has, in shares that are [finished](Self::finish).
+    #[cfg(feature = "std")]
+    pub(crate) fn count(&self, number: usize) -> usize {
+        self.partition(number).map(<[_]>::len).sum()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.shares.iter_mut().for_each(Share::clear);
     }

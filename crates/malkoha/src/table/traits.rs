@@ -79,8 +79,10 @@ pub trait Shardable: Stored + Clone {
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// A table that its owner can change.
-pub trait Change: Lookup {
+/// What batches of hashes are inserted into.
+pub trait Fill: Sealed {
+    /// Hashes that it is best handed at a time, where they are not sorted.
+    const UNSORTED: usize = CHUNK;
     /// Makes room for a batch of this many hashes, if that saves rebuilds. `hash` returns some of
     /// them by number, or `None` if a number has no hash.
     fn make_room(&mut self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
@@ -98,8 +100,6 @@ pub trait Change: Lookup {
     fn has_outgrown(&self, _rounds: &Rounds) -> bool {
         false
     }
-    /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
-    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
     /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
     /// place.
     fn insert_batch(
@@ -108,6 +108,12 @@ pub trait Change: Lookup {
         value: impl Fn(usize) -> u64,
         refused: impl FnMut(usize),
     );
+}
+
+/// A table that its owner can change.
+pub trait Change: Lookup + Fill {
+    /// Inserts a copy. The value fits [`value_bits`](Lookup::value_bits).
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
     /// Inserts a hash that has no copy yet, with the value 0; whether it did.
     #[inline(always)]
     fn insert_unique(&mut self, hash: u64) -> Result<bool, InsertError> {

@@ -40,10 +40,6 @@ impl AtomicU64 {
         self.take_turn().fetch_add(value, order)
     }
 
-    pub(crate) fn fetch_or(&self, value: u64, order: Ordering) -> u64 {
-        self.take_turn().fetch_or(value, order)
-    }
-
     pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
         self.take_turn().fetch_sub(value, order)
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::entries::Entry;
+#[cfg(not(any(loom, shuttle)))]
 use crate::table::traits::Lookup;
 
 fn fingerprints(entries: impl Iterator<Item = Entry>) -> Vec<u64> {

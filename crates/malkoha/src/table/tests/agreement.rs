@@ -9,7 +9,7 @@ use super::table;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
 use crate::table::kernel::with_layout;
-use crate::table::traits::{Change, Lookup};
+use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Fixed, batch};
 
 #[path = "../../../tests/support/random.rs"]

@@ -1,0 +1,164 @@
+//! Large batches of inserts: hashes are sorted by path once, and each branch is filled under its
+//! lock by the code of tables with one owner.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::Branched;
+use super::batch::ROUND;
+use crate::filter::rounds::{self, Source};
+use crate::growable::{BRANCH_BITS, MAX_BRANCHES, has_outgrown, keys_with, sorted};
+use crate::table::Rounds;
+use crate::table::traits::{Fill, Sealed};
+
+/// Partitions with more hashes than the mean times this are such as somebody chose, and not filled
+/// under one lock.
+const CROWDED: usize = 4;
+
+/// A batch on its way into the table.
+pub(super) struct Filling<'a> {
+    table: &'a Branched,
+    /// Keys that are still to come, of those that room was made for.
+    coming: u64,
+}
+
+impl Branched {
+    /// Inserts a batch; returns the positions of those that found no place.
+    pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
+        rounds::insert(&mut self.filling(), source)
+    }
+
+    /// Makes room for a batch that is on its way until the answer is dropped.
+    pub(crate) fn expect(
+        &self,
+        hashes: usize,
+        hash: impl FnMut(usize) -> Option<u64>,
+    ) -> impl Drop + '_ {
+        let mut filling = self.filling();
+        filling.make_room(hashes, hash);
+        filling
+    }
+
+    fn filling(&self) -> Filling<'_> {
+        Filling { table: self, coming: 0 }
+    }
+}
+
+impl Filling<'_> {
+    /// Inserts the hashes of these partitions: of as many under one lock as have a few thousand.
+    fn insert_partitions(&mut self, rounds: &Rounds, mut run: Range<usize>) {
+        let table = self.table;
+        let below = rounds.partitions().ilog2() - BRANCH_BITS;
+        let crowded = CROWDED * rounds.hashes().div_ceil(rounds.partitions()) + ROUND;
+        while run.start < run.end {
+            let (partition, mut count) = (run.start, rounds.count(run.start));
+            let mut end = partition + 1;
+            let number = partition >> below;
+            if count > crowded {
+                self.insert_crowd(rounds, partition);
+            } else if count > 0 {
+                table.change(number, |branch| {
+                    let ours = run.end.min(branch.branch_numbers().1 << below);
+                    while end < ours && count + rounds.count(end) <= ROUND {
+                        count += rounds.count(end);
+                        end += 1;
+                    }
+                    branch.insert_partitions(rounds, partition..end, 1);
+                });
+                self.arrived(count);
+            }
+            run.start = end;
+        }
+    }
+
+    /// Inserts hashes that crowd a partition, a few thousand under one lock.
+    fn insert_crowd(&mut self, rounds: &Rounds, partition: usize) {
+        let number = partition >> (rounds.partitions().ilog2() - BRANCH_BITS);
+        for hashes in rounds.partition(partition).flat_map(|hashes| hashes.chunks(ROUND)) {
+            let hashes: Vec<u64> = hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect();
+            self.table.change(number, |branch| branch.insert_batch(&hashes, |_| 0, |_| {}));
+            self.arrived(hashes.len());
+        }
+    }
+
+    fn arrived(&mut self, keys: usize) {
+        let keys = self.coming.min(keys as u64);
+        self.coming -= keys;
+        self.table.coming.fetch_sub(keys, Relaxed);
+    }
+}
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        self.table.coming.fetch_sub(self.coming, Relaxed);
+    }
+}
+
+impl Sealed for Filling<'_> {}
+
+impl Fill for Filling<'_> {
+    const UNSORTED: usize = ROUND;
+
+    /// Room beside that for what other threads are about to insert.
+    fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+        let table = self.table;
+        let (mut len, mut room) = (0, 0);
+        let look = || {
+            table.for_each(|branch| {
+                len += branch.occupied();
+                room += branch.room_for();
+            });
+            len += table.coming.load(Relaxed);
+            (len, room)
+        };
+        let keys = keys_with(hashes, hash, look, |rare, found| table.find_each(rare, found));
+        let Some(keys) = keys else { return };
+        self.coming = keys - len;
+        table.coming.fetch_add(self.coming, Relaxed);
+        let mut number = 0;
+        while number < MAX_BRANCHES {
+            number = table.change(number, |branch| {
+                // Before it may give away some of its segments.
+                let (_, end) = branch.branch_numbers();
+                branch.make_room_to(keys);
+                end
+            });
+        }
+    }
+
+    fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
+        sorted(self.table.segments(), hashes, threads, || {
+            // Each partition belongs to one branch, however many there will be.
+            let mut depth = Some(BRANCH_BITS);
+            self.table.for_each(|branch| {
+                depth = depth.zip(branch.sorted_depth()).map(|(a, b)| a.max(b));
+            });
+            depth
+        })
+    }
+
+    fn has_outgrown(&self, rounds: &Rounds) -> bool {
+        has_outgrown(self.table.segments(), rounds)
+    }
+
+    fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
+        round.finish();
+        // Threads that begin at the same time begin with different branches.
+        let first = self.table.batches.fetch_add(1, Relaxed).wrapping_mul(MAX_BRANCHES * 5 / 8 + 1);
+        let first = (first % MAX_BRANCHES) * (round.partitions() / MAX_BRANCHES);
+        self.insert_partitions(round, first..round.partitions());
+        self.insert_partitions(round, 0..first);
+        round.clear();
+        Vec::new()
+    }
+
+    fn insert_batch(
+        &mut self,
+        hashes: &[u64],
+        _value: impl Fn(usize) -> u64,
+        refused: impl FnMut(usize),
+    ) {
+        self.table.insert_batch(hashes, refused);
+        self.arrived(hashes.len());
+    }
+}
