@@ -1,6 +1,8 @@
 //! The library's filters as subjects: the same methods, of an owner or shared.
 
-use malkoha::{ConcurrentCuckooFilter, CuckooFilter, GrowableCuckooFilter, Key};
+use malkoha::{
+    ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Key,
+};
 
 use crate::subject::{How, Operation, Subject, count};
 
@@ -74,3 +76,4 @@ macro_rules! subject {
 subject!(CuckooFilter);
 subject!(ConcurrentCuckooFilter);
 subject!(GrowableCuckooFilter);
+subject!(GrowableConcurrentCuckooFilter);

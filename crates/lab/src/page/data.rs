@@ -8,8 +8,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use crate::paper::Experiment;
+use crate::measure::median;
 use crate::paper::values::{self, Value};
+use crate::paper::{Experiment, clock};
 use crate::report::read_csv;
 use crate::results::Row;
 
@@ -58,12 +59,16 @@ pub(super) struct Data {
     /// What was measured at the paper's size too: table 3 and figures 5 to 8, as far as there is
     /// time.
     full: BTreeMap<Experiment, Optional<Value>>,
+    /// Of structures that were not in that run, from another one at that size.
+    later: BTreeMap<Experiment, Optional<Value>>,
     /// Points of larger tables of figure 2, which stand among the others too.
     pub(super) large_figure2: Optional<Value>,
     /// The filter that threads share.
     pub(super) threads: Optional<Row>,
     /// The classic filters beside other people's.
     pub(super) peers: Optional<Row>,
+    /// How long a run of all experiments took.
+    pub(super) time: Optional<Value>,
 }
 
 impl Data {
@@ -87,21 +92,26 @@ impl Data {
             experiments.insert(experiment, found);
         }
         // Not measured by everybody: some take long, and peers are another program's.
-        let mut full = BTreeMap::new();
-        for experiment in FULL {
-            let path = large.join(format!("{}.csv", experiment.name()));
-            let found = optional(&path, values::read)?;
-            if !found.rows.is_empty() {
-                full.insert(experiment, found);
+        let [full, later] = [large, &large.join(LATER)].map(|folder| {
+            let mut measured = BTreeMap::new();
+            for experiment in FULL {
+                let path = folder.join(format!("{}.csv", experiment.name()));
+                let found = optional(&path, values::read)?;
+                if !found.rows.is_empty() {
+                    measured.insert(experiment, found);
+                }
             }
-        }
+            Ok::<_, anyhow::Error>(measured)
+        });
         let large_figure2 = optional(&large.join("figure2.csv"), values::read)?;
         if let Some(figure2) = experiments.get_mut(&Experiment::Figure2) {
             figure2.rows.extend_from_slice(&large_figure2.rows);
         }
         let peers = optional(&folder.join("peers.csv"), read_csv)?;
         let threads = optional(&folder.join("threads.csv"), read_csv)?;
-        Ok(Self { machine, experiments, full, large_figure2, threads, peers })
+        let time = optional(&folder.join(clock::FILE), values::read)?;
+        let (full, later) = (full?, later?);
+        Ok(Self { machine, experiments, full, later, large_figure2, threads, peers, time })
     }
 
     /// The values of an experiment.
@@ -117,6 +127,35 @@ impl Data {
     /// The values at the paper's size, if they were measured.
     pub(super) fn full(&self, experiment: Experiment) -> Option<&Optional<Value>> {
         self.full.get(&experiment)
+    }
+
+    /// What another run at the paper's size has of an experiment, if there was one.
+    pub(super) fn later(&self, experiment: Experiment) -> Option<&Optional<Value>> {
+        self.later.get(&experiment)
+    }
+
+    /// The values of that run of structures that are not in the first one.
+    pub(super) fn only_later(&self, experiment: Experiment) -> Vec<Value> {
+        let first = self.full(experiment).map_or(&[][..], |full| &full.rows);
+        let is_new = |value: &&Value| first.iter().all(|known| known.series != value.series);
+        let later = self.later(experiment).map_or(&[][..], |later| &later.rows);
+        later.iter().filter(is_new).cloned().collect()
+    }
+
+    /// How many times as fast a structure was in that run as in the first one, in the median of
+    /// the values of an experiment.
+    pub(super) fn later_over_first(&self, experiment: Experiment, name: &str) -> Option<f64> {
+        let (first, later) = (self.full(experiment)?, self.later(experiment)?);
+        let is_speed =
+            |value: &Value| experiment != Experiment::Table3 || value.group.ends_with("M/s");
+        let of = |value: &&Value| value.series == name && is_speed(value);
+        let ratios = later.rows.iter().filter(of).filter_map(|value| {
+            let is_same = |known: &&Value| {
+                known.series == name && known.group == value.group && known.x == value.x
+            };
+            first.rows.iter().find(is_same).map(|known| value.y / known.y)
+        });
+        median(&ratios.collect::<Vec<f64>>())
     }
 
     /// The values of the larger tables, their size in MB, and their machine.
@@ -162,6 +201,8 @@ const FULL: [Experiment; 5] = [
     Experiment::Figure7,
     Experiment::Figure8,
 ];
+/// The folder of another run at that size, beside its first.
+const LATER: &str = "later";
 /// That size.
 pub(super) const FULL_MEGABYTES: f64 = 192.0;
 

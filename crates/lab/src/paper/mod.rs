@@ -7,6 +7,7 @@
 mod articles;
 mod blocks;
 mod choices;
+pub mod clock;
 pub mod copies;
 mod formulas;
 pub mod lines;
@@ -26,7 +27,6 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -34,6 +34,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::machine::Machine;
 use crate::measure::median;
+use clock::Clock;
+use resume::Steps;
 use values::Value;
 
 /// Bytes that runs side by side may hold together.
@@ -133,11 +135,14 @@ pub struct PaperArgs {
     /// Runs with different keys [default: 3, in figure 2: 10; with --full: 10]
     #[arg(long)]
     pub runs: Option<u32>,
+    /// Only these structures, in tables 1 and 3 and figures 5 to 8, by their names there
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Folder for the results, a CSV file an experiment
     #[arg(long, value_name = "FOLDER", default_value = "paper")]
     pub out: PathBuf,
-    /// Go on where a run into this folder was stopped: each filter's pass and each point of figure
-    /// 2 that it finished is kept, if program and machine are the same
+    /// Go on where a run into this folder was stopped: each filter's pass, each point of figure
+    /// 2 and each other experiment that it finished is kept, if program and machine are the same
     #[arg(long)]
     pub resume: bool,
     /// Make the report of these results in this folder at the end, as `lab report --data` does
@@ -163,6 +168,8 @@ struct Scale {
     runs: u32,
     /// Runs of which figure 2 takes the least.
     least_of: u32,
+    /// Names of the structures of table 3, all if none.
+    only: Vec<String>,
 }
 
 impl PaperArgs {
@@ -185,7 +192,8 @@ impl PaperArgs {
         for &slots in &bucket_sizes {
             ensure!([1, 2, 4, 8].contains(&slots), "--bucket-sizes {slots}: give 1, 2, 4 or 8");
         }
-        Ok(Scale { slots: 1 << slots, buckets, bits, bucket_sizes, runs, least_of })
+        let only = self.only.clone();
+        Ok(Scale { slots: 1 << slots, buckets, bits, bucket_sizes, runs, least_of, only })
     }
 }
 
@@ -199,18 +207,11 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     let all = || Experiment::value_variants().to_vec();
     let wanted = if args.experiments.is_empty() { all() } else { args.experiments.clone() };
     let machine = Machine::describe(args.date.clone());
-    let mut steps = resume::Steps::open(&args.out, &machine, args.resume)?;
+    let mut steps = Steps::open(&args.out, &machine, args.resume)?;
     if steps.len() > 0 {
         println!("going on after {} finished steps", steps.len());
     }
-    let (mut whole, mut begin) = (0.0, Instant::now());
-    // Those of a run that was stopped count too.
-    let mut seconds = |steps: &mut resume::Steps| {
-        let seconds = begin.elapsed().as_secs_f64() + steps.seconds_before();
-        begin = Instant::now();
-        whole += seconds;
-        format!("{seconds:.1}")
-    };
+    let mut clock = Clock::start();
     let write = |experiment: Experiment, took: &str, values: &[Value]| {
         let path = args.out.join(format!("{}.csv", experiment.name()));
         values::write(&path, &machine, took, values)?;
@@ -220,41 +221,54 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     };
     if wanted.iter().any(|experiment| experiment.is_of_passes()) {
         let passes = passes::all(&scale, &mut steps)?;
-        let of_passes =
-            seconds(&mut steps) + " for the passes of tables 1 and 3 and figures 5 to 8";
+        let of_passes = "the passes of tables 1 and 3 and figures 5 to 8";
+        let took_passes = clock.lap(of_passes, &mut steps);
         for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
             let values = match experiment {
-                Experiment::Table1 => tables::table1(&passes)?,
+                Experiment::Table1 => tables::table1(&passes, &mut steps)?,
                 Experiment::Table3 => tables::table3(&passes, &scale),
                 other => throughput::figure(other, &passes),
             };
-            let took = format!("{}, beside {of_passes}", seconds(&mut steps));
-            write(experiment, &took, &values)?;
+            let took = clock.lap(&experiment.name(), &mut steps);
+            write(experiment, &format!("{took}, beside {took_passes} for {of_passes}"), &values)?;
         }
     }
     for &experiment in wanted.iter().filter(|experiment| !experiment.is_of_passes()) {
         let values = match experiment {
-            Experiment::Table2 => tables::table2(&scale)?,
             Experiment::Figure2 => load::figure2(&scale, &mut steps)?,
-            Experiment::Blocks => blocks::rates(&scale),
-            Experiment::Refusals => refusals::refusals(&scale)?,
-            Experiment::Figure3 => space::figure3(&scale)?,
-            Experiment::Figure4 => formulas::figure4(),
-            Experiment::Copies => copies::inserts()?,
-            Experiment::Independent => choices::independent(&scale)?,
-            Experiment::Bins => articles::heaviest(),
-            Experiment::Toy => articles::loads(&scale),
-            Experiment::Bitmap => articles::beside_ours(&scale)?,
-            Experiment::Savings => articles::savings()?,
-            Experiment::Sizes => articles::any_size()?,
-            Experiment::Churn => articles::rates()?,
-            Experiment::Checked => articles::lost()?,
-            _ => choices::loads(&scale)?,
+            other => {
+                let step = format!("{}, {scale:?}", other.name());
+                steps.get_or(&step, || alone(other, &scale))?
+            }
         };
-        write(experiment, &seconds(&mut steps), &values)?;
+        write(experiment, &clock.lap(&experiment.name(), &mut steps), &values)?;
     }
-    println!("all of it: {whole:.0} s");
+    println!("all of it: {}", clock.whole());
+    if args.experiments.is_empty() {
+        clock.write(&args.out, &machine)?;
+    }
     Ok(())
+}
+
+/// The values of an experiment that is one step.
+fn alone(experiment: Experiment, scale: &Scale) -> Result<Vec<Value>> {
+    match experiment {
+        Experiment::Table2 => tables::table2(scale),
+        Experiment::Blocks => Ok(blocks::rates(scale)),
+        Experiment::Refusals => refusals::refusals(scale),
+        Experiment::Figure3 => space::figure3(scale),
+        Experiment::Figure4 => Ok(formulas::figure4()),
+        Experiment::Copies => copies::inserts(),
+        Experiment::Independent => choices::independent(scale),
+        Experiment::Bins => Ok(articles::heaviest()),
+        Experiment::Toy => Ok(articles::loads(scale)),
+        Experiment::Bitmap => articles::beside_ours(scale),
+        Experiment::Savings => articles::savings(),
+        Experiment::Sizes => articles::any_size(),
+        Experiment::Churn => articles::rates(),
+        Experiment::Checked => articles::lost(),
+        _ => choices::loads(scale),
+    }
 }
 
 /// A bar on stderr, drawn only if that is a terminal.

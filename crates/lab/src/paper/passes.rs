@@ -60,7 +60,7 @@ impl Passes {
 
 /// All structures, in runs whose order turns round. Each pass is a step.
 pub(super) fn all(scale: &Scale, steps: &mut Steps) -> Result<Vec<Passes>> {
-    let mut passes: Vec<Passes> = structures::all()
+    let mut passes: Vec<Passes> = structures::named(&scale.only)?
         .into_iter()
         .map(|structure| Passes { structure, runs: Vec::new() })
         .collect();

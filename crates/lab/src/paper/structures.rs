@@ -3,8 +3,11 @@
 //!
 //! A new structure is one entry of [`all`].
 
-use anyhow::Result;
-use malkoha::{ConcurrentCuckooFilter, CuckooFilter, GrowableCuckooFilter, KeyHasher, Layout};
+use anyhow::{Result, ensure};
+use malkoha::{
+    ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter,
+    KeyHasher, Layout,
+};
 use malkoha_classic::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, DLeftCountingFilter, QuotientFilter,
 };
@@ -136,7 +139,22 @@ pub(super) fn all() -> Vec<Structure> {
             let filter = builder.fingerprint_bits(12).build()?;
             Ok(Box::new(filter))
         }),
+        structure("shared growing", Fill::Load(0.95), None, None, |slots| {
+            let builder = GrowableConcurrentCuckooFilter::builder().fpr(FPR).growth(1.0);
+            Ok(Box::new(builder.capacity(at_load(slots, 0.95)).build()?))
+        }),
     ]
+}
+
+/// Those of these names, or all if there are none.
+pub(super) fn named(names: &[String]) -> Result<Vec<Structure>> {
+    let known: Vec<&str> = all().iter().map(|structure| structure.name).collect();
+    for name in names {
+        ensure!(known.contains(&name.as_str()), "--only {name:?}: there are {}", known.join(", "));
+    }
+    let wanted =
+        |structure: &Structure| names.is_empty() || names.iter().any(|name| name == structure.name);
+    Ok(all().into_iter().filter(wanted).collect())
 }
 
 fn cuckoo(slots: u64, layout: Layout, fingerprint_bits: u32) -> Result<Box<dyn Subject>> {
@@ -160,6 +178,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn structures_are_chosen_by_their_names() {
+        let names = |only: &[&str]| -> Result<Vec<&str>> {
+            let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
+            Ok(named(&only)?.iter().map(|structure| structure.name).collect())
+        };
+        assert_eq!(names(&["shared growing", "CF"]).unwrap(), ["CF", "shared growing"]);
+        assert_eq!(names(&[]).unwrap().len(), all().len());
+        let error = names(&["CF", "growing"]).unwrap_err().to_string();
+        assert!(error.contains("\"growing\"") && error.contains("gap windows"), "{error}");
+    }
+
+    #[test]
     fn all_structures_are_of_one_size() {
         let slots = 1 << 18;
         for Structure { name, make, .. } in all() {
@@ -167,7 +197,7 @@ mod tests {
             let bits = subject.bytes() as f64 * 8.0 / slots as f64;
             let near = match name {
                 // It begins in the sizes that its segments have.
-                "growable" => 8.0..18.0,
+                "growable" | "shared growing" => 8.0..18.0,
                 // Its locks take 64 KB, whatever the size.
                 "concurrent" => 13.9..14.2,
                 _ => 11.9..12.2,

@@ -6,6 +6,7 @@ use malkoha::{KeyHasher, Layout};
 use malkoha_classic::{BloomFilter, Filter};
 
 use super::passes::{Pass, Passes};
+use super::resume::Steps;
 use super::structures::{Structure, library};
 use super::values::Value;
 use super::{Scale, lines};
@@ -17,7 +18,7 @@ fn bits_an_item(pass: &Pass) -> f64 {
 
 /// Space relative to a space-optimized Bloom filter of the same measured rate, cache lines a lookup
 /// fetches, and whether everything that was inserted could be removed again.
-pub(super) fn table1(passes: &[Passes]) -> Result<Vec<Value>> {
+pub(super) fn table1(passes: &[Passes], steps: &mut Steps) -> Result<Vec<Value>> {
     let lab = std::env::current_exe().context("finding this program's file")?;
     let mut values = Vec::new();
     for passes in passes {
@@ -25,7 +26,8 @@ pub(super) fn table1(passes: &[Passes]) -> Result<Vec<Value>> {
         let space = passes.median(|pass| bits_an_item(pass) / params::bloom_bits_per_key(pass.fpr));
         values.push(Value::cell("space over Bloom's", name, space, None));
         for (column, present) in [(ABSENT, Present(0)), (PRESENT, Present(100))] {
-            match lines::misses(&lab, name, present)? {
+            let step = format!("{column}, {name}");
+            match steps.get_or(&step, || lines::misses(&lab, name, present))? {
                 Some(lines) => values.push(Value::cell(column, name, lines, misses)),
                 None => eprintln!("{column}, {name}: left out, for valgrind is not installed"),
             }
@@ -124,6 +126,7 @@ mod tests {
             bucket_sizes: vec![],
             runs: 1,
             least_of: 1,
+            only: vec![],
         };
         let all: Vec<Passes> = structures::all()
             .into_iter()

@@ -3,6 +3,7 @@
 //! searches breadth-first and fills further.
 
 use std::collections::HashSet;
+use std::hint::black_box;
 
 use crate::keys::Keys;
 
@@ -44,6 +45,8 @@ slot!(u32, 20);
 /// Buckets at which the search for a closed group ends: larger ones are not told apart from a table
 /// that is full.
 const LARGEST_GROUP: usize = 1 << 16;
+/// Keys whose buckets are read before they are inserted.
+const AHEAD: u64 = 32;
 
 /// Why a key was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +130,24 @@ impl<S: Slot> Walk<S> {
 
     /// Inserts the keys from the first one on, until one is refused.
     pub(super) fn fill(&mut self, keys: Keys) -> Refusal {
-        let refusal = (0..).find_map(|position| self.insert(keys.key(position)).err());
+        let refusal = (0..).find_map(|position| {
+            if position % AHEAD == 0 {
+                black_box(self.read_ahead(keys, position));
+            }
+            self.insert(keys.key(position)).err()
+        });
         refusal.expect("there are more keys than slots")
+    }
+
+    /// Reads both buckets of the keys from a position on. Nothing depends on these reads, so the
+    /// processor has many of them on their way where the table lies in memory.
+    fn read_ahead(&self, keys: Keys, position: u64) -> u64 {
+        let first_slot = |bucket| self.slots[self.bucket(bucket).start].bits();
+        let read = |position| {
+            let (first, fingerprint) = self.split(keys.key(position));
+            first_slot(first) ^ first_slot(self.alternate(first, fingerprint))
+        };
+        (position..position + AHEAD).fold(0, |sum, position| sum ^ read(position))
     }
 
     /// Looks at all buckets that entries could be moved to from two full ones, one after the other.

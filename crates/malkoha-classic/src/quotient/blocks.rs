@@ -10,7 +10,7 @@
 
 use crate::arch::prefetch;
 use crate::error::BuildError;
-use crate::words::{index, ones, read, write, zeroed};
+use crate::words::{index, ones, read, read_word, write, zeroed};
 
 /// Words of metadata at a block's start.
 const METADATA: usize = 3;
@@ -39,6 +39,8 @@ pub(super) struct Blocks {
     remainder_bits: u32,
     block_words: usize,
     position_mask: u64,
+    /// The lowest bit of each remainder that has room in a word.
+    lowest: u64,
 }
 
 /// Bits `low..=high` of a word.
@@ -78,7 +80,10 @@ impl Blocks {
         words.resize(len + start, 0);
         words.rotate_right(start);
         let block_words = METADATA + remainder_bits as usize;
-        Self { words, start, remainder_bits, block_words, position_mask: ones(quotient_bits) }
+        let step = remainder_bits as usize;
+        let lowest = (0..64 / step).fold(0, |bits, field| bits | 1 << (field * step));
+        let position_mask = ones(quotient_bits);
+        Self { words, start, remainder_bits, block_words, position_mask, lowest }
     }
 
     pub(super) fn words(&self) -> &[u64] {
@@ -165,22 +170,66 @@ impl Blocks {
     /// Whether a remainder is among those from `position` on, up to the end of the run.
     #[inline(always)]
     pub(super) fn run_has(&self, position: u64, remainder: u64) -> bool {
+        let block = self.block_of(position);
+        let ends = block[Bit::End as usize] >> slot(position);
+        let bits = (ends.trailing_zeros() + 1) * self.remainder_bits;
+        if bits > 64 {
+            return self.long_run_has(position, remainder);
+        }
+        // All of a short run at once: how long it is is hard to foresee, and so would be the end of
+        // a loop. A field of zeros borrows into its highest bit, and so may fields above it.
+        let word = read_word(&block[METADATA..], u64::from(slot(position) * self.remainder_bits));
+        let differs = word ^ (remainder * self.lowest);
+        let highest = self.lowest << (self.remainder_bits - 1);
+        let equal = differs.wrapping_sub(self.lowest) & !differs & highest;
+        equal & ones(bits) != 0
+    }
+
+    /// The same, slot by slot.
+    #[inline(never)]
+    fn long_run_has(&self, position: u64, remainder: u64) -> bool {
+        self.first_not_below(position, remainder).is_ok_and(|at| self.remainder(at) == remainder)
+    }
+
+    /// The first slot from `position` on whose remainder is not below `remainder`, or else the last
+    /// slot of the run.
+    #[inline(always)]
+    pub(super) fn first_not_below(&self, position: u64, remainder: u64) -> Result<u64, u64> {
         let r = self.remainder_bits;
         let mut position = position;
         loop {
-            // The word behind the block too, of which a remainder's two words may be the second.
-            let block = &self.words[self.base(position)..][..self.block_words + 1];
+            let block = self.block_of(position);
             let (ends, remainders) = (block[Bit::End as usize], &block[METADATA..]);
+            let first = position & !63;
             for slot in slot(position)..64 {
-                if read(remainders, u64::from(slot * r), r) == remainder {
-                    return true;
+                if read(remainders, u64::from(slot * r), r) >= remainder {
+                    return Ok(first + u64::from(slot));
                 }
                 if ends >> slot & 1 != 0 {
-                    return false;
+                    return Err(first + u64::from(slot));
                 }
             }
-            position = (position | 63) + 1;
+            position = first + 64;
         }
+    }
+
+    /// The last slot of the run that goes on from `position`.
+    #[inline(always)]
+    pub(super) fn run_end(&self, position: u64) -> u64 {
+        let mut first = position & !63;
+        let mut ends = self.bits(Bit::End, position) & u64::MAX << slot(position);
+        while ends == 0 {
+            first += 64;
+            ends = self.bits(Bit::End, first);
+        }
+        first + u64::from(ends.trailing_zeros())
+    }
+
+    /// The words of the block that a position lies in, and the word behind it, of which a
+    /// remainder's two words may be the second.
+    #[inline(always)]
+    fn block_of(&self, position: u64) -> &[u64] {
+        &self.words[self.base(position)..][..self.block_words + 1]
     }
 
     /// Asks for a slot's metadata and remainder.

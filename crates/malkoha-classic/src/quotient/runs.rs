@@ -37,56 +37,31 @@ impl Table {
         self.blocks.clear();
     }
 
-    /// The first slot behind the runs of the first `n` occupied quotients of the block that
-    /// `position` lies in, and of all quotients before them. Perhaps beyond the last slot.
+    /// The first slot behind the runs of all quotients before this one. Not behind `quotient` if
+    /// none of them reaches that slot.
     #[inline(always)]
-    fn behind<S: Select>(&self, bits: S, position: u64, n: u32, [ends, offset]: [u64; 2]) -> u64 {
-        let block = position & !63;
-        if n == 0 {
-            return block + offset;
-        }
-        if offset < 64
-            && let Ok(end) = bits.select(ends & u64::MAX << offset, n - 1)
-        {
-            return block + u64::from(end) + 1;
-        }
-        self.nth_end(bits, block + offset, n - 1) + 1
-    }
-
-    /// The first slot behind the runs of all quotients up to this one. Not behind `quotient` if
-    /// that slot is empty.
-    #[inline(always)]
-    fn behind_run<S: Select>(&self, bits: S, quotient: u64) -> u64 {
-        let [occupied, ends, offset] = self.blocks.metadata(quotient);
-        let up_to = occupied & u64::MAX >> (63 - slot(quotient));
-        self.behind(bits, quotient, up_to.count_ones(), [ends, offset])
-    }
-
-    /// Where the run of a quotient starts that has one.
-    #[inline(always)]
-    fn run_start<S: Select>(
+    fn behind_earlier<S: Select>(
         &self,
         bits: S,
         quotient: u64,
         [occupied, ends, offset]: [u64; 3],
     ) -> u64 {
-        let below = occupied & !(u64::MAX << slot(quotient));
-        quotient.max(self.behind(bits, quotient, below.count_ones(), [ends, offset]))
-    }
-
-    /// The position of end number `n` of a run, counted from 0 and from `position` on.
-    #[inline(never)]
-    fn nth_end<S: Select>(&self, bits: S, position: u64, n: u32) -> u64 {
-        let mut left = n;
-        let mut block = position & !63;
-        let mut ends = self.blocks.bits(Bit::End, block) & u64::MAX << slot(position);
+        let (block, below) = (quotient & !63, occupied & !(u64::MAX << slot(quotient)));
+        let runs = below.count_ones();
+        if runs == 0 {
+            return block + offset;
+        }
+        // The end of the last of them, counted from 0 and from the block's offset on.
+        let (mut left, mut first) = (runs - 1, block + (offset & !63));
+        let mut ends = if offset < 64 { ends } else { self.blocks.bits(Bit::End, first) };
+        ends &= u64::MAX << slot(offset);
         loop {
             match bits.select(ends, left) {
-                Ok(end) => return block + u64::from(end),
+                Ok(end) => return first + u64::from(end) + 1,
                 Err(count) => left -= count,
             }
-            block += 64;
-            ends = self.blocks.bits(Bit::End, block);
+            first += 64;
+            ends = self.blocks.bits(Bit::End, first);
         }
     }
 
@@ -96,8 +71,8 @@ impl Table {
         if metadata[0] >> slot(quotient) & 1 == 0 {
             return false;
         }
-        // The order within the run is no help: a branch on it would be mispredicted half the time.
-        self.blocks.run_has(self.run_start(bits, quotient, metadata), remainder)
+        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
+        self.blocks.run_has(start, remainder)
     }
 
     #[inline(always)]
@@ -106,8 +81,8 @@ impl Table {
         if metadata[0] >> slot(quotient) & 1 == 0 {
             return 0;
         }
-        let start = self.run_start(bits, quotient, metadata);
-        let Some(mut position) = self.first_not_below(start, remainder) else { return 0 };
+        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
+        let Ok(mut position) = self.blocks.first_not_below(start, remainder) else { return 0 };
         let mut copies = 0;
         while self.blocks.remainder(position) == remainder {
             copies += 1;
@@ -117,19 +92,6 @@ impl Table {
             position += 1;
         }
         copies
-    }
-
-    /// The first slot of the run at `start` whose remainder is not below `remainder`.
-    #[inline(always)]
-    fn first_not_below(&self, start: u64, remainder: u64) -> Option<u64> {
-        let mut position = start;
-        while self.blocks.remainder(position) < remainder {
-            if self.blocks.get(Bit::End, position) {
-                return None;
-            }
-            position += 1;
-        }
-        Some(position)
     }
 
     /// Slots, at the least, from the first one that is not `passed` on, that the runs of quotients
@@ -174,26 +136,28 @@ impl Table {
 
     #[inline(always)]
     fn insert_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) {
-        let behind = self.behind_run(bits, quotient);
-        if behind <= quotient {
+        let metadata = self.blocks.metadata(quotient);
+        let has_run = metadata[0] >> slot(quotient) & 1 != 0;
+        let start = self.behind_earlier(bits, quotient, metadata);
+        if !has_run && start <= quotient {
             self.blocks.set(Bit::Occupied, quotient, true);
             self.blocks.set(Bit::End, quotient, true);
             self.blocks.set_remainder(quotient, remainder);
             return;
         }
-        let metadata = self.blocks.metadata(quotient);
-        let has_run = metadata[0] >> slot(quotient) & 1 != 0;
         let inner = if has_run {
-            let start = self.run_start(bits, quotient, metadata);
-            self.first_not_below(start, remainder)
+            self.blocks.first_not_below(quotient.max(start), remainder)
         } else {
-            None
+            Err(start - 1)
         };
-        let position = inner.unwrap_or(behind);
+        let (position, behind) = match inner {
+            Ok(position) => (position, self.blocks.run_end(position) + 1),
+            Err(last) => (last + 1, last + 1),
+        };
         let empty = self.first_empty(behind);
         self.blocks.open(position, empty);
         self.blocks.set_remainder(position, remainder);
-        if inner.is_none() {
+        if inner.is_err() {
             if has_run {
                 self.blocks.set(Bit::End, position - 1, false);
             }
@@ -209,17 +173,17 @@ impl Table {
         if metadata[0] >> slot(quotient) & 1 == 0 {
             return false;
         }
-        let start = self.run_start(bits, quotient, metadata);
-        let Some(position) = self.first_not_below(start, remainder) else { return false };
+        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
+        let Ok(position) = self.blocks.first_not_below(start, remainder) else { return false };
         if self.blocks.remainder(position) != remainder {
             return false;
         }
-        let was_end = self.blocks.get(Bit::End, position);
-        let last = self.last_moved(self.behind_run(bits, quotient) - 1);
+        let end = self.blocks.run_end(position);
+        let last = self.last_moved(end);
         self.blocks.close(position, last);
-        if was_end && position > start {
+        if position == end && position > start {
             self.blocks.set(Bit::End, position - 1, true);
-        } else if was_end {
+        } else if position == end {
             self.blocks.set(Bit::Occupied, quotient, false);
         }
         self.blocks.move_offsets(quotient, last, -1);

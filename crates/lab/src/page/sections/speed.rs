@@ -22,7 +22,7 @@ pub(super) fn speed<'a>(label: &'a str, lines: &[Line]) -> Axis<'a> {
 /// The lines of each plot: the paper's filters, then ours beside the first of them.
 const PANELS: [(&str, [&str; 6]); 2] = [
     ("", ["CF", "ss-CF", "BF", "blk-BF", "QF", "dl-CBF"]),
-    ("-ours", ["CF", "CBF", "gap windows", "growable", "concurrent", ""]),
+    ("-ours", ["CF", "CBF", "gap windows", "growable", "concurrent", "shared growing"]),
 ];
 
 /// The plots and tables of a figure, and those at the paper's size if there are any.
@@ -34,9 +34,17 @@ fn panel(
 ) -> Result<(Vec<Plot>, Vec<Table>)> {
     let (mut plots, mut tables) = (Vec::new(), Vec::new());
     let small = (data.of(experiment), data.megabytes(), data.machine_of(experiment));
-    let full = data.full(experiment).map(|full| (&full.rows[..], FULL_MEGABYTES, &full.machine));
+    let both =
+        data.full(experiment).map(|full| [full.rows.clone(), data.only_later(experiment)].concat());
+    let full = data.full(experiment).zip(both.as_deref());
+    let full = full.map(|(full, both)| (both, FULL_MEGABYTES, &full.machine));
     // Every structure has one colour in all figures, those without removals too.
-    let all = data.lines(E::Figure5, "lookups");
+    let mut all = data.lines(E::Figure5, "lookups");
+    for name in names(&data.only_later(E::Figure5), "lookups") {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
     for (values, megabytes, machine) in [Some(small), full].into_iter().flatten() {
         let points = |name: String| {
             let points = line(values, panel, &name);
@@ -53,6 +61,16 @@ fn panel(
         let measured: Vec<Line> = names(values, panel).into_iter().map(points).collect();
         let caption = format!("{panel}, {megabytes:.0} MB ({})", place(machine));
         tables.push(Table::of_lines(&caption, x.label, &measured));
+    }
+    if let Some(later) = data.later(experiment) {
+        let points = |name: String| {
+            let points = line(&later.rows, panel, &name);
+            (name, points)
+        };
+        let lines: Vec<Line> = names(&later.rows, panel).into_iter().map(points).collect();
+        let caption =
+            format!("{panel}, {FULL_MEGABYTES:.0} MB, another run ({})", place(&later.machine));
+        tables.push(Table::of_lines(&caption, x.label, &lines));
     }
     Ok((plots, tables))
 }
@@ -71,7 +89,29 @@ fn size(data: &Data) -> String {
 
 /// What there is to say of a figure at the paper's size, if it was measured.
 fn at_full_size(data: &Data, experiment: E, text: &str) -> String {
-    data.full(experiment).map_or_else(String::new, |_| format!(" At 192 MB: {text}"))
+    let text = data.full(experiment).map_or_else(String::new, |_| format!(" At 192 MB: {text}"));
+    text + &another_run(data, experiment)
+}
+
+/// What is from another run at the paper's size, and how that compares with the first.
+pub(super) fn another_run(data: &Data, experiment: E) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for value in data.only_later(experiment) {
+        if !names.contains(&value.series) {
+            names.push(value.series);
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let machine = data.later(experiment).map(|later| place(&later.machine)).unwrap_or_default();
+    let beside = data.later_over_first(experiment, "CF").map_or_else(String::new, |ratio| {
+        format!(", where CF was {ratio:.2} times as fast as in the first, in the median")
+    });
+    format!(
+        " At 192 MB the figures of {} are from another run ({machine}){beside}.",
+        names.join(" and ")
+    )
 }
 
 pub(super) fn figure5(data: &Data) -> Result<Section> {

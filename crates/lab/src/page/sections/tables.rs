@@ -1,6 +1,7 @@
 //! Tables 1 to 3.
 
 use super::cells;
+use super::speed::another_run;
 use crate::page::Section;
 use crate::page::claims::place;
 use crate::page::data::Data;
@@ -47,6 +48,10 @@ pub(super) fn table3(data: &Data) -> Section {
         let caption = format!("The same at the paper's 192 MB ({})", place(&full.machine));
         tables.push(Table::of_cells(&caption, &full.rows));
     }
+    if let Some(later) = data.later(E::Table3) {
+        let caption = format!("Another run at 192 MB ({})", place(&later.machine));
+        tables.push(Table::of_cells(&caption, &later.rows));
+    }
     let caption = "Blocked Bloom filters of 9 bits a key, 13 bits an item, by the choice of the \
                    bits in a block of 512";
     tables.push(Table::of_cells(caption, data.of(E::Blocks)));
@@ -66,7 +71,7 @@ pub(super) fn table3(data: &Data) -> Section {
                   neither; why is open. Speeds: tables of a few MB lie in a machine's caches, where nine reads \
                   of a Bloom filter cost little; the paper's lay in memory, and so do those of \
                   192 MB. On a busy machine space and rates hold, and speeds are too low. CBF and what \
-                  stands below it are not in the paper.".to_owned(),
+                  stands below it are not in the paper.".to_owned() + &another_run(data, E::Table3),
         plots: vec![],
         tables,
     }
