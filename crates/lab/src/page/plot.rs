@@ -158,7 +158,9 @@ fn draw(
         .light_line_style(TRANSPARENT)
         .draw()?;
     for (place_in_legend, (number, (name, points))) in drawn(lines).enumerate() {
-        let colour = COLOURS[3 + number % LINES].0;
+        // The eleventh line begins with the second colour: the first stands for what all others are
+        // measured by.
+        let colour = COLOURS[3 + (number + number / LINES) % LINES].0;
         let inside = |&&(at, value): &&(f64, f64)| {
             (x.from..=x.to).contains(&at) && (y.from..=y.to).contains(&value)
         };
