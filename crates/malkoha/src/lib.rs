@@ -225,6 +225,6 @@ pub mod tables {
     pub use crate::layout::work::{most_places, most_places_after_refusal};
     #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
-    pub use crate::table::traits::{Candidates, Change, Lookup, Stored};
+    pub use crate::table::traits::{Candidates, Change, Fill, Lookup, Stored};
     pub use crate::table::{Fixed, Rounds};
 }

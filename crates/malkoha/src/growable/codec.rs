@@ -177,13 +177,6 @@ impl Codec<u128> {
         let (width, ones) = (bits + 1, ones(bits + 1, lanes));
         Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
-
-    /// For two words of two lanes each, which vector units have; `None` if they are too wide.
-    pub(super) fn halves(&self) -> Option<Codec<u64>> {
-        // The second word begins at any bit.
-        (LANES / 2 * self.width + 7 <= u64::BITS)
-            .then(|| Codec::<u64>::of(self.bits, self.mix_bits, LANES / 2))
-    }
 }
 
 /// What a slot of `to` bits has of a fingerprint of `from` bits: all of it, or the first bits.
@@ -234,7 +227,10 @@ mod tests {
     /// Two lanes at a time, as vector units compare wide buckets.
     fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
         let codec = Codec::<u128>::of(bits, 0, LANES);
-        let Some(halves) = codec.halves() else { return };
+        if LANES / 2 * codec.width + 7 > u64::BITS {
+            return;
+        }
+        let halves = Codec::<u64>::of(bits, 0, LANES / 2);
         let mask = (2 << bits) - 1;
         let [a, b, c, d] = lanes.map(|lane| u128::from(lane & mask));
         let word = a | b << (bits + 1) | c << (2 * (bits + 1)) | d << (3 * (bits + 1));

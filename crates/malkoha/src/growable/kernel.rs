@@ -1,5 +1,6 @@
 //! The codecs of all widths, and which of them a segment has.
 
+use super::batch::Halves;
 use super::codec::Codec;
 use super::directory::Form;
 use super::shape::{LANES, MIX_BITS, Shape};
@@ -12,6 +13,7 @@ pub(super) struct Kernel {
     /// Bits of a fingerprint.
     pub(super) bits: u32,
     is_wide: bool,
+    /// Of a bucket, or of half of a wide one.
     of_64: Codec<u64>,
     of_128: Codec<u128>,
 }
@@ -60,7 +62,7 @@ impl Kernel {
             number,
             bits,
             is_wide,
-            of_64: Codec::<u64>::of(bits, mix_bits, LANES),
+            of_64: Codec::<u64>::of(bits, mix_bits, if is_wide { LANES / 2 } else { LANES }),
             of_128: Codec::<u128>::of(bits, mix_bits, LANES),
         }
     }
@@ -91,6 +93,20 @@ impl Kernel {
     #[inline(always)]
     pub(super) fn narrow(&self) -> Option<&Codec<u64>> {
         if self.is_wide { None } else { Some(&self.of_64) }
+    }
+
+    /// For the halves of buckets that fit no word of 64 bits, if these do.
+    #[inline(always)]
+    pub(super) fn halves(&self) -> Option<Halves> {
+        // The second half begins at any bit.
+        let fits = LANES / 2 * self.width() + 7 <= u64::BITS;
+        (self.is_wide && fits).then_some(Halves(self.of_64))
+    }
+
+    /// [`halves`](Self::halves) of a kernel that has them.
+    #[inline(always)]
+    pub(super) fn half(&self) -> Halves {
+        Halves(self.of_64)
     }
 
     /// That of words of 128 bits, which always are.

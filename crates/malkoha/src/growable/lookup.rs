@@ -1,10 +1,12 @@
 //! Looking up: one key, or many with the lines of the next ones on their way.
 
-use super::batch::{self, Halves};
+use super::batch::{self, Compare};
 use super::directory::Home;
 use super::kernel::{Kernel, with_codec};
 use super::matches::{MOST_SLOTS, Match, Matches, Slots};
 use super::segment::Segment;
+use super::shape::LANES;
+use super::strings::Strings;
 use super::table::Growing;
 use super::target::Target;
 use crate::arch::prefetch;
@@ -13,9 +15,34 @@ use crate::ring;
 impl Growing {
     #[inline(always)]
     pub(super) fn contains(&self, hash: u64) -> bool {
+        if self.is_lean {
+            return self.contains_in_groups(hash);
+        }
         match self.plain {
             Some(kernel) => self.has_slot_match(&self.near, &self.plain_target(kernel, hash)),
             None => self.contains_in_any(hash),
+        }
+    }
+
+    /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer instructions
+    /// a lookup takes, the more lookups of a loop wait for memory at a time.
+    #[inline(always)]
+    fn contains_in_groups(&self, hash: u64) -> bool {
+        let key = Strings::ONE_TREE.key::<true>(hash);
+        let entry = self.directory.find(key.root, key.path);
+        let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
+        let (grid, width) = (entry.form().grid, self.near.width());
+        let segment = self.segments.from(entry.address()).as_ptr();
+        let buckets = key.places.map(|place| {
+            (segment, grid.bucket_in_group(place, key.mix) * u64::from(LANES * width))
+        });
+        // SAFETY: these are buckets of the segment's form, which the directory keeps with the
+        // segment. All are groups with no bits beside the fingerprints, of the width of `near`.
+        unsafe {
+            match self.near.narrow() {
+                Some(codec) => Compare::contains(codec, buckets, wanted),
+                None => Compare::contains(&self.near.half(), buckets, wanted),
+            }
         }
     }
 
@@ -250,9 +277,9 @@ impl Growing {
         if let Some(codec) = kernel.narrow() {
             // SAFETY: the comparison is that of all segments.
             unsafe { batch::contains(codec, self, hashes, found) }
-        } else if let Some(halves) = kernel.wide().halves() {
+        } else if let Some(halves) = kernel.halves() {
             // SAFETY: as above.
-            unsafe { batch::contains(&Halves(halves), self, hashes, found) }
+            unsafe { batch::contains(&halves, self, hashes, found) }
         } else {
             // SAFETY: as above.
             unsafe { batch::contains(kernel.wide(), self, hashes, found) }

@@ -110,6 +110,9 @@ pub struct Growing {
     pub(super) plain: Option<&'static Kernel>,
     /// A copy of it, which single lookups read without following it.
     pub(super) near: Kernel,
+    /// Whether it is plain, a set, and all its segments have groups whose buckets fit one word of 64
+    /// bits or two: single lookups are compiled for that.
+    pub(super) is_lean: bool,
     pub(super) search: Search,
     /// Ages that splits have put into both halves, since somebody asked.
     pub(super) doubled: Vec<u64>,
@@ -183,6 +186,7 @@ impl Growing {
             rows,
             plain: None,
             near: *Kernel::of(0),
+            is_lean: false,
             kernels,
             search: Search::default(),
             doubled: Vec::new(),
@@ -230,11 +234,13 @@ impl Growing {
         *known = known.saturating_sub(1);
     }
 
-    /// Finds out whether the table is [`plain`](Self::plain) now.
+    /// Finds out whether the table is [`plain`](Self::plain) now, and [lean](Self::is_lean).
     pub(super) fn look_plain(&mut self) {
         let is_plain = self.stashing == 0 && self.strings.is_one_tree();
         self.plain = self.kernels.only().filter(|_| is_plain);
         self.near = *self.plain.unwrap_or(Kernel::of(0));
+        let fits = self.near.narrow().is_some() || self.near.halves().is_some();
+        self.is_lean = self.plain.is_some() && self.rows == 0 && self.shape.value_bits == 0 && fits;
     }
 
     /// The bits that a slot of a segment knows.
