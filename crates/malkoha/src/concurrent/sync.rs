@@ -19,12 +19,12 @@ pub(crate) use {
     loom::{
         hint::spin_loop,
         sync::{
-            Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+            Mutex, MutexGuard, RwLockReadGuard, RwLockWriteGuard,
             atomic::{AtomicBool, AtomicPtr, Ordering},
         },
         thread::yield_now,
     },
-    turns::AtomicU64,
+    turns::{AtomicU64, RwLock},
 };
 
 #[cfg(shuttle)]

@@ -1,4 +1,4 @@
-//! A word whose accesses loom puts in every order.
+//! A word, and a lock, whose accesses loom puts in every order.
 //!
 //! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a
 //! thread loads a word and then changes it, that is its own load, and a load of another thread
@@ -7,6 +7,7 @@
 //! may see.
 
 use loom::sync::atomic::{AtomicU64 as Word, Ordering};
+use loom::sync::{LockResult, RwLockReadGuard, RwLockWriteGuard, TryLockResult};
 
 #[derive(Debug, Default)]
 pub(crate) struct AtomicU64 {
@@ -52,5 +53,43 @@ impl AtomicU64 {
         failure: Ordering,
     ) -> Result<u64, u64> {
         self.take_turn().compare_exchange_weak(current, new, success, failure)
+    }
+}
+
+loom::lazy_static! {
+    /// Of all locks: one that a thread has just made may come to others through what Loom does not
+    /// know.
+    static ref TURN: Word = Word::new(0);
+}
+
+/// A lock whose takers come in every order: of threads that look under it one after the other, Loom
+/// 0.7 by itself tries one order alone.
+#[derive(Debug)]
+pub(crate) struct RwLock<T>(loom::sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    pub(crate) fn new(data: T) -> Self {
+        Self(loom::sync::RwLock::new(data))
+    }
+
+    fn take_turn(&self) -> &loom::sync::RwLock<T> {
+        TURN.fetch_add(1, Ordering::Relaxed);
+        &self.0
+    }
+
+    pub(crate) fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        self.take_turn().read()
+    }
+
+    pub(crate) fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        self.take_turn().try_read()
+    }
+
+    pub(crate) fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        self.take_turn().write()
+    }
+
+    pub(crate) fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.0.get_mut()
     }
 }
