@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::Branched;
 use super::batch::ROUND;
+use crate::error::InsertError;
 use crate::filter::rounds::{self, Source};
-use crate::growable::{BRANCH_BITS, MAX_BRANCHES, has_outgrown, keys_with, sorted};
+use crate::growable::{BRANCH_BITS, Growing, MAX_BRANCHES, has_outgrown, keys_with, sorted};
 use crate::table::Rounds;
 use crate::table::traits::{Fill, Sealed};
 
@@ -28,19 +29,38 @@ impl Branched {
         rounds::insert(&mut self.filling(), source)
     }
 
-    /// Makes room for a batch that is on its way until the answer is dropped.
-    pub(crate) fn expect(
+    /// Inserts the hashes of a batch that have no copy yet, in their order; `done` is told which
+    /// these were.
+    pub(crate) fn insert_all_unique(
         &self,
-        hashes: usize,
-        hash: impl FnMut(usize) -> Option<u64>,
-    ) -> impl Drop + '_ {
+        source: &impl Source,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
         let mut filling = self.filling();
-        filling.make_room(hashes, hash);
-        filling
+        filling.make_room(source.len(), |number| source.hash(number));
+        source.hashes(0..source.len(), ROUND, |start, hashes| {
+            for (start, hashes) in (start..).step_by(ROUND).zip(hashes.chunks(ROUND)) {
+                self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
+                filling.arrived(hashes.len());
+            }
+        });
     }
 
     fn filling(&self) -> Filling<'_> {
         Filling { table: self, coming: 0 }
+    }
+
+    /// Changes all branches in order; each may have to be parted then.
+    pub(super) fn change_all(&self, change: impl Fn(&mut Growing)) {
+        let mut number = 0;
+        while number < MAX_BRANCHES {
+            number = self.change(number, |branch| {
+                // Before it may give away some of its segments.
+                let (_, end) = branch.branch_numbers();
+                change(branch);
+                end
+            });
+        }
     }
 }
 
@@ -111,19 +131,14 @@ impl Fill for Filling<'_> {
             len += table.coming.load(Relaxed);
             (len, room)
         };
-        let keys = keys_with(hashes, hash, look, |rare, found| table.find_each(rare, found));
+        let contains = |rare: &[u64], found: &mut [bool]| table.find_each(rare, found);
+        let keys = keys_with((hashes, table.segments()), hash, look, contains);
         let Some(keys) = keys else { return };
         self.coming = keys - len;
         table.coming.fetch_add(self.coming, Relaxed);
-        let mut number = 0;
-        while number < MAX_BRANCHES {
-            number = table.change(number, |branch| {
-                // Before it may give away some of its segments.
-                let (_, end) = branch.branch_numbers();
-                branch.make_room_to(keys);
-                end
-            });
-        }
+        // Parted first: otherwise all the room would be copied.
+        table.change_all(|branch| branch.split_for_room(keys));
+        table.change_all(|branch| branch.make_room_to(keys));
     }
 
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {

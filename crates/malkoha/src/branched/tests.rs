@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Branched;
+#[cfg(not(any(loom, shuttle)))]
+use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
 use crate::filter::rounds::Hashes;
 use crate::growable::{Growing, branch_number};
@@ -127,6 +129,56 @@ fn batches_that_meet_are_all_in() {
         assert_eq!(table.coming.load(Relaxed), 0);
         assert_eq!(table.batches.load(Relaxed), 2, "both were sorted");
     });
+}
+
+/// A batch that is small beside the table waits for nobody who changes other branches.
+#[cfg(not(any(loom, shuttle)))]
+#[test]
+#[cfg_attr(miri, ignore = "many keys")]
+fn small_batches_wait_for_their_own_branches_alone() {
+    let built = Builder::new().capacity(2_000_000).fpr(0.2).build();
+    let filter: GrowableConcurrentCuckooFilter = built.expect("memory");
+    let table = Arc::new(filter.table);
+    assert_eq!(branches(&table), 64);
+    let [_, elsewhere] = hashes();
+    let other = Arc::clone(&table);
+    let (tells, told) = std::sync::mpsc::channel();
+    let held = table.write(0);
+    thread::spawn(move || {
+        assert!(other.insert_all(&Hashes(&[elsewhere; 5_000])).is_empty());
+        tells.send(()).expect("the test waits");
+    });
+    let is_done = told.recv_timeout(std::time::Duration::from_secs(20));
+    drop(held);
+    is_done.expect("it waits for a branch that has none of its keys");
+}
+
+/// Else batches that come later would make room for it twice.
+#[cfg(not(any(loom, shuttle)))]
+#[test]
+fn what_has_come_is_not_expected_any_more() {
+    let table = whole(&[]);
+    let spread = |n: u64| n.wrapping_mul(0x9fb2_1c65_1e98_df25);
+    let hashes: Vec<u64> = (1..44_000).map(spread).collect();
+    let mut coming = Vec::new();
+    table.insert_all_unique(&Hashes(&hashes), |_, _| coming.push(table.coming.load(Relaxed)));
+    assert_eq!(coming.len(), hashes.len());
+    let (first, last) = (coming[0], coming[coming.len() - 1]);
+    assert!(first > 30_000 && last < first / 2, "{first}, then {last}");
+    assert_eq!(table.coming.load(Relaxed), 0);
+}
+
+/// Otherwise all the room of a table would be copied.
+#[cfg(not(any(loom, shuttle)))]
+#[test]
+#[cfg_attr(miri, ignore = "many keys")]
+fn a_table_is_parted_before_it_has_room() {
+    let (table, keys) = (whole(&[]), 3_000_000);
+    table.change_all(|branch| branch.split_for_room(keys));
+    let (parted, small) = (branches(&table), table.size_in_bytes());
+    table.change_all(|branch| branch.make_room_to(keys));
+    assert_eq!([parted, branches(&table)], [64; 2]);
+    assert!(small * 2 < table.size_in_bytes(), "{small} of {}", table.size_in_bytes());
 }
 
 /// A copy has each key once, whether its branch is parted before, after or meanwhile.

@@ -66,8 +66,16 @@ impl<P: Locking> Shared<P> {
         refused
     }
 
-    /// A batch is coming, for which a table of fixed size does nothing.
-    pub(crate) fn expect(&self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
+    /// Inserts the hashes of a batch that have no copy yet; `done` is told which these were.
+    pub(crate) fn insert_all_unique(
+        &self,
+        source: &impl Source,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
+        });
+    }
 
     fn insert_batch(&self, hashes: &[u64], mut refused: impl FnMut(usize)) {
         let mut inserted = 0;

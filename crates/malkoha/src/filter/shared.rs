@@ -159,10 +159,8 @@ impl<$($parameters)*> Filter<$table> {
     pub fn insert_unique_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
-        let _room = self.table.expect(keys.len(), |i| Some(hash_one(self.hasher, &keys[i])));
-        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
-            self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
-        });
+        let source = KeysOf(keys, self.hasher);
+        self.table.insert_all_unique(&source, |i, inserted| told.note(i, inserted));
         all_but(told.refused, || self.table.refusal()).map(|()| new)
     }
 
@@ -179,8 +177,7 @@ impl<$($parameters)*> Filter<$table> {
     pub fn insert_unique_hashes(&self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
         let mut told = Told::new(new);
-        let _room = self.table.expect(hashes.len(), |i| Some(hashes[i]));
-        self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
+        self.table.insert_all_unique(&Hashes(hashes), |i, inserted| told.note(i, inserted));
         all_but(told.refused, || self.table.refusal())
     }
 

@@ -24,8 +24,8 @@ const WORTHWHILE_HASHES: usize = 1024;
 const MAX_PARTITION_BITS: u32 = 12;
 /// Segments of a partition, at most, as a power of two: each reads all hashes of the partition.
 const MAX_SHARED_BITS: u32 = 4;
-/// Segments for each that there were when rounds were made, from which on they are made anew: every
-/// segment of a partition reads all hashes of it.
+/// Rounds are made anew when there are more than this many times the segments that they were made
+/// for: every segment of a partition reads all hashes of it.
 const OUTGROWN: usize = 4;
 
 /// A segment, of the thread that fills it.
@@ -48,8 +48,8 @@ struct Filled {
     left: Vec<u64>,
 }
 
-/// How so many hashes are sorted for a tree of so many segments, of which `depth` tells how deep the
-/// deepest one lies, if they can be sorted; `None` if that does not pay.
+/// How this many hashes are best sorted for a tree of this many segments; `None` if that does not
+/// pay. `depth` returns the depth of the deepest segment, or `None` if hashes cannot be sorted.
 pub(crate) fn sorted(
     segments: usize,
     hashes: usize,

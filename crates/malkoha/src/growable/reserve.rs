@@ -1,6 +1,7 @@
 //! Room beforehand, for a number of keys that is known: segments are split and widened while there
 //! is little in them to move.
 
+use super::branches::BRANCH_BITS;
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::Misfit;
@@ -27,6 +28,32 @@ impl Growing {
         value_bits: u32,
         room: u64,
     ) -> Result<(), u64> {
+        let (depth, buckets) = self.to_reserve(keys, value_bits, room)?;
+        let mut number = 0;
+        // Splits add segments at the end.
+        while number < self.segments.len() {
+            self.split_to(number, depth, value_bits);
+            self.reform(number, buckets, value_bits);
+            number += 1;
+        }
+        Ok(())
+    }
+
+    /// Splits segments until each belongs to one branch, if so many keys in the whole tree are to
+    /// have [room](Self::reserve_more).
+    pub(super) fn split_for_branches(&mut self, keys: u64, room: u64) {
+        let Ok((depth, _)) = self.to_reserve(keys, 0, room) else { return };
+        let mut number = 0;
+        while number < self.segments.len() {
+            self.split_to(number, depth.min(BRANCH_BITS), 0);
+            number += 1;
+        }
+    }
+
+    /// How deep segments will lie, and how many buckets each will have, if so many keys in the
+    /// whole tree have room. If the system would not give the memory for this branch's share, the
+    /// answer is how many bytes that is.
+    fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
         let of_tree = keys.min(MOST_KEYS).div_ceil(self.shape.trees().into());
         let buckets = |depth: u32| buckets_for((of_tree >> depth) * room / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
@@ -38,17 +65,15 @@ impl Growing {
             return Err(bytes);
         }
         let depth = depth.min(MAX_DEPTH);
-        let mut number = 0;
-        // Splits add segments at the end.
-        while number < self.segments.len() {
-            while self.records[number].home.depth < depth
-                && self.reform(number, PLACES, value_bits)
-                && self.split(number)
-            {}
-            self.reform(number, buckets(depth), value_bits);
-            number += 1;
-        }
-        Ok(())
+        Ok((depth, buckets(depth)))
+    }
+
+    /// Splits a segment down to a depth, as far as it can be split.
+    fn split_to(&mut self, number: usize, depth: u32, value_bits: u32) {
+        while self.records[number].home.depth < depth
+            && self.reform(number, PLACES, value_bits)
+            && self.split(number)
+        {}
     }
 
     /// Gives a segment at least so many buckets and bits; `false` if its keys do not fit then.

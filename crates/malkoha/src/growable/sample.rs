@@ -11,6 +11,9 @@ const LEAST: f64 = 4096.0;
 /// Room for them is made at once if what is there grows by this share at least: rebuilding all
 /// segments costs as much as inserting what they hold.
 const WORTHWHILE: f64 = 0.25;
+/// Fewer for each segment are no such share, or there is room for them: each of several segments
+/// has room for 15,000. So a small batch need not look at all segments.
+const LEAST_EACH: usize = 2048;
 /// Room in segments, in hundredths of what their keys fill: some get more than their share.
 const BATCH_ROOM: u64 = 104;
 
@@ -19,7 +22,8 @@ impl Growing {
     /// give the memory, the table grows as the keys come.
     pub(super) fn make_room_for(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         let room = || (self.occupied, self.room_for());
-        let keys = keys_with(hashes, hash, room, |rare, found| self.contains_batch(rare, found));
+        let contains = |rare: &[u64], found: &mut [bool]| self.contains_batch(rare, found);
+        let keys = keys_with((hashes, self.records.len()), hash, room, contains);
         if let Some(keys) = keys {
             self.make_room_to(keys);
         }
@@ -41,18 +45,24 @@ impl Growing {
     pub(crate) fn make_room_to(&mut self, keys: u64) {
         let _ = self.reserve_more(keys, 0, BATCH_ROOM);
     }
+
+    /// Splits what will belong to several branches when there is [room](Self::make_room_to).
+    pub(crate) fn split_for_room(&mut self, keys: u64) {
+        self.split_for_branches(keys, BATCH_ROOM);
+    }
 }
 
-/// How many keys there will be with a batch of hashes, if room should be made for them. `room` says
-/// how many there are and how many fit, `contains` which hashes are in.
+/// How many keys there will be with a batch of hashes, if room should be made for them in a tree of
+/// so many segments. `room` says how many there are and how many fit, `contains` which hashes are
+/// in.
 pub(crate) fn keys_with(
-    hashes: usize,
+    (hashes, segments): (usize, usize),
     hash: impl FnMut(usize) -> Option<u64>,
     room: impl FnOnce() -> (u64, u64),
     contains: impl FnOnce(&[u64], &mut [bool]),
 ) -> Option<u64> {
     let most = hashes as f64;
-    if most < LEAST {
+    if most < LEAST || segments > 1 && hashes / segments < LEAST_EACH {
         return None;
     }
     let (len, room) = room();
