@@ -1,14 +1,14 @@
 """CF.* of this module beside RedisBloom's own on servers of one build, by turns: 20 clients, one
 command in flight and 50; requests per second, the server's processor time per command, p50, p99 and
-the longest wait. As CSV. Items are drawn from MALKOHA_RANGE numbers (default: a million, so that many
-are added more than once).
+the longest wait. As CSV. Items are drawn from MALKOHA_RANGE numbers (default: a million, so that
+many are added more than once).
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so REDISBLOOM_MODULE=redisbloom.so \\
     python crates/malkoha-valkey/bench/versus.py
 
-Redis 8 comes from `tests/newer-servers sid target/servers`, with its folder first in PATH. RedisBloom
-is built from the tag of the same release, here v8.0.6, with its Makefile's flags: `-O3 -flto -fPIC
--std=gnu99 -DNDEBUG -D_GNU_SOURCE -DREDIS_MODULE_TARGET -DREDISMODULE_SDK_RLEC`.
+Redis 8 comes from `tests/newer-servers sid target/servers`, with its folder first in PATH.
+RedisBloom is built from the tag of the same release, here v8.0.6, with its Makefile's flags: `-O3
+-flto -fPIC -std=gnu99 -DNDEBUG -D_GNU_SOURCE -DREDIS_MODULE_TARGET -DREDISMODULE_SDK_RLEC`.
 """
 
 import csv

@@ -31,8 +31,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-22-xeon-2.3GHz/paper")]
     pub data: PathBuf,
     /// Folder with results of `lab paper` at the paper's sizes, as far as there are any: table 3
-    /// and figures 5 to 8 with `--slots 27`, larger tables of figure 2. Its folder `later` has those
-    /// of structures that were measured in another run, with `--only`
+    /// and figures 5 to 8 with `--slots 27`, larger tables of figure 2. Its folder `later` has
+    /// those of structures that were measured in another run, with `--only`
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-23-epyc/paper-192MB")]
     pub large: PathBuf,
     /// Folder for the report

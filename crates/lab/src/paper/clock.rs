@@ -1,5 +1,5 @@
-//! How long the experiments of a run took, and how much of that they took before the run was stopped
-//! and went on.
+//! How long the experiments of a run took, and how much of that they took before the run was
+//! stopped and went on.
 
 use std::path::Path;
 use std::time::Instant;
