@@ -4,6 +4,7 @@
 mod asynchronous;
 mod backups;
 mod calls;
+mod checkpoints;
 #[cfg(target_os = "linux")]
 mod cold;
 mod compression;
