@@ -154,11 +154,10 @@ impl Growing {
         inserted
     }
 
-    /// Keeps nothing that searches use where that would be much beside the table, as in a branch
-    /// of one segment.
+    /// Gives back what searches use where that would be much beside the table.
     pub(super) fn stay_small(&mut self) {
         if self.records.len() == 1 {
-            self.search.leave_places();
+            self.search.forget_places();
         }
     }
 

@@ -6,10 +6,6 @@
 //! tables.
 
 use alloc::vec::Vec;
-#[cfg(feature = "std")]
-use core::mem;
-#[cfg(feature = "std")]
-use std::cell::Cell;
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
@@ -54,12 +50,6 @@ pub(crate) struct Search {
     pub(crate) work: u64,
     /// The number of places of the table that the memory belongs to.
     pub(crate) refusals: Refusals,
-}
-
-#[cfg(feature = "std")]
-std::thread_local! {
-    /// Memory that the search of a small table has left.
-    static LEFT: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
 /// A place with room, and how many moves lead to it.
@@ -168,24 +158,10 @@ impl Search {
         Self { places: Vec::new(), far: false, work: 0, refusals: Refusals::new() }
     }
 
-    /// Leaves the memory of what was walked through to the next search of this thread.
+    /// Frees the memory of the search; the next one allocates it again.
     #[cfg(feature = "std")]
-    pub(crate) fn leave_places(&mut self) {
-        let places = mem::take(&mut self.places);
-        // A thread that is ending needs none.
-        let _ = LEFT.try_with(|left| left.set(places));
-    }
-
-    /// Makes the memory long enough.
-    #[cold]
-    fn lengthen(&mut self, needed: usize) {
-        #[cfg(feature = "std")]
-        if self.places.is_empty() {
-            self.places = LEFT.try_with(Cell::take).unwrap_or_default();
-        }
-        if self.places.len() < needed {
-            self.places.resize(needed, 0);
-        }
+    pub(crate) fn forget_places(&mut self) {
+        self.places = Vec::new();
     }
 
     /// For a table of this many bytes; the default is for one that is in cache.
@@ -214,7 +190,7 @@ impl Search {
         let limit = bound(segment.places(), candidates.len(), limit);
         let needed = limit + MAX_MOVES;
         if self.places.len() < needed {
-            self.lengthen(needed);
+            self.places.resize(needed, 0);
         }
         let places = &mut self.places[..needed];
         for (place, &candidate) in places.iter_mut().zip(candidates) {
