@@ -205,6 +205,8 @@ const FULL: [Experiment; 5] = [
 const LATER: &str = "later";
 /// That size.
 pub(super) const FULL_MEGABYTES: f64 = 192.0;
+/// The line of the paper's largest tables in figure 2.
+pub(super) const LARGEST: &str = "m = 2^30";
 
 /// The points of a line of a plot, from left to right: runs that end at different loads leave them
 /// in another order.

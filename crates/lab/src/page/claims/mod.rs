@@ -17,7 +17,8 @@ pub(super) const CACHED: f64 = 24.0;
 struct Claim {
     says: &'static str,
     found: String,
-    holds: bool,
+    /// Nothing if what it speaks of was not measured, only something like it.
+    holds: Option<bool>,
     /// What it was measured on: an experiment, and how large its tables were.
     at: (E, String),
 }
@@ -67,7 +68,7 @@ fn row(data: &Data, claim: Claim) -> Vec<String> {
         None if buckets.as_ref().is_some_and(is_large) => &data.large_figure2.machine,
         None => data.machine_of(experiment),
     };
-    let holds = if claim.holds { "yes" } else { "no" };
+    let holds = claim.holds.map_or("not tried", |holds| if holds { "yes" } else { "no" });
     let scale = match (experiment, buckets) {
         (E::Figure2, Some((log, _))) => format!(" --buckets {log}"),
         _ if full => " --slots 27".to_owned(),

@@ -1,60 +1,68 @@
 //! Statements on loads, bits an item, and table 3.
 
+use std::ops::RangeInclusive;
+
 use super::{Claim, named};
-use crate::page::data::Data;
+use crate::page::data::{Data, LARGEST};
 use crate::paper::Experiment as E;
 use crate::paper::copies::WALK;
 
-/// The line of the largest table of a panel of figure 2.
-fn largest(data: &Data, panel: &str) -> String {
-    let mut tables = data.lines(E::Figure2, panel).into_iter();
-    tables.rfind(|name| name.starts_with("m = ")).unwrap_or_default()
+/// The largest table of a panel of figure 2 that was filled with fingerprints of some of these
+/// bits, the fewest and the most of them, and its least load with these.
+struct Filled {
+    name: String,
+    bits: (f64, f64),
+    load: f64,
 }
 
-/// The least load of a table of figure 2, for fingerprints of these bits.
-fn load(data: &Data, panel: &str, name: &str, bits: std::ops::RangeInclusive<u32>) -> f64 {
-    let line = data.line(E::Figure2, panel, name);
-    let of =
-        |&&(x, _): &&(f64, f64)| (f64::from(*bits.start())..=f64::from(*bits.end())).contains(&x);
-    line.iter().filter(of).map(|point| point.1).fold(f64::NAN, f64::min)
+impl Filled {
+    fn of(data: &Data, panel: &str, bits: RangeInclusive<f64>) -> Option<Self> {
+        let tables = data.lines(E::Figure2, panel).into_iter().rev();
+        tables.filter(|name| name.starts_with("m = ")).find_map(|name| {
+            let mut line = data.line(E::Figure2, panel, &name);
+            line.retain(|point| bits.contains(&point.0));
+            let (first, last) = (line.first()?.0, line.last()?.0);
+            let load = line.iter().map(|point| point.1).fold(f64::NAN, f64::min);
+            Some(Self { name, bits: (first, last), load })
+        })
+    }
+
+    fn size(&self) -> String {
+        let (first, last) = self.bits;
+        let bits = if first < last { format!("{first} to {last}") } else { first.to_string() };
+        format!("{} buckets, {bits} bits", self.name.trim_start_matches("m = "))
+    }
 }
 
 pub(super) fn loads(data: &Data) -> Vec<Claim> {
     let percent = |load: f64| format!("{:.1} %", load * 100.0);
-    let buckets = |name: &str| name.trim_start_matches("m = ").to_owned() + " buckets";
     let mut claims = Vec::new();
     for (says, panel, least) in [
         ("Buckets of 2 fill to 84 %", "b = 2", 0.84),
         ("Buckets of 4 fill to 95 %", "b = 4", 0.945),
         ("Buckets of 8 fill to 98 %", "b = 8", 0.975),
     ] {
-        // The largest table that has long fingerprints.
-        let mut tables = data.lines(E::Figure2, panel).into_iter();
-        let is_long =
-            |name: &String| name.starts_with("m = ") && !load(data, panel, name, 12..=20).is_nan();
-        let name = tables.rfind(is_long).unwrap_or_default();
-        let found = load(data, panel, &name, 12..=20);
-        let size = format!("{}, 12 to 20 bits", buckets(&name));
+        let filled = Filled::of(data, panel, 12.0..=20.0);
+        let load = filled.as_ref().map_or(f64::NAN, |filled| filled.load);
         claims.push(Claim {
             says,
-            found: percent(found),
-            holds: found > least,
-            at: (E::Figure2, size),
+            found: percent(load),
+            holds: Some(load > least),
+            at: (E::Figure2, filled.map_or_else(String::new, |filled| filled.size())),
         });
     }
-    let name = largest(data, "b = 4");
-    let six = load(data, "b = 4", &name, 6..=20);
     let copies = data.cell(E::Copies, "accepted", WALK);
-    claims.push(Claim {
+    claims.extend(Filled::of(data, "b = 4", 6.0..=20.0).map(|filled| Claim {
         says: "Six bits are enough at b = 4, for 2^30 buckets",
-        found: percent(six),
-        holds: six > 0.945,
-        at: (E::Figure2, buckets(&name) + if name == "m = 2^30" { "" } else { " only" }),
-    });
+        found: percent(filled.load),
+        // What a smaller table does says nothing of this one.
+        holds: (filled.name == LARGEST).then_some(filled.load > 0.945),
+        at: (E::Figure2, filled.size()),
+    }));
     claims.push(Claim {
         says: "One item can be inserted 2b = 8 times",
         found: copies.to_string(),
-        holds: copies == 8.0,
+        holds: Some(copies == 8.0),
         at: (E::Copies, "2^10 buckets".to_owned()),
     });
     claims
@@ -81,13 +89,13 @@ pub(super) fn space(data: &Data) -> Vec<Claim> {
         Claim {
             says: "b = 2 takes fewer bits an item than b = 4 at rates above 0.2 %",
             found: format!("{} at 1 %", text(coarse)),
-            holds: coarse[0] < coarse[1],
+            holds: Some(coarse[0] < coarse[1]),
             at: (E::Figure3, "2^17 slots".to_owned()),
         },
         Claim {
             says: "b = 4 takes fewer than b = 2 from 0.001 to 0.2 %",
             found: format!("{} at 0.1 %, {} at 0.01 %", text(fine[0]), text(fine[1])),
-            holds: fine.iter().all(|[two, four]| four < two),
+            holds: Some(fine.iter().all(|[two, four]| four < two)),
             at: (E::Figure3, "2^17 slots".to_owned()),
         },
         Claim {
@@ -96,7 +104,7 @@ pub(super) fn space(data: &Data) -> Vec<Claim> {
                 "{:.2} and {:.2} at 2 %, {:.2} and {:.2} at 3 %",
                 sorted[0], bloom[0], sorted[1], bloom[1]
             ),
-            holds: sorted[0] < bloom[0] && (sorted[1] - bloom[1]).abs() < 0.1,
+            holds: Some(sorted[0] < bloom[0] && (sorted[1] - bloom[1]).abs() < 0.1),
             at: (E::Figure4, "the formulas".to_owned()),
         },
     ]
@@ -126,8 +134,12 @@ pub(super) fn table3(data: &Data) -> Vec<Claim> {
     let best = others.into_iter().fold(("", 0.0), |a, b| if b.1 > a.1 { b } else { a });
     let rate = |name: &str| data.largest_table3("fpr, %", name);
     let dleft = data.largest_table3("items over slots, %", "dl-CBF");
-    let claim =
-        |says, found, holds| Claim { says, found, holds, at: (E::Table3, size(data, E::Table3)) };
+    let claim = |says, found, holds| Claim {
+        says,
+        found,
+        holds: Some(holds),
+        at: (E::Table3, size(data, E::Table3)),
+    };
     vec![
         claim(
             "ss-CF has the lowest false-positive rate",

@@ -57,7 +57,8 @@ fn slowest(of: &[(&'static str, f64)]) -> (&'static str, f64) {
 
 impl<'a, F: Fn(E) -> &'a [Value]> Speeds<F> {
     fn claim(&self, experiment: E, says: &'static str, found: String, holds: bool) -> Claim {
-        Claim { says, found, holds, at: (experiment, format!("{:.0} MB", self.megabytes)) }
+        let size = format!("{:.0} MB", self.megabytes);
+        Claim { says, found, holds: Some(holds), at: (experiment, size) }
     }
 
     fn line(&self, experiment: E, panel: &str, name: &str) -> Vec<(f64, f64)> {
