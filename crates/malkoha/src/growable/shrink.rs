@@ -146,8 +146,9 @@ impl Growing {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
         self.kernels.count_out(self.kernel(number));
-        self.look_plain();
         self.rows -= usize::from(self.records.swap_remove(number).is_row());
+        // The last of the rows may have gone.
+        self.look_plain();
         if number == last {
             return;
         }
@@ -155,5 +156,22 @@ impl Growing {
         for (key, copies) in self.spill.drain(narrow(last as u64)) {
             self.spill.add(SpillKey { segment: narrow(number as u64), ..key }, copies);
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::GrowableCuckooFilter;
+
+    /// Of a file of before, whose segments are rows: what is merged is none, and is looked up so.
+    #[test]
+    fn a_table_whose_last_row_is_merged_is_lean() {
+        let file = include_bytes!("../../tests/fixtures/growable-set-v1-m8-split.mlk");
+        let mut table = GrowableCuckooFilter::from_bytes(file).unwrap().table;
+        assert!(table.rows == 2 && table.segments() == 2 && !table.is_lean);
+        table.clear();
+        let lower = (0..2).find(|&number| table.records[number].home.path & 1 == 0).unwrap();
+        assert!(table.merge(lower, 1 - lower));
+        assert!(table.rows == 0 && table.is_lean);
     }
 }
