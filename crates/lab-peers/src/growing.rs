@@ -4,7 +4,6 @@
 use anyhow::Result;
 use expandable_cuckoo_filter::ExpandableCuckooFilter;
 use growable_bloom_filter::GrowableBloom;
-use malkoha::GrowableCuckooFilter;
 use rustc_hash::FxHasher;
 use scalable_cuckoo_filter::{DefaultRng, ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 
@@ -85,30 +84,6 @@ impl Rival for ExpandableCuckooFilter {
 
 pub(crate) fn growable_bloom(keys: usize, fpr: f64) -> Result<GrowableBloom> {
     Ok(GrowableBloom::new(fpr, keys))
-}
-
-/// Ours, in the same loop and with its memory counted in the same way.
-pub(crate) fn ours(keys: usize, fpr: f64) -> Result<GrowableCuckooFilter> {
-    Ok(GrowableCuckooFilter::with_capacity(keys as u64, fpr)?)
-}
-
-impl Rival for GrowableCuckooFilter {
-    fn insert(&mut self, key: u64) -> bool {
-        GrowableCuckooFilter::insert(self, key).is_ok()
-    }
-    fn contains(&self, key: u64) -> bool {
-        GrowableCuckooFilter::contains(self, key)
-    }
-    fn remove(&mut self, key: u64) -> bool {
-        GrowableCuckooFilter::remove(self, key)
-    }
-    fn contains_many(&self, keys: &[u64], found: &mut [bool]) -> bool {
-        found.copy_from_slice(&GrowableCuckooFilter::contains_many(self, keys)[..found.len()]);
-        true
-    }
-    fn load(&self) -> Option<f64> {
-        Some(self.load_factor())
-    }
 }
 
 impl Rival for GrowableBloom {

@@ -26,9 +26,6 @@ struct Cli {
     /// Not these rivals
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     skip: Vec<String>,
-    /// Only filters that grow, each built for this many keys, such as 10k
-    #[arg(long, value_parser = lab::args::parse_count)]
-    start: Option<u64>,
     /// The classic structures (Bloom, quotient and so on) beside our layouts
     #[arg(long)]
     classic: bool,
@@ -49,8 +46,8 @@ fn main() -> Result<()> {
         contenders.extend(lab::classic::contenders(FPR));
     }
     let ours: Vec<usize> = (0..contenders.len()).collect();
-    let rivals = match cli.start {
-        Some(start) => rivals::growing(usize::try_from(start)?, FPR),
+    let rivals = match cli.bench.start {
+        Some(start) => rivals::growing(usize::try_from(start)?, cli.bench.fpr),
         None => rivals::all(FPR),
     };
     contenders.extend(chosen(rivals, &cli.only, &cli.skip)?);

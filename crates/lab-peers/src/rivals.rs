@@ -32,10 +32,9 @@ pub(crate) fn all(fpr: f64) -> Vec<Contender> {
     ]
 }
 
-/// Those that grow, and ours, each built for `start` keys whatever comes.
+/// Those that grow, each built for `start` keys whatever comes.
 pub(crate) fn growing(start: usize, fpr: f64) -> Vec<Contender> {
     vec![
-        contender("malkoha-growable", move |_| growing::ours(start, fpr)),
         contender("scalable-cuckoo-fx", move |_| Ok(growing::scalable(start, fpr))),
         contender("autoscale-cuckoo", move |_| Ok(growing::autoscale(start, fpr))),
         contender("expandable-cuckoo", move |_| Ok(growing::expandable(start))),

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::grow::SOAK_KINDS;
 use crate::machine::Machine;
-use crate::ours::{DEFAULT_LAYOUTS, Ours};
+use crate::ours::{self, DEFAULT_LAYOUTS, Ours};
 use crate::peer;
 use crate::report::Report;
 use crate::results::Results;
@@ -27,6 +27,12 @@ pub struct BenchArgs {
     /// Shared objects with other people's filters, to be measured beside ours
     #[arg(long = "peer", value_name = "FILE")]
     pub peers: Vec<PathBuf>,
+    /// Beside the layouts, our sets that grow: they, and the peers, are built for this many keys
+    #[arg(long, value_name = "KEYS", value_parser = parse_count)]
+    pub start: Option<u64>,
+    /// False-positive rate of sets that grow
+    #[arg(long, default_value_t = 0.002)]
+    pub fpr: f64,
     /// Repetitions, of which the median is taken
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
@@ -79,7 +85,8 @@ impl BenchArgs {
 
     /// Our contenders.
     pub fn ours(&self) -> impl Iterator<Item = Contender> {
-        self.layouts.iter().cloned().map(Ours::contender)
+        let growing = self.start.into_iter().flat_map(|start| ours::growing(start, self.fpr));
+        self.layouts.iter().cloned().map(Ours::contender).chain(growing)
     }
 
     /// Those of shared objects.
@@ -88,7 +95,7 @@ impl BenchArgs {
     ///
     /// As [`peer::contender`].
     pub fn peers(&self) -> Result<Vec<Contender>> {
-        self.peers.iter().map(|path| peer::contender(path)).collect()
+        self.peers.iter().map(|path| peer::contender(path, self.start)).collect()
     }
 
     /// Measures the contenders at every size, prints each size as soon as it is done with what

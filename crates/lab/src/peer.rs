@@ -31,18 +31,21 @@ struct Peer {
     filter: *mut c_void,
 }
 
-/// The contender of a shared object.
+/// The contender of a shared object; one that grows is built for `start` keys, whatever comes.
 ///
 /// # Errors
 ///
 /// If the file cannot be loaded, or lacks a function.
-pub fn contender(path: &Path) -> Result<Contender> {
+pub fn contender(path: &Path, start: Option<u64>) -> Result<Contender> {
     let interface = Interface::load(path).with_context(|| {
         format!("{}: not a peer; crates/lab/peers/peer.h says what one has", path.display())
     })?;
     // SAFETY: the interface promises a string that stays.
     let name = unsafe { CStr::from_ptr((interface.name)()) }.to_string_lossy().into_owned();
-    let make = move |keys| Ok(Box::new(Peer::new(interface, keys)?) as Box<dyn Subject>);
+    let make = move |keys| {
+        let peer = Peer::new(interface, start.unwrap_or(keys))?;
+        Ok(Box::new(peer) as Box<dyn Subject>)
+    };
     Ok(Contender { name, ours: false, make: Box::new(make), build: None })
 }
 

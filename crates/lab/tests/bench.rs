@@ -77,6 +77,17 @@ fn a_shared_object_is_measured_beside_ours() {
     assert!(value("fpr").is_some_and(|percent| (1.4..1.7).contains(&percent)), "{rows:#?}");
     assert_eq!((value("find many 50 %"), value("remove single")), (None, None));
 
+    // Begun for a tenth of the keys: the bitmap stays as it is, our sets grow.
+    let (good, text) = lab(&[&quick[..], &["--start", "2000", "--peer", object]].concat());
+    assert!(good && text.contains("growing, shared / bitmap"), "{text}");
+    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    let bits = |name: &str| {
+        let mut of = rows.iter().filter(|r| r.contender == name && r.measure == "bits a key");
+        of.next().map(|row| row.median)
+    };
+    assert!(bits("bitmap").is_some_and(|bits| bits < 7.0), "{rows:#?}");
+    assert!(bits("growing").is_some_and(|bits| (15.0..25.0).contains(&bits)), "{rows:#?}");
+
     let (good, text) = lab(&["bench", "--keys", "20000", "--peer", csv]);
     assert!(!good && text.contains("peer.h"), "{text}");
 }

@@ -62,7 +62,7 @@ fn table(args: &BuildsArgs, keys: u64) -> Result<Grid> {
         }));
     }
     for path in &args.peers {
-        let peer = peer::contender(path)?;
+        let peer = peer::contender(path, None)?;
         rows.push(Row::new(format!("{}, one by one", peer.name), Work::Insert { peer }));
     }
     let mut all = vec![0; usize::try_from(keys)?];
