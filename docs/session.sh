@@ -9,12 +9,7 @@ mkdir "$folder/bin"
 ln -s "${MALKOHA:-$root/target/release/malkoha}" "$folder/bin/malkoha"
 export PATH="$folder/bin:$PATH"
 cd "$folder"
-cp "$root/examples/disposable-email-domains.txt" disposable.txt
-cp "$root/examples/popular-domains.txt" popular.txt
-printf 'name,email\nAnna,anna@example.org\nBert,bert@0815.ru\nCara,cara@mail.0815.ru\n' > users.csv
-printf 'GET /\nGET /about\nGET /\nGET /\nGET /about\n' > access.log
-printf 'a.example\nb.example\n' > monday.txt
-printf 'b.example\nc.example\n' > tuesday.txt
+ln -s "$root/examples" examples
 
 # Prints a command and all that it says, and its exit code where it is not 0.
 type_in() {
@@ -24,19 +19,32 @@ type_in() {
     [ "$code" = 0 ] || printf '(exit code %s)\n' "$code"
 }
 
-section() {
-    printf '\n## %s\n\n```\n' "$1"
-    shift
+commands() {
+    printf '\n```\n'
     for command in "$@"; do type_in "$command"; done
     printf '```\n'
+}
+
+section() {
+    printf '\n## %s\n' "$1"
+    shift
+    commands "$@"
 }
 
 cat <<'HEAD'
 # Five jobs, as they look in a terminal
 
-Made by [session.sh](session.sh), which runs these commands. `disposable.txt` and `popular.txt` are the
-[example lists](../examples/README.md).
+Made by [session.sh](session.sh), which runs these commands in a clone, with `malkoha` on the
+`PATH` ([how to install it](COMMAND.md)). The lists are [examples](../examples/README.md). The other
+files are a few lines each:
 HEAD
+
+commands 'cp examples/disposable-email-domains.txt disposable.txt' \
+    'cp examples/popular-domains.txt popular.txt' \
+    "printf 'name,email\\nAnna,anna@example.org\\nBert,bert@0815.ru\\nCara,cara@mail.0815.ru\\n' > users.csv" \
+    "printf 'GET /\\nGET /about\\nGET /\\nGET /\\nGET /about\\n' > access.log" \
+    "printf 'a.example\\nb.example\\n' > monday.txt" \
+    "printf 'b.example\\nc.example\\n' > tuesday.txt"
 
 section "Which of these lines are in that list?" \
     'malkoha screen --list disposable.txt popular.txt' \
