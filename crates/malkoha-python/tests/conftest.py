@@ -1,7 +1,9 @@
 """What several tests use."""
 
+import importlib
 import os
 import subprocess
+import sysconfig
 
 import pytest
 
@@ -9,6 +11,27 @@ from malkoha import CuckooFilter
 
 # So low that a test that sees a false positive has found something else.
 RATE = 1e-8
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
+class Missing:
+    """Stands for a package that cannot be used: a test that calls anything of it is skipped."""
+
+    def __init__(self, why):
+        self._why = why
+
+    def __getattr__(self, _):
+        return lambda *_, **__: pytest.skip(self._why)
+
+
+def optional(name):
+    """A package, or what skips the tests that use it."""
+    if FREE_THREADED and name == "duckdb":
+        return Missing("importing duckdb turns the interpreter's lock on")
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return Missing(f"{name} is not installed")
 
 
 @pytest.fixture

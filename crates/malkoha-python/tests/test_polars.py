@@ -1,10 +1,11 @@
 """The namespace of expressions, eager and lazy."""
 
-import polars as pl
 import pytest
 
-import malkoha.polars  # noqa: F401
 from malkoha import CuckooFilter
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
+import malkoha.polars  # noqa: E402, F401
 
 URLS = ["/a", "/b", None, "/a", "/c"]
 

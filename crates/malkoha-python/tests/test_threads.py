@@ -1,12 +1,16 @@
 """One filter, many threads."""
 
+import pickle
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from conftest import FREE_THREADED
 
-from malkoha import CuckooFilter
+from malkoha import CuckooFilter, CuckooMap, ExpiringCuckooFilter
 
 THREADS = 4
 
@@ -68,16 +72,131 @@ def test_unions_in_both_directions_wait_for_each_other_never(make, kind):
 
 
 def test_batches_let_other_threads_run():
-    seen = CuckooFilter(2_000_000, growable=False)
-    keys, done, turns = np.arange(2_000_000), threading.Event(), 0
+    keys = np.arange(2_000_000)
+
+    def turns():
+        """How often this thread runs while another one adds a batch."""
+        seen, done, count = CuckooFilter(2_000_000, growable=False), threading.Event(), 0
+
+        def add():
+            seen.add_many(keys, threads=1)
+            done.set()
+
+        thread = threading.Thread(target=add)
+        thread.start()
+        while not done.wait(0.001):
+            count += 1
+        thread.join()
+        return count
+
+    # A busy machine may not let it, whatever the batch does; not each time.
+    assert any(turns() > 5 for _ in range(50))
+
+
+def test_threads_with_keys_of_their_own(empty):
+    """Single keys, without a lock: nobody loses a key to another thread."""
+    empty.add_many(np.arange(-50, 0))
+
+    def change(first):
+        for _ in range(40):
+            for key in range(first, first + 50):
+                empty.add(key)
+            assert all(key in empty for key in range(first, first + 50))
+            assert empty.count(first) == 1
+            for key in range(first + 1, first + 50):
+                empty.remove(key)
+            assert first in empty and empty.discard(first)
+        empty.add(first)
+
+    def watch():
+        for _ in range(20):
+            copies = [empty.copy(), pickle.loads(pickle.dumps(empty))]
+            assert all(copy.contains_many(np.arange(-50, 0)).all() for copy in copies)
+            assert 50 <= len(empty) and repr(empty) and empty.size_in_bytes and empty == empty
+
+    changes = [lambda first=100 * i: change(first) for i in range(2 * THREADS)]
+    together(*changes, watch, watch)
+    assert len(empty) == 50 + len(changes)
+    assert all(100 * i in empty for i in range(len(changes)))
+
+
+@pytest.mark.parametrize("kind", ["growable", "shared"])
+def test_batches_of_two_threads_at_once(make, kind):
+    """Large enough for several threads each."""
+    seen, halves = make[kind](), np.arange(200_000).reshape(2, -1)
+    together(*[lambda keys=keys: seen.add_many(keys, threads=2) for keys in halves])
+    assert len(seen) == 200_000
+    found = together(*[lambda keys=keys: seen.contains_many(keys, threads=2) for keys in halves])
+    assert all(mask.all() for mask in found)
+    gone = together(*[lambda keys=keys: seen.remove_many(keys) for keys in halves])
+    assert all(mask.all() for mask in gone) and len(seen) == 0
+
+
+def test_a_list_that_changes_meanwhile(make):
+    """Whatever else the batch sees, it sees the keys that stay."""
+    seen, keys, done = make["growable"](), list(range(20_000)), threading.Event()
+
+    def change():
+        while not done.is_set():
+            keys.extend(range(20_000, 20_100))
+            del keys[20_000:]
 
     def add():
-        seen.add_many(keys, threads=1)
-        done.set()
+        try:
+            for _ in range(5):
+                seen.add_unique_many(keys)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=add)
-    thread.start()
-    while not done.wait(0.001):
-        turns += 1
-    thread.join()
-    assert turns > 5
+    together(add, change, change)
+    assert seen.contains_many(range(20_000)).all() and len(seen) <= 20_100
+
+
+@pytest.mark.parametrize("options", [{}, {"shared": True}])
+def test_maps_and_sets_that_forget(options):
+    ages = CuckooMap(fpr=1e-8, value_bits=20, **options)
+    recent = ExpiringCuckooFilter(1000, fpr=1e-8, **options)
+
+    def change(first):
+        for key in range(first, first + 300):
+            ages.add(key, 1)
+            ages.replace(key, 1, key)
+            assert ages.get(key) == [key]
+            assert recent.add_unique(key) and key in recent
+            if key % 2:
+                ages.remove(key, key)
+
+    together(*[lambda first=300 * i: change(first) for i in range(THREADS)],
+             lambda: [recent.advance(now) for now in range(500)])
+    assert len(ages) == 150 * THREADS and len(recent) == 300 * THREADS
+
+
+@pytest.mark.skipif(not FREE_THREADED, reason="this interpreter has its lock")
+def test_threads_run_at_the_same_time():
+    """Two threads that wait for each other's keys, and never give way: with the interpreter's lock,
+    the first turn would take longer than the test may."""
+    assert not sys._is_gil_enabled(), "the interpreter's lock has been turned on"
+    seen, turns = CuckooFilter(fpr=1e-8, shared=True), 200
+    interval = sys.getswitchinterval()
+
+    def alternate(own):
+        for turn in range(own, turns, 2):
+            seen.add(turn)
+            while turn + 1 not in seen and turn + 1 < turns:
+                pass
+
+    sys.setswitchinterval(1000)
+    try:
+        together(lambda: alternate(0), lambda: alternate(1))
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(seen) == turns
+
+
+@pytest.mark.skipif(not FREE_THREADED, reason="this interpreter has its lock")
+def test_the_interpreters_lock_stays_off():
+    program = "import sys, malkoha; malkoha.CuckooFilter().add(1); print(sys._is_gil_enabled())"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

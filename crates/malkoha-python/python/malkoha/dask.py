@@ -16,7 +16,7 @@ __all__ = ["build", "deduplicate", "prune"]
 def build(column: dd.Series, **options) -> CuckooFilter:
     """A filter of all keys of a column. Each worker builds filters of its partitions; what moves are
     filters, in a tree of unions."""
-    return _tree(_filters(column, options), _parts.united, options).compute()
+    return _tree(_filters(column.to_delayed(), options), _parts.united, options).compute()
 
 
 def prune(frame: dd.DataFrame, on: str, keys: CuckooFilter) -> dd.DataFrame:
@@ -29,20 +29,19 @@ def deduplicate(frame: dd.DataFrame, on: str, **options) -> dd.DataFrame:
     """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of each
     partition tells which keys may be in several; only their rows move. Which of the rows of a key
     stays is left open."""
-    parts_of = _tree(_filters(frame[on], options), _parts.summed, options).persist()
-    meta = frame._meta
-    alone = frame.map_partitions(_side, on, parts_of, 0, meta=meta)
-    others = frame.map_partitions(_side, on, parts_of, 1, meta=meta)
+    # The very parts that are split below: a column by itself, Dask may read in other parts.
+    parts = frame.to_delayed()
+    filters = _filters([part[on] for part in parts], options)
+    parts_of = _tree(filters, _parts.summed, options).persist()
+    split = dask.delayed(_parts.split, nout=2, pure=False)
+    sides = zip(*[split(part, on, parts_of) for part in parts])
+    alone, others = [dd.from_delayed(side, meta=frame._meta) for side in sides]
     return dd.concat([alone, others.drop_duplicates(on, split_out=others.npartitions)])
 
 
-def _side(part, on, parts_of, side):
-    return _parts.split(part, on, parts_of)[side]
-
-
-def _filters(column, options):
+def _filters(columns, options):
     make = dask.delayed(partial(_parts.filter_of, options=options), pure=False)
-    return [make(part) for part in column.to_delayed()]
+    return [make(column) for column in columns]
 
 
 def _tree(filters, unite, options, width=4):

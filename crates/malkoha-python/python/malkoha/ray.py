@@ -5,6 +5,7 @@
 
 import pandas as pd
 import ray
+from pandas.util import hash_pandas_object
 from ray.data import Dataset
 
 from . import CuckooFilter, _parts
@@ -43,8 +44,22 @@ def deduplicate(data: Dataset, on: str, **options) -> Dataset:
             batch_size=None,
         )
 
-    others = side(1).groupby(on).map_groups(lambda rows: rows.head(1), batch_format="pandas")
-    return side(0).union(others)
+    return side(0).union(_once(side(1), on, max(data.num_blocks(), 1)))
+
+
+def _once(data, on, groups):
+    """One row for each key, of whatever blocks: all rows move. Ray calls a function for each group,
+    so a group is many keys."""
+    group = f"group of {on}"
+
+    def mark(rows):
+        return rows.assign(**{group: hash_pandas_object(rows[on], index=False) % groups})
+
+    def first(rows):
+        return rows.drop_duplicates(on).drop(columns=group)
+
+    marked = data.map_batches(mark, batch_format="pandas", batch_size=None)
+    return marked.groupby(group, num_partitions=groups).map_groups(first, batch_format="pandas")
 
 
 def _united(data, on, unite, options):
