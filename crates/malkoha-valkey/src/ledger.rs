@@ -1,14 +1,14 @@
-//! What filters take, as the server's allocator counts it: rounded up to its sizes, which only it
+//! The memory of filters as the server's allocator counts it: rounded up to sizes that only it
 //! knows.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread has been given, less those that it has given back.
+    /// Bytes that this thread has allocated, less those that it has freed.
     static BALANCE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The allocator has given these bytes, or taken them back if there are less than none.
+/// Counts allocated bytes, or freed bytes if negative.
 #[cfg_attr(test, expect(dead_code, reason = "tests have no server whose allocator tells"))]
 pub(crate) fn enter(bytes: i64) {
     BALANCE.with(|balance| balance.set(balance.get().wrapping_add(bytes)));

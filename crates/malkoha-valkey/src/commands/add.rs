@@ -9,7 +9,7 @@ use crate::value::{Refused, StoredFilter, Value};
 /// The last word of a CF.RESERVE for a filter that came from RedisBloom.
 const BESIDE: &[u8] = b"BESIDE";
 
-/// Bytes of a new filter that is made at once: clearing more takes long.
+/// Larger new filters are made by a thread, because clearing their memory takes long.
 const LITTLE: u64 = 1 << 20;
 
 /// CF.RESERVE key capacity [options] [BESIDE]
@@ -67,12 +67,12 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
     let mut key = context.open_mut(args, 1);
     let filter = filter_or_new(context, args, &mut key, None)?;
     let item = args.get(2);
-    // A replica obeys; asking whether this is one takes as long as adding.
+    // A replica applies what its primary sends. Asking whether this is one takes as long as adding.
     let may_be_at_limit = filter.bytes() >= max_filter_bytes();
     let limit = if may_be_at_limit { limit(context) } else { u64::MAX };
     let added = filter.insert(item, absent_only, limit)?;
     if added {
-        // Replicas have the same filter: what happened here happens there.
+        // Replicas have the same filter, so the command has the same result there.
         context.replicate_verbatim();
         context.changed(args, 1, c"cf.add");
     }
@@ -152,7 +152,7 @@ impl InsertRequest {
     }
 }
 
-/// Adds items, and replies of each whether it was added or was there already.
+/// Adds items, and replies for each whether it was added or was there already.
 fn insert_many(
     context: &Context,
     args: &Args<'_>,
@@ -183,7 +183,7 @@ fn insert_many(
     Ok(())
 }
 
-/// Tells replicas what was added, where that is not what was asked for: their limits may differ.
+/// Tells replicas what was added if that is not all that the client sent: limits may differ.
 fn replicate_added(
     context: &Context,
     args: &Args<'_>,

@@ -1,4 +1,4 @@
-//! What commands answer when they cannot do what was asked, in the words that clients know.
+//! Error replies, in the words that clients know.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use crate::value::{NotUnited, Refused};
 /// An error reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandError {
-    /// Too few or too many arguments; the server has the words.
+    /// Too few or too many arguments. The server provides the text.
     Arity,
     /// The key holds something else.
     WrongType,
-    /// A thread reads the filter, or a change that waits for it comes first: the command waits too.
+    /// A thread reads the filter, or an earlier change waits for it. The command waits too.
     Lent,
     Message(Cow<'static, str>),
 }
@@ -56,7 +56,7 @@ impl CommandError {
     pub(crate) const GONE: Self = fixed(
         "ERR the key was deleted while the command ran: what it had done until then is gone too",
     );
-    /// Clients of clusters send a command again that got this word, and are then told where to.
+    /// After this error, clients of clusters send the command again and are redirected.
     pub(crate) const MOVED: Self =
         fixed("TRYAGAIN the key's slot moved to another node while the command ran");
     pub(crate) const MOVED_AMID: Self = fixed(

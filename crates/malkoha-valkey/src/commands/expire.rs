@@ -1,9 +1,9 @@
-//! What time it is for filters whose items expire.
+//! The time of filters whose items expire.
 //!
-//! A primary's clock says it, when a command is about to change a filter, and only if another step
-//! of the filter's resolution has begun: replicas and the append-only file are told of that step by
-//! CF.ADVANCE, before the command. They never ask a clock to change a filter, so all agree bit for
-//! bit. Lookups ask the clock of the server that they run on, and change nothing.
+//! A primary reads its clock when a command is about to change a filter. If another step of the
+//! filter's resolution has begun, it sends CF.ADVANCE to replicas and the append-only file before
+//! the command. These never read a clock to change a filter, so all copies agree bit for bit.
+//! Lookups read the clock of their own server and change nothing.
 
 use super::options::number;
 use super::{CommandError, filter_mut, unless_lent};

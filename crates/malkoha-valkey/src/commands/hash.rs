@@ -8,17 +8,17 @@ use crate::server::{Args, Context};
 /// Digits of a key of 128 bits.
 const DIGITS: usize = 32;
 
-/// What an option says of the hash.
+/// What an option selects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum HashOption {
     /// XXH3-64 with this seed, or SipHash-1-3 with this key.
     Given(KeyHasher),
-    /// As the filter has whose key comes next.
+    /// The hash of the filter whose key follows.
     Like,
 }
 
 impl HashOption {
-    /// The option of this name with this value; `None` if it says nothing of the hash.
+    /// Reads the option of this name and value. `None` if it is not about the hash.
     pub(super) fn parse(name: &[u8], value: &[u8]) -> Result<Option<Self>, CommandError> {
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
         let hasher = if is("SEED") {
@@ -38,7 +38,7 @@ fn key(digits: &[u8]) -> Option<u128> {
     u128::from_str_radix(text, 16).ok()
 }
 
-/// The hash that was asked for, or one with a random key: items come from strangers.
+/// The requested hash, or one with a random key, because items may come from strangers.
 pub(super) fn hasher(
     context: &Context,
     args: &Args<'_>,
@@ -58,8 +58,8 @@ pub(super) fn hasher(
     }
 }
 
-/// What CF.RESERVE must be told to give a filter this hash anywhere. LIKE would not do: the other
-/// filter may be gone by then.
+/// The options of CF.RESERVE that give a filter this hash on any server. LIKE is not enough,
+/// because the other filter may be gone by then.
 pub(super) fn spelled_out(hasher: KeyHasher) -> [Vec<u8>; 2] {
     let (name, value) = match hasher.seed() {
         Some(seed) => ("SEED", seed.to_string()),

@@ -1,6 +1,6 @@
-//! Commands of more items than are done at once: CF.MADD, CF.INSERT, CF.INSERTNX, CF.MDEL and
-//! CF.MEXISTS, a piece at a time. Each piece is replicated as what it changed, so that replicas are
-//! not held up either, and another client sees those items that were done so far.
+//! CF.MADD, CF.INSERT, CF.INSERTNX, CF.MDEL and CF.MEXISTS with many items, a piece at a time.
+//! Each piece is replicated as what it changed, so replicas are not blocked either. Between pieces,
+//! other clients see the items that were done so far.
 
 use std::mem;
 use std::time::Instant;
@@ -25,13 +25,13 @@ pub(super) enum Verb {
     Exists,
 }
 
-/// Items from a number on, and what became of those that were done.
+/// The items from a number on, and the results of those that were done.
 pub(super) struct Many {
     verb: Verb,
     /// The number of the first item's argument.
     first: usize,
     outcomes: Vec<Outcome>,
-    /// Items of which was replied.
+    /// The number of items that have a reply.
     replied: usize,
     /// Those that were done, if others are served in between.
     kept: Vec<Kept>,

@@ -67,7 +67,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     })
 }
 
-/// A key's filter that is all ours.
+/// A key's filter, if no part of it is RedisBloom's.
 fn whole<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, CommandError> {
     match filter_mut(key)? {
         Some(filter) if filter.older().is_some() => Err(CommandError::OF_REDISBLOOM),
@@ -75,14 +75,14 @@ fn whole<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, Comma
     }
 }
 
-/// Whether destination and sources are what they were when they were lent.
+/// Whether destination and sources are still the filters that were lent.
 fn are_unchanged(
     context: &Context,
     args: &Args<'_>,
     lent: &[Arc<Table>],
 ) -> Result<bool, CommandError> {
     let mut lent = lent.iter();
-    // Where there was no destination there must be none.
+    // If there was no destination, there must still be none.
     let had_destination = lent.len() == args.len() - 1;
     for index in 1..args.len() {
         let mut key = context.open(args, index);

@@ -1,4 +1,4 @@
-//! The CF.* commands. `commands.json` says what the server is told of them.
+//! The CF.* commands. `commands.json` has their descriptions for the server.
 
 mod add;
 mod delete;
@@ -16,7 +16,7 @@ pub(crate) use error::CommandError;
 use crate::server::{Args, Context, Entry, Key, entry, max_filter_bytes};
 use crate::value::{Chain, StoredFilter, Value};
 
-/// What each command runs.
+/// The function of each command.
 pub(crate) const ENTRIES: [(&str, Entry); 19] = [
     ("CF.RESERVE", entry!(add::reserve)),
     ("CF.ADD", entry!(add::add)),
@@ -47,7 +47,7 @@ enum Holder<'k> {
 }
 
 impl Holder<'_> {
-    /// The time, where it makes a difference.
+    /// The time, if items expire.
     fn now(&self, context: &Context) -> u64 {
         match self {
             Self::Filter(filter) => now(context, filter),
@@ -77,8 +77,8 @@ impl Holder<'_> {
     }
 }
 
-/// The time, where a filter's items expire: this server's, also on replicas, whose filters have
-/// that of the last change on the primary.
+/// The time of this server, if the filter's items expire. On replicas too, although the filter has
+/// the time of the primary's last change.
 fn now(context: &Context, filter: &StoredFilter) -> u64 {
     if filter.expires() { context.milliseconds() } else { 0 }
 }
@@ -93,7 +93,7 @@ fn holder<'k>(key: &'k Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
     }
 }
 
-/// A key that is not there, or is something else, contains nothing.
+/// A missing key, or one of another type, contains nothing.
 fn holder_if_any<'k>(key: &'k Key<'_>) -> Result<Option<Holder<'k>>, CommandError> {
     match holder(key) {
         Err(CommandError::WrongType) => Ok(None),
@@ -106,7 +106,7 @@ fn limit(context: &Context) -> u64 {
     if context.must_obey() { u64::MAX } else { max_filter_bytes() }
 }
 
-/// Puts the command off while a thread reads the filter, where that can be.
+/// Delays the command while a thread reads the filter, if the client can wait.
 fn unless_lent(context: &Context, filter: &mut StoredFilter) -> Result<(), CommandError> {
     if filter.is_lent() && context.can_wait() {
         filter.wait_for_table();

@@ -20,7 +20,7 @@ pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
 /// The longest time that items can be remembered, in seconds: some 300 years.
 const MAX_SECONDS: f64 = 1e10;
 
-/// What a filter shall be like.
+/// The requested properties of a filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) properties: Properties,
@@ -134,7 +134,7 @@ pub(super) fn room_for(
     Ok(bytes)
 }
 
-/// What CF.RESERVE must be told to make the same filter anywhere.
+/// The options of CF.RESERVE that make the same filter on any server.
 pub(super) fn spelled_out(Wanted { properties, expiry, .. }: &Wanted) -> Vec<Vec<u8>> {
     let Properties { capacity, error_rate, growth, bucket_size, max_iterations, expansion } =
         properties;
@@ -142,7 +142,7 @@ pub(super) fn spelled_out(Wanted { properties, expiry, .. }: &Wanted) -> Vec<Vec
     let ttl = expiry.map(|expiry| ("EXPIRE", seconds(expiry.ttl)));
     let resolution = expiry.and_then(|expiry| expiry.resolution);
     let resolution = resolution.map(|step| ("RESOLUTION", seconds(step)));
-    // Floating-point numbers are written so that they are read as exactly the same.
+    // Floating-point numbers are written so that reading them gives the same bits.
     let options = [
         ("ERROR", format!("{error_rate:?}")),
         ("GROWTH", format!("{growth:?}")),

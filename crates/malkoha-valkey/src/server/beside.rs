@@ -1,4 +1,4 @@
-//! Work that needs no server, done by a thread while the server serves others.
+//! Work that does not need the server, done by a thread while the server serves other clients.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -14,18 +14,18 @@ use crate::commands::CommandError;
 type Work = Box<dyn FnOnce() + Send>;
 type Finish<R> = Box<dyn FnOnce(&Context, &Args<'_>, R) -> Result<(), CommandError>>;
 
-/// One thread for all: who asks for much at once takes one processor at most.
+/// One thread for all work, so that large requests take one processor at most.
 fn thread() -> &'static Sender<Work> {
     static THREAD: OnceLock<Sender<Work>> = OnceLock::new();
     THREAD.get_or_init(|| {
         let (sender, receiver) = channel::<Work>();
         let work = move || {
             for work in receiver {
-                // Whoever waits for it sees that there is no outcome.
+                // The waiting client then sees that there is no result.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
         };
-        // Where there is no thread, sending fails, and the work is done by who asked.
+        // Without a thread, sending fails, and the caller does the work.
         let _ = std::thread::Builder::new().name("malkoha".into()).spawn(work);
         sender
     })

@@ -1,4 +1,4 @@
-//! When a filter must not take more.
+//! When a filter must refuse items.
 
 use super::properties::Properties;
 use super::table::Table;

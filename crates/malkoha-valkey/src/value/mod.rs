@@ -1,4 +1,4 @@
-//! What a key of ours holds.
+//! The values of the module's keys.
 
 mod chunks;
 mod large;
@@ -35,10 +35,10 @@ pub(crate) enum Value {
     RedisBloom(Box<Chain>),
 }
 
-// As small as can be: small filters are to be small.
+// Kept small, because many filters are small.
 const _: () = assert!(size_of::<Value>() == 16);
 
-/// Bytes from outside that are no filter.
+/// Bytes from outside that are not a filter.
 #[derive(Debug)]
 pub(crate) struct Damaged(pub(crate) &'static str);
 

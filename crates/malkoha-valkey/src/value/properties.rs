@@ -1,11 +1,11 @@
-//! What a filter was asked to be.
+//! The properties that a filter was reserved with.
 
 use malkoha::{BuildError, Builder, KeyHasher};
 
 use super::redisbloom::Chain;
 use super::table::Table;
 
-/// All that CF.RESERVE can say.
+/// Everything that CF.RESERVE can set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Properties {
     /// Items to begin with.
@@ -15,11 +15,11 @@ pub(crate) struct Properties {
     pub(crate) error_rate: f64,
     /// Up to how many times the capacity it shall hold.
     pub(crate) growth: f64,
-    /// Told as it was given; our buckets have four slots.
+    /// Reported as given. Our buckets have four slots.
     pub(crate) bucket_size: u16,
-    /// Told as it was given; our searches have a bound of their own.
+    /// Reported as given. Our searches have a bound of their own.
     pub(crate) max_iterations: u16,
-    /// 0: no growth, the capacity is the end. Otherwise told as it was given.
+    /// 0: no growth beyond the capacity. Otherwise reported as given.
     pub(crate) expansion: u16,
 }
 

@@ -5,20 +5,20 @@ use crate::error::InsertError;
 use crate::growable::{Growing, MAX_BRANCHES, branch_number};
 use crate::table::traits::{Change, Fill, Lookup};
 
-/// Hashes that are parted at a time.
+/// Hashes that are sorted by branch at a time.
 pub(super) const ROUND: usize = 1 << 14;
-/// Hashes of a branch below which they are looked up one by one.
+/// A branch with fewer hashes than this is asked for them one by one.
 const FEW: usize = 8;
 
-/// Hashes by the number of the deepest branch that each can belong to; those of one number in their
-/// order.
+/// Hashes sorted by the number of the deepest branch that each can belong to. Hashes of the same
+/// number keep their order.
 struct Round {
     hashes: Vec<u64>,
-    /// Where each was in the round.
+    /// The position of each hash in the round.
     positions: Vec<u16>,
-    /// Where those of each number begin, and the end of the last.
+    /// Where the hashes of each number begin, and where the last end.
     starts: [usize; MAX_BRANCHES + 1],
-    /// Where the round began in the batch.
+    /// The position in the batch where the round began.
     start: usize,
 }
 
@@ -67,7 +67,7 @@ impl Round {
         }
     }
 
-    /// The first number from this one on that hashes have.
+    /// The first number, from this one on, that has hashes.
     fn next(&self, number: usize) -> Option<usize> {
         (number..MAX_BRANCHES).find(|&number| self.starts[number] < self.starts[number + 1])
     }
@@ -81,7 +81,7 @@ impl Round {
 }
 
 impl Branched {
-    /// Calls `each` with every branch that some of the hashes belong to, and these.
+    /// Calls `each` with every branch that some of the hashes belong to, and with these hashes.
     fn read_each(&self, hashes: &[u64], mut each: impl FnMut(&Growing, Part<'_>)) {
         Round::each(hashes, |round| {
             let mut number = 0;
@@ -99,7 +99,7 @@ impl Branched {
             let mut number = 0;
             while let Some(first) = round.next(number) {
                 number = self.change(first, |branch| {
-                    // Before it may give away some of its keys.
+                    // Read this before the branch gives away some of its keys.
                     let (_, end) = branch.branch_numbers();
                     each(branch, round.part(first, end));
                     end

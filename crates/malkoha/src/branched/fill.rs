@@ -12,14 +12,14 @@ use crate::growable::{BRANCH_BITS, Growing, MAX_BRANCHES, has_outgrown, keys_wit
 use crate::table::Rounds;
 use crate::table::traits::{Fill, Sealed};
 
-/// Partitions with more hashes than the mean times this are such as somebody chose, and not filled
-/// under one lock.
+/// A partition with more hashes than a round and this many times the mean is likely made on
+/// purpose. It is not filled under one lock.
 const CROWDED: usize = 4;
 
 /// A batch on its way into the table.
 pub(super) struct Filling<'a> {
     table: &'a Branched,
-    /// Keys that are still to come, of those that room was made for.
+    /// How many of the keys that room was made for have not been inserted yet.
     coming: u64,
 }
 
@@ -29,8 +29,8 @@ impl Branched {
         rounds::insert(&mut self.filling(), source)
     }
 
-    /// Inserts the hashes of a batch that have no copy yet, in their order; `done` is told which
-    /// these were.
+    /// Inserts the hashes of a batch that have no copy yet, in their order. Calls `done` with the
+    /// position and the result of each hash of the batch.
     pub(crate) fn insert_all_unique(
         &self,
         source: &impl Source,
@@ -50,12 +50,12 @@ impl Branched {
         Filling { table: self, coming: 0 }
     }
 
-    /// Changes all branches in order; each may have to be parted then.
+    /// Changes all branches in order. A change may require a branch to split.
     pub(super) fn change_all(&self, change: impl Fn(&mut Growing)) {
         let mut number = 0;
         while number < MAX_BRANCHES {
             number = self.change(number, |branch| {
-                // Before it may give away some of its segments.
+                // Read this before the branch gives away some of its segments.
                 let (_, end) = branch.branch_numbers();
                 change(branch);
                 end
@@ -65,7 +65,7 @@ impl Branched {
 }
 
 impl Filling<'_> {
-    /// Inserts the hashes of these partitions: of as many under one lock as have a few thousand.
+    /// Inserts the hashes of these partitions, a few thousand under each lock.
     fn insert_partitions(&mut self, rounds: &Rounds, mut run: Range<usize>) {
         let table = self.table;
         let below = rounds.partitions().ilog2() - BRANCH_BITS;
@@ -136,7 +136,7 @@ impl Fill for Filling<'_> {
         let Some(keys) = keys else { return };
         self.coming = keys - len;
         table.coming.fetch_add(self.coming, Relaxed);
-        // Parted first: otherwise all the room would be copied.
+        // Split first, because otherwise the new room would be copied as well.
         table.change_all(|branch| branch.split_for_room(keys));
         table.change_all(|branch| branch.make_room_to(keys));
     }

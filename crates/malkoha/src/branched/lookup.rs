@@ -1,4 +1,4 @@
-//! What the faces ask of a growing set that threads share.
+//! Queries of a growing set that threads share.
 
 use std::io::{self, Read, Write};
 use std::iter;
@@ -32,7 +32,7 @@ impl Lookup for Branched {
         self.read(branch_number(hash)).count(hash)
     }
 
-    /// Branch by branch, as each is when it comes to it.
+    /// Goes branch by branch. Each branch is read as it is at that moment.
     fn entries(&self) -> impl Iterator<Item = Entry> {
         let (mut number, mut segments) = (0, 0);
         let parts = iter::from_fn(move || {
@@ -49,7 +49,7 @@ impl Lookup for Branched {
     }
 
     fn prefetch(&self, hash: u64) {
-        // Nobody waits for what only saves time.
+        // Prefetching only saves time, so it never waits for a lock.
         let number = branch_number(hash);
         if let Ok(branch) = self.branch(number).try_read()
             && number < branch.branch_numbers().1
@@ -97,7 +97,7 @@ impl Lookup for Branched {
         Growing::kind(is_map)
     }
 
-    /// A copy is made in memory first, so that threads wait for that and not for the device.
+    /// Copies the table in memory first, so that threads do not wait for the device.
     fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
         self.to_one().write(kind, hasher, writer)
     }

@@ -1,13 +1,13 @@
 //! A growing set that threads share: a tree of segments in branches, each a table of one owner
 //! behind a lock of its own that lets readers in together.
 //!
-//! A branch has the keys whose paths begin alike. Where its first segment splits, each half becomes
-//! a branch, until there are 64: a small set is one table, and a large one has branches enough that
-//! two threads rarely want the same. All branches together are the segments of one
-//! [`Growing`], so its files, and all that is true of its keys, are theirs.
+//! A branch has the keys whose paths have a common prefix. When its first segment splits, each half
+//! becomes a branch, until there are 64. So a small set is one table, and a large set has enough
+//! branches that two threads rarely need the same one. All branches together are the segments of
+//! one [`Growing`]: they have the same files and the same guarantees.
 //!
-//! Batches are parted by branch, and take each lock once. Nothing that was handed in is called
-//! under a lock.
+//! Batches are sorted by branch and take each lock once. No function of the caller runs under a
+//! lock.
 
 mod batch;
 mod fill;
@@ -24,7 +24,7 @@ use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_numbe
 use crate::table::memory;
 use crate::table::traits::{Change, Lookup, Sealed};
 
-/// Its own line, or threads of neighbouring branches would wait for each other.
+/// Aligned to its own cache lines, or threads of neighbouring branches would slow each other down.
 #[repr(align(128))]
 #[derive(Debug)]
 struct Branch(RwLock<Growing>);
@@ -32,15 +32,15 @@ struct Branch(RwLock<Growing>);
 /// A growing table that any number of threads read and change at the same time.
 #[derive(Debug)]
 pub struct Branched {
-    /// By the number of the first deepest branch in each; the first is always there. A branch that
-    /// is there stays, and only ever gives its upper half to another one.
+    /// Indexed by the number of the first deepest branch in each. The first branch always exists. A
+    /// branch never goes away. It can only give its upper half to another one.
     branches: Box<[OnceLock<Box<Branch>>]>,
-    /// Segments of all branches: how deep a segment may lie depends on that.
+    /// Segments of all branches. The greatest depth of a segment depends on their number.
     segments: AtomicUsize,
-    /// Keys that it was built for.
+    /// The number of keys that it was built for.
     capacity: u64,
-    /// Keys that were removed from branches that counted too few. How many of the slots of a branch
-    /// are doubles is not known when a table is parted, only how many of all are.
+    /// Keys that were removed from branches whose counts were too low. When a table splits, only
+    /// the total number of doubles is known, not the number in each branch.
     overdrawn: AtomicU64,
     /// Keys that batches have made room for and not inserted yet.
     coming: AtomicU64,
@@ -51,10 +51,10 @@ pub struct Branched {
 impl Sealed for Branched {}
 
 impl Branched {
-    /// An empty table; an error if the system does not give the memory.
+    /// Returns an empty table, or an error if the system does not provide the memory.
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let bytes = Growing::first_bytes(&shape, buckets);
-        // All at once first, as for a table of one owner.
+        // Ask for the whole memory first, as for a table with one owner.
         if !memory::can_be_had(bytes) {
             return Err(BuildError::Memory { bytes });
         }
@@ -67,7 +67,7 @@ impl Branched {
         Ok(table)
     }
 
-    /// All that is in a table of one owner.
+    /// Takes over the contents of a table with one owner.
     pub(crate) fn of(table: Growing) -> Self {
         let branched = Self::without_branches(table.capacity());
         if table.can_part() {
@@ -85,7 +85,7 @@ impl Branched {
         Self { branches, segments, capacity, overdrawn, coming, batches }
     }
 
-    /// Adds a branch, none of whose keys any other has.
+    /// Adds a branch. No other branch has keys of it.
     fn add(&self, branch: Growing) {
         self.segments.fetch_add(branch.segments(), Relaxed);
         self.put(branch);
@@ -97,7 +97,7 @@ impl Branched {
         debug_assert!(added.is_ok(), "each branch comes once");
     }
 
-    /// The branch of the keys with this number, unless it has just given them to another one.
+    /// Returns the branch of the keys with this number, unless it has just given them to another.
     #[inline(always)]
     fn branch(&self, number: usize) -> &RwLock<Growing> {
         let mut first = number;
@@ -110,7 +110,7 @@ impl Branched {
         }
     }
 
-    /// The branch of the keys with this number, to look at.
+    /// Locks the branch of the keys with this number for reading.
     #[inline(always)]
     fn read(&self, number: usize) -> RwLockReadGuard<'_, Growing> {
         loop {
@@ -121,7 +121,7 @@ impl Branched {
         }
     }
 
-    /// The branch of the keys with this number, to change.
+    /// Locks the branch of the keys with this number for writing.
     #[inline(always)]
     fn write(&self, number: usize) -> RwLockWriteGuard<'_, Growing> {
         loop {
@@ -132,7 +132,7 @@ impl Branched {
         }
     }
 
-    /// Changes the branch of the keys with this number, which may have to be parted then.
+    /// Changes the branch of the keys with this number, and splits it if necessary.
     #[inline(always)]
     fn change<R>(&self, number: usize, change: impl FnOnce(&mut Growing) -> R) -> R {
         let mut branch = self.write(number);
@@ -149,13 +149,13 @@ impl Branched {
         result
     }
 
-    /// Gives what a branch can be parted into to others. The caller has the lock of the branch, so
-    /// that nobody looks for a key there before it is in the other.
+    /// Splits a branch and adds the parts as branches. The caller holds the lock of the branch, so
+    /// no thread looks for a key in the new branch before the key is there.
     #[cold]
     fn part(&self, branch: &mut Growing) {
         let mut parted = branch.parted(self.capacity).into_iter();
         let first = parted.next().expect("a table has a segment");
-        // They are counted already.
+        // Their segments are counted already.
         parted.for_each(|other| self.put(other));
         *branch = first;
     }
@@ -170,7 +170,7 @@ impl Branched {
         }
     }
 
-    /// The same, to change them.
+    /// The same for writing.
     fn for_each_mut(&self, mut each: impl FnMut(&mut Growing)) {
         let mut number = 0;
         while number < MAX_BRANCHES {
@@ -186,7 +186,7 @@ impl Branched {
         sum
     }
 
-    /// All branches in one table for one owner.
+    /// Returns all branches as one table with one owner.
     pub(crate) fn to_one(&self) -> Growing {
         let mut gathered = Gathered::new(&self.read(0));
         self.for_each(|branch| gathered.add(branch));
@@ -198,8 +198,8 @@ impl Branched {
         self.change(branch_number(hash), |branch| Change::insert(branch, hash, 0))
     }
 
-    /// Inserts a hash that has no copy yet; whether it did. One that has needs no lock that keeps
-    /// others out.
+    /// Inserts a hash unless it has a copy, and returns whether it did. If there is a copy, the
+    /// read lock is enough.
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
         let number = branch_number(hash);
         if self.read(number).has_copy(hash) {
@@ -229,7 +229,7 @@ impl Branched {
         self.overdrawn.load(Relaxed)
     }
 
-    /// Why a key was refused just now.
+    /// Returns why a key was refused.
     #[cold]
     pub(crate) fn refusal(&self) -> InsertError {
         InsertError::Full { len: self.len(), capacity: self.capacity }
@@ -280,8 +280,8 @@ impl PartialEq for Branched {
         let is_like = (self.capacity, self.len()) == (other.capacity, other.len());
         let (mut is_same, mut number) = (is_like, 0);
         while is_same && number < MAX_BRANCHES {
-            // Never two locks at a time: who else compares these the other way round would wait for
-            // us.
+            // Never hold two locks: a thread that compares the two in the other order would
+            // deadlock with this one.
             let ours = self.read(number).clone();
             is_same = ours.is_same(&other.read(number));
             number = ours.branch_numbers().1;

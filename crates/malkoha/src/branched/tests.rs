@@ -1,6 +1,5 @@
-//! Branches under threads: all orders in which locks are taken under loom, random ones under
-//! shuttle, whatever comes without them. The tables are such that a branch is parted by the first
-//! insert.
+//! Branches under threads: all orders of locking under loom, random ones under shuttle, and real
+//! threads without them. The tables are made so that the first insert splits a branch.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +24,7 @@ fn whole(keys: &[u64]) -> Arc<Branched> {
     Arc::new(branched)
 }
 
-/// A hash of each half.
+/// Returns a hash of each half.
 fn hashes() -> [u64; 2] {
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     [0, 1].map(|half| {
@@ -37,7 +36,7 @@ fn branches(table: &Branched) -> usize {
     table.branches.iter().filter(|branch| branch.get().is_some()).count()
 }
 
-/// Keys are found while the branch that they are in is parted, wherever they go.
+/// Keys are found while their branch splits, whichever half they go to.
 #[test]
 fn keys_of_a_branch_that_is_parted_are_found() {
     check(|| {
@@ -54,7 +53,7 @@ fn keys_of_a_branch_that_is_parted_are_found() {
     });
 }
 
-/// What changes while a branch is parted is neither lost nor left behind.
+/// A change while a branch splits is neither lost nor left in the wrong half.
 #[test]
 fn a_branch_can_be_parted_while_it_changes() {
     check(|| {
@@ -84,7 +83,7 @@ fn a_key_is_new_to_one_thread() {
     });
 }
 
-/// A key that is in twice is found while one copy is removed and its branch is parted.
+/// A key with two copies is found while one copy is removed and its branch splits.
 #[test]
 fn a_key_is_found_while_its_copy_is_removed() {
     check(|| {
@@ -168,7 +167,7 @@ fn what_has_come_is_not_expected_any_more() {
     assert_eq!(table.coming.load(Relaxed), 0);
 }
 
-/// Otherwise all the room of a table would be copied.
+/// Otherwise the new room of a table would be copied as well.
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 #[cfg_attr(miri, ignore = "many keys")]
