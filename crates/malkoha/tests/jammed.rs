@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use malkoha::tables::{most_places_growing, places_looked_at};
-use malkoha::{Copies, GrowableCuckooFilter, GrowableCuckooMap};
+use malkoha::{Copies, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap};
 use proptest::prelude::*;
 
 #[path = "support/crafted.rs"]
@@ -211,6 +211,34 @@ fn the_work_of_an_insert_is_bounded() {
         let before = places_looked_at();
         assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
         assert!(filter.is_empty() && places_looked_at() == before);
+    }
+}
+
+/// Keys that no split separates are searched for in vain a few hundred times, and then hardly any
+/// more: in one large batch, which makes room for all of them first, as in small ones.
+#[test]
+fn a_crowd_of_one_segment_is_not_searched_for_again_and_again() {
+    let honest = honest(100_000);
+    for zeros in [7, 8, 12, 16] {
+        let crowd: Vec<u64> = in_one_segment(zeros).take(200_000).collect();
+        let places = |at_once: usize| {
+            let mut filter = GrowableCuckooFilter::with_capacity(100_000, 0.01).unwrap();
+            let shared = GrowableConcurrentCuckooFilter::with_capacity(100_000, 0.01).unwrap();
+            filter.insert_hashes(&honest).unwrap();
+            shared.insert_hashes(&honest).unwrap();
+            let start = places_looked_at();
+            crowd.chunks(at_once).for_each(|crowd| filter.insert_hashes(crowd).unwrap());
+            let of_one = places_looked_at() - start;
+            crowd.chunks(at_once).for_each(|crowd| shared.insert_hashes(crowd).unwrap());
+            let both = [of_one, places_looked_at() - start - of_one];
+            assert!(honest.iter().chain(&crowd).all(|&hash| filter.contains_hash(hash)));
+            assert!(honest.iter().chain(&crowd).all(|&hash| shared.contains_hash(hash)));
+            both.map(|places| places / crowd.len() as u64)
+        };
+        let (small, large) = (places(4_096), places(crowd.len()));
+        // One search in vain looks at 500.
+        let most = small.into_iter().chain(large).max().unwrap();
+        assert!(most < 100, "{zeros}: {small:?} and {large:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::kernel::with_codec;
 use super::segment::{Position, Segment, Slot};
 use super::shape::{LANES, MIX_BITS, full};
 use super::strings::Strings;
-use super::table::{Growing, MAX_KICKS, Record};
+use super::table::{Growing, Record, kicks};
 use crate::addressing::{MIX, Probe};
 use crate::layout::bits::Word;
 use crate::layout::{self, Search};
@@ -186,7 +186,7 @@ fn fill<W: Word>(
 ) -> u32 {
     let (codec, grid) = (segment.codec, segment.form.grid);
     let is_shared = home.depth > rounds.partitions().ilog2();
-    let mut count = 0;
+    let (mut count, mut failures) = (0, 0);
     for partition in partitions {
         for &hash in rounds.partition(partition).flatten() {
             let hash = u64::from_le_bytes(hash);
@@ -211,7 +211,9 @@ fn fill<W: Word>(
             } else {
                 let [first, second] = key.places;
                 let probe = Probe { segment: 0, first, second, fingerprint };
-                if !layout::insert_with_moves(segment, bytes, search, &probe, 0, MAX_KICKS) {
+                let kicks = kicks(failures);
+                if !layout::insert_with_moves(segment, bytes, search, &probe, 0, kicks) {
+                    failures += 1;
                     left.push(hash);
                     continue;
                 }

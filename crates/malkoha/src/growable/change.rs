@@ -5,7 +5,7 @@ use super::kernel::with_codec;
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
-use super::table::{Growing, MAX_KICKS, Record};
+use super::table::{Growing, Record, kicks};
 use super::target::Target;
 use crate::addressing::Probe;
 use crate::layout;
@@ -142,13 +142,13 @@ impl Growing {
     #[cold]
     #[inline(never)]
     fn insert_with_moves(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
-        let Record { home, form, .. } = self.records[target.number()];
+        let Record { home, form, stashed, .. } = self.records[target.number()];
         let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
         let [first, second] = target.places;
         let probe = Probe { segment: 0, first, second, fingerprint };
         let inserted = with_codec!(target.kernel, codec => {
             let segment = Segment::new(codec, form, home);
-            layout::insert_with_moves(&segment, bytes, search, &probe, value, MAX_KICKS)
+            layout::insert_with_moves(&segment, bytes, search, &probe, value, kicks(stashed))
         });
         self.stay_small();
         inserted

@@ -17,6 +17,19 @@ use crate::table::memory;
 
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
+/// Searches of one segment that may fail before later ones look at fewer places.
+const FAILURES: u32 = 64;
+/// As few as those look at, at least.
+const LEAST_KICKS: u32 = 8;
+
+/// Places that an insert looks at where so many keys of its segment found none. Only chosen keys
+/// fail so often, and then nearly all do: each search in vain would cost as much as the first.
+pub(super) fn kicks(failures: u32) -> u32 {
+    match failures {
+        0..=FAILURES => MAX_KICKS,
+        _ => (MAX_KICKS * FAILURES / failures).max(LEAST_KICKS),
+    }
+}
 
 /// What is known of a segment beside its bytes.
 #[derive(Clone, Copy, Debug)]
