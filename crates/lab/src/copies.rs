@@ -106,7 +106,7 @@ fn row(layout: &Ours, stream: &Stream) -> Result<[String; 10]> {
     Ok(row)
 }
 
-/// Inserts one by one. Answers with million inserts a second.
+/// Inserts one by one. Returns the rate in million inserts per second.
 fn insert_all(filter: &mut CuckooFilter, keys: &[u64]) -> Result<f64> {
     let mut time = Duration::ZERO;
     timed(&mut time, || keys.iter().try_for_each(|key| filter.insert(key)))?;

@@ -60,7 +60,7 @@ fn table(args: &HashArgs) -> Result<Grid> {
     Ok(grid)
 }
 
-/// Median nanoseconds an operation of both sides, which take turns.
+/// Median nanoseconds per operation of both sides, which take turns.
 fn medians(runs: u32, operations: u64, mut work: impl FnMut(usize)) -> [f64; 2] {
     let mut times = [vec![], vec![]];
     for run in 0..runs {

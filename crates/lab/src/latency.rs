@@ -151,7 +151,7 @@ fn filters(keys: Keys, members: u64) -> Result<Vec<(String, Chain)>> {
     keys.members(0, &mut all);
     let mut filters: Vec<(String, Chain)> =
         vec![("no lookup: the next key alone".into(), chain(|key| key & 1 != 0))];
-    // As many bytes as a filter of twelve bits a slot has.
+    // As many bytes as a filter of twelve bits per slot has.
     let words = vec![1_u64; usize::try_from(members * 3 / 16 + 1)?];
     let read = move |key| {
         words[usize::try_from(crate::keys::scale(key, words.len() as u64)).unwrap_or(0)] != 0

@@ -42,7 +42,7 @@ enum Command {
     Stream(StreamArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
-    /// The hash functions: nanoseconds a key, and what the keyed one costs lookups
+    /// The hash functions: nanoseconds per key, and what the keyed one costs lookups
     Hash(HashArgs),
     /// Maps and the cuckoo hash table beside ordinary hash tables
     Maps(MapsArgs),
@@ -50,7 +50,7 @@ enum Command {
     Latency(LatencyArgs),
     /// The store on a model of flash: what is written for what is put, and how blocks wear
     Flash(FlashArgs),
-    /// Bits a key for several false-positive rates, beside the bound and Bloom filters
+    /// Bits per key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),

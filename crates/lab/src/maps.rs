@@ -132,7 +132,7 @@ macro_rules! table {
 table!(CuckooMap);
 table!(GrowableCuckooMap);
 
-/// The rates of one table, in million keys a second.
+/// The rates of one table, in million keys per second.
 #[derive(Default)]
 struct Rates {
     /// By the share of keys that are present, one by one and all at once.

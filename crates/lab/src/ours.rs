@@ -29,7 +29,7 @@ pub struct Ours {
     pub name: String,
     /// The layout.
     pub layout: Layout,
-    /// Bits a fingerprint.
+    /// Bits per fingerprint.
     pub fingerprint_bits: u32,
 }
 

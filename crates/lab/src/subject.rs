@@ -38,10 +38,10 @@ pub trait Subject {
     fn can(&self, operation: Operation, how: How) -> bool;
     /// Inserts the keys; adds those that it refuses to `refused`.
     fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>);
-    /// Looks the keys up; answers how many were found. `found` is as long as `keys`, for filters
+    /// Looks the keys up; returns how many were found. `found` is as long as `keys`, for filters
     /// that answer into a slice.
     fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64;
-    /// Removes the keys; answers how many were found. `removed` is as long as `keys`.
+    /// Removes the keys; returns how many were found. `removed` is as long as `keys`.
     fn remove(&mut self, how: How, keys: &[u64], removed: &mut [bool]) -> u64;
     /// Turns keys into what [`How::Hashes`] takes.
     fn hash(&self, keys: &mut [u64]);

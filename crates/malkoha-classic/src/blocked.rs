@@ -12,12 +12,12 @@ use crate::filter::Filter;
 use crate::format::{Header, Kind, read_header, read_words, write_words};
 use crate::words::{ceil, derive, float, index, scale};
 
-/// Bits a block: one cache line of 64 bytes.
+/// Bits per block: one cache line of 64 bytes.
 const BLOCK_BITS: u64 = 512;
 const BLOCK_WORDS: u64 = BLOCK_BITS / 64;
 /// 9-bit positions in a block that one 64-bit hash yields.
 const POSITIONS_PER_HASH: u32 = 7;
-/// Beyond this many bits a key, more of them hardly help: the fullest blocks decide.
+/// Beyond this many bits per key, more of them hardly help: the fullest blocks decide.
 const MAX_BITS_PER_KEY: f64 = 128.0;
 /// With this many keys per block, all its bits are set with probability 1 - 10^-14.
 const OVERFLOWING: f64 = 20_000.0;
@@ -68,7 +68,7 @@ impl BlockedBloomFilter {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own.
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
     ///
     /// # Errors
     ///

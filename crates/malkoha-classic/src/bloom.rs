@@ -21,7 +21,7 @@ pub(crate) const MAX_POSITIONS: u64 = 1 << 43;
 
 /// A set of keys as bits: each key sets k bits, and is in if all its bits are set.
 ///
-/// * log2(1/fpr) * 1.44 bits a key with the best k (thesis, eq. 1.18), of any total size.
+/// * log2(1/fpr) * 1.44 bits per key with the best k (thesis, eq. 1.18), of any total size.
 /// * An insert or a lookup of a key that is in touches k places of memory, a lookup of a key that
 ///   is not in about two. A batch ([`Filter::contains_many`]) overlaps their cache misses.
 /// * Never full: more keys than the capacity raise the false-positive rate.
@@ -58,7 +58,7 @@ impl BloomFilter {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own, for example
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own, for example
     /// [`KeyHasher::random`] for keys that an attacker may choose.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl BloomFilter {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Adds all keys of a filter of the same geometry and hasher; answers whether it is of the
+    /// Adds all keys of a filter of the same geometry and hasher; returns whether it is of the
     /// same, and does nothing if not.
     pub fn union(&mut self, other: &Self) -> bool {
         let same =

@@ -70,7 +70,7 @@ impl CountingBloomFilter {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own.
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl CountingBloomFilter {
         Ok(Self { words, counters, hashes, hasher, capacity, len: 0 })
     }
 
-    /// Inserts a key; answers whether it is certainly new. O(k).
+    /// Inserts a key; returns whether it is certainly new. O(k).
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         self.insert_hash(key.hash_with(self.hasher))

@@ -184,7 +184,7 @@ pub trait Filter: Clone + Debug + Sized {
 /// probability of a false positive, what belongs to other keys: they are then lost, that is,
 /// answered with a wrong **no**. Remove only what you know you have inserted (paper, section 3.3).
 pub trait RemovableFilter: Filter {
-    /// Removes one copy of the key with this hash; answers whether it was found.
+    /// Removes one copy of the key with this hash; returns whether it was found.
     fn remove_hash(&mut self, hash: u64) -> bool;
 
     /// How many copies of the key with this hash are in. Never too low, unless the structure says
@@ -192,7 +192,7 @@ pub trait RemovableFilter: Filter {
     #[must_use]
     fn count_hash(&self, hash: u64) -> u64;
 
-    /// Removes one copy of a key that was inserted; answers whether it was found.
+    /// Removes one copy of a key that was inserted; returns whether it was found.
     #[inline]
     fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         self.remove_hash(key.hash_with(self.hasher()))
@@ -222,7 +222,7 @@ pub trait RemovableFilter: Filter {
         }
     }
 
-    /// Removes one copy of each key, in their order; answers which were found.
+    /// Removes one copy of each key, in their order; returns which were found.
     fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
         hash_chunks(self.hasher(), keys, |start, hashes| {

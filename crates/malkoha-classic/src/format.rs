@@ -275,7 +275,7 @@ fn read_parts(
     Ok(())
 }
 
-/// Reads until `bytes` is full or the stream ends; answers how many bytes came.
+/// Reads until `bytes` is full or the stream ends; returns how many bytes came.
 fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {

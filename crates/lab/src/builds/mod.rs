@@ -23,9 +23,9 @@ const LOOP: &str = "plain partitioned writes";
 struct Row {
     name: String,
     work: Work,
-    /// Million keys a second.
+    /// Million keys per second.
     rates: Vec<f64>,
-    /// The most memory that was taken beyond what the result keeps, in bytes a key.
+    /// The most memory that was taken beyond what the result keeps, in bytes per key.
     beside: f64,
 }
 

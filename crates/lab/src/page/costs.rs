@@ -1,4 +1,4 @@
-//! Bits a key by the library's formulas, for some rates.
+//! Bits per key by the library's formulas, for some rates.
 
 use malkoha::params;
 

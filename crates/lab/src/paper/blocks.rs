@@ -1,5 +1,5 @@
 //! How a blocked Bloom filter's false-positive rate depends on where a key's bits lie in its block:
-//! nine bits a key in blocks of 64 bytes, 13 bits an item, as in the paper's table 3.
+//! nine bits per key in blocks of 64 bytes, 13 bits per item, as in the paper's table 3.
 
 use malkoha_classic::blocked_bloom_fpr;
 

@@ -1,4 +1,4 @@
-//! Figure 4: bits an item against the false-positive rate, by the formulas.
+//! Figure 4: bits per item against the false-positive rate, by the formulas.
 
 use malkoha::{CuckooFilter, Layout, params};
 

@@ -48,7 +48,7 @@ pub enum Experiment {
     Table1,
     /// Space and lookup cost by the formulas, with measured loads
     Table2,
-    /// Items, bits an item, false-positive rate and construction speed at one size
+    /// Items, bits per item, false-positive rate and construction speed at one size
     Table3,
     /// False-positive rate of blocked Bloom filters, by how bits are chosen in a block
     Blocks,
@@ -56,9 +56,9 @@ pub enum Experiment {
     Figure2,
     /// Why tables with short fingerprints refuse keys early
     Refusals,
-    /// Bits an item against measured false-positive rate, by bucket size
+    /// Bits per item against measured false-positive rate, by bucket size
     Figure3,
-    /// False-positive rate against bits an item, by the formulas and measured
+    /// False-positive rate against bits per item, by the formulas and measured
     Figure4,
     /// Lookups by the share of present keys
     Figure5,
@@ -82,7 +82,7 @@ pub enum Experiment {
     Bitmap,
     /// What is saved over Bloom filters
     Savings,
-    /// Bits a key where the number of keys is no power of two
+    /// Bits per key where the number of keys is no power of two
     Sizes,
     /// False-positive rates while keys come and go
     Churn,

@@ -8,7 +8,7 @@ use super::walk::{Refusal, Walk};
 use super::{Scale, of_runs, progress};
 use crate::keys::Keys;
 
-/// Binary logarithm of the buckets, slots a bucket, bits of a fingerprint.
+/// Binary logarithm of the buckets, slots per bucket, bits of a fingerprint.
 const TABLES: [(u32, usize, u32); 11] = [
     (15, 2, 4),
     (15, 2, 5),

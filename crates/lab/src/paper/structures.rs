@@ -15,9 +15,9 @@ use malkoha_classic::{
 use crate::classic::Classic;
 use crate::subject::Subject;
 
-/// Bits a slot of the paper's filter, 192 MB for 2^27 slots.
+/// Bits per slot of the paper's filter, 192 MB for 2^27 slots.
 const SLOT_BITS: u64 = 12;
-/// Bits an item and hash functions of its Bloom filters (paper, section 7.1).
+/// Bits per item and hash functions of its Bloom filters (paper, section 7.1).
 const BLOOM_BITS: f64 = 13.0;
 const BLOOM_HASHES: u32 = 9;
 /// The share of its slots to which the quotient filter is filled.
@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub(super) bits: f64,
     /// In percent.
     pub(super) fpr: f64,
-    /// Million keys a second.
+    /// Million keys per second.
     pub(super) speed: f64,
 }
 

@@ -44,7 +44,7 @@ const PRESENT: &str = "cache lines, present key";
 /// The paper's false-positive rate, at which table 2 is evaluated.
 const FPR: f64 = 0.0019;
 
-/// Bits an item by the formulas at one rate, the load that a table reached, and lookups' reads.
+/// Bits per item by the formulas at one rate, the load that a table reached, and lookups' reads.
 pub(super) fn table2(scale: &Scale) -> Result<Vec<Value>> {
     let (absent, present) = bloom_reads(scale)?;
     let mut values = Vec::new();
@@ -87,7 +87,7 @@ fn bloom_reads(scale: &Scale) -> Result<(f64, f64)> {
     Ok(((1.0 - ones.powf(k)) / (1.0 - ones), k))
 }
 
-/// Items, bits an item, rates, construction.
+/// Items, bits per item, rates, construction.
 pub(super) fn table3(passes: &[Passes], scale: &Scale) -> Vec<Value> {
     let mut values = Vec::new();
     for passes in passes {

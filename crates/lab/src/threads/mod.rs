@@ -21,12 +21,12 @@ pub trait Shared: Sync {
     /// Looks a key up.
     fn contains(&self, key: u64) -> bool;
 
-    /// Inserts keys; answers how many were refused.
+    /// Inserts keys; returns how many were refused.
     fn insert_many(&self, keys: &[u64]) -> usize {
         keys.iter().filter(|&&key| !self.insert(key)).count()
     }
 
-    /// Looks keys up; answers how many were found.
+    /// Looks keys up; returns how many were found.
     fn contains_many(&self, keys: &[u64]) -> usize {
         keys.iter().filter(|&&key| self.contains(key)).count()
     }

@@ -92,7 +92,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         Self::with_capacity_and_hasher(capacity, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own, for example
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own, for example
     /// [`KeyHasher::random`] for keys that an attacker may choose.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self
     }
 
-    /// Inserts an entry; answers the value that the key had before.
+    /// Inserts an entry; returns the value that the key had before.
     ///
     /// # Errors
     ///

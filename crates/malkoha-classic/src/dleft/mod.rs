@@ -17,7 +17,7 @@ use lanes::Lanes;
 
 /// Subtables, d.
 const SUBTABLES: usize = 4;
-/// Slots a bucket.
+/// Slots per bucket.
 const BUCKET_SIZE: usize = 4;
 const SLOTS_PER_ROW: u64 = (SUBTABLES * BUCKET_SIZE) as u64;
 /// The share of slots that a filter built for a capacity fills. Inserts begin to fail at about
@@ -99,7 +99,7 @@ impl DLeftCountingFilter {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own.
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl DLeftCountingFilter {
         self.buckets * SLOTS_PER_ROW
     }
 
-    /// Bits a fingerprint.
+    /// Bits per fingerprint.
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
         self.fingerprint_bits

@@ -71,7 +71,7 @@ impl QuotientFilter {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
 
-    /// [`with_capacity`](Self::with_capacity) with a hasher of one's own.
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ by_bit_instructions! { Table {
     fn count, count_fast, count_by(&Table, quotient: u64, remainder: u64) -> u64;
     /// Inserts a remainder. At least two slots are empty.
     fn insert, insert_fast, insert_by(&mut Table, quotient: u64, remainder: u64) -> ();
-    /// Removes one copy of a remainder; answers whether there was one.
+    /// Removes one copy of a remainder; returns whether there was one.
     fn remove, remove_fast, remove_by(&mut Table, quotient: u64, remainder: u64) -> bool;
 } }
 

@@ -48,7 +48,7 @@ struct KeySpec {
     last: c_int,
 }
 
-/// Registers all commands; answers what is wrong.
+/// Registers all commands; returns what is wrong.
 pub(super) fn register(
     context: *mut RedisModuleCtx,
     entries: &[(&str, Entry)],

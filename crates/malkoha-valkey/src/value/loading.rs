@@ -82,7 +82,7 @@ impl Loading {
         outcome
     }
 
-    /// Reads one of the chunks that must be read again; answers whether there was any.
+    /// Reads one of the chunks that must be read again; returns whether there was any.
     pub(crate) fn catch_up(&mut self) -> bool {
         let number = self.chunks.len() - self.unread;
         let Some(chunk) = self.chunks.get(number) else { return false };

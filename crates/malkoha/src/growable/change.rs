@@ -237,7 +237,7 @@ impl Growing {
         });
     }
 
-    /// Replaces one value of a key; answers whether it was found.
+    /// Replaces one value of a key; returns whether it was found.
     pub(super) fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
         let target = self.target(hash);
         let number = target.number();

@@ -231,7 +231,7 @@ impl<'a, W: Word> Segment<'a, W> {
         self.set(bytes, Position { bucket, lane }, slot);
     }
 
-    /// Puts a fingerprint into the emptier of its buckets; answers whether there was room. With
+    /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. With
     /// both as full as each other, searches are rarer.
     #[inline(always)]
     pub(super) fn push_to_one(

@@ -21,7 +21,7 @@ use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
 use crate::params::float;
 
-/// Slots a bucket.
+/// Slots per bucket.
 pub(super) const LANES: u32 = 4;
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys
 /// grows a little before the others.

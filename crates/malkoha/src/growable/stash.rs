@@ -52,7 +52,7 @@ impl Growing {
     }
 
     /// Takes a segment that is rebuilt for one without a stash, until what it has is placed or
-    /// counted anew; answers whether it has one.
+    /// counted anew; returns whether it has one.
     pub(super) fn forget_stash(&mut self, number: usize) -> bool {
         let has_stash = self.records[number].stashed > 0;
         self.set_stashed(number, 0);

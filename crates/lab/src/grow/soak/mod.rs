@@ -59,7 +59,7 @@ const CAPACITY: u64 = 1_000;
 /// Bits of a value.
 const VALUE_BITS: u32 = 20;
 
-/// The operations of a kind, by hashes. `unite` answers whether the kind can.
+/// The operations of a kind, by hashes. `unite` returns whether the kind can.
 struct Kind<F> {
     insert: fn(&mut F, u64) -> bool,
     remove: fn(&mut F, u64) -> bool,

@@ -1,4 +1,4 @@
-//! Statements on loads, bits an item, and table 3.
+//! Statements on loads, bits per item, and table 3.
 
 use std::ops::RangeInclusive;
 
@@ -77,7 +77,7 @@ fn at(line: &[(f64, f64)], rate: f64) -> f64 {
     })
 }
 
-/// Figures 3 and 4: bits an item by the rate.
+/// Figures 3 and 4: bits per item by the rate.
 pub(super) fn space(data: &Data) -> Vec<Claim> {
     let walks = ["b = 2", "b = 4"].map(|name| data.line(E::Figure3, "space", name));
     let bits = |rate: f64| [at(&walks[0], rate), at(&walks[1], rate)];

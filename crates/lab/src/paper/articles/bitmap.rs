@@ -28,7 +28,7 @@ impl Bitmap {
     }
 }
 
-/// Bits a key of both, false positives of the filter, and lookups of the bitmap over its.
+/// Bits per key of both, false positives of the filter, and lookups of the bitmap over its.
 pub(in crate::paper) fn beside_ours(scale: &Scale) -> Result<Vec<Value>> {
     let mut values = Vec::new();
     for sparse in SPARSE {

@@ -15,7 +15,7 @@ const KEYS: u64 = 10_000_000;
 /// What the article says is saved.
 const SAID: f64 = 40.0;
 
-/// Bits a key that are saved over a Bloom filter of the same rate, in percent.
+/// Bits per key that are saved over a Bloom filter of the same rate, in percent.
 pub(in crate::paper) fn savings() -> Result<Vec<Value>> {
     let mut values = Vec::new();
     for fpr in [0.03, 0.01, 0.001, 0.0001] {
@@ -32,7 +32,7 @@ pub(in crate::paper) fn savings() -> Result<Vec<Value>> {
     Ok(values)
 }
 
-/// Bits a key of 12-bit fingerprints for numbers of keys beside a power of two.
+/// Bits per key of 12-bit fingerprints for numbers of keys beside a power of two.
 pub(in crate::paper) fn any_size() -> Result<Vec<Value>> {
     let mut values = Vec::new();
     for percent in [95, 100, 120, 150, 180] {

@@ -23,7 +23,7 @@ impl Large {
         outcome
     }
 
-    /// As [`insert`](Self::insert), unless the item is in already; answers whether it was added.
+    /// As [`insert`](Self::insert), unless the item is in already; returns whether it was added.
     pub(in crate::value) fn insert_unique(
         &mut self,
         item: &[u8],
@@ -104,7 +104,7 @@ impl Large {
         self.table().expiring().is_some_and(|filter| !filter.contains_hash(hash))
     }
 
-    /// Deletes a copy of an item; answers whether it was there. Where both parts seem to have it,
+    /// Deletes a copy of an item; returns whether it was there. Where both parts seem to have it,
     /// one of them may have another item that looks like it, which must not be lost: both stay.
     pub(in crate::value) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
@@ -130,7 +130,7 @@ impl Large {
         removed
     }
 
-    /// Deletes a copy of each item; answers which were there.
+    /// Deletes a copy of each item; returns which were there.
     pub(in crate::value) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
         // Each that is not in must not tidy up: see `has_none`.
         if self.older.is_some() || self.table().expiring().is_some() {

@@ -35,7 +35,7 @@ pub(crate) struct Chain {
 pub(crate) struct Shape {
     /// Buckets of the first table: a power of two.
     pub(crate) buckets: u64,
-    /// Slots a bucket.
+    /// Slots per bucket.
     pub(crate) bucket_size: u16,
     pub(crate) max_iterations: u16,
     /// How many times the buckets of one table the next one has; 0 if there is to be no other.

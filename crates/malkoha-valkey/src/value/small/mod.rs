@@ -183,7 +183,7 @@ impl Small {
         self.iter().filter(|&kept| kept == wanted).count() as u64
     }
 
-    /// Adds a copy of an item; of one that is in, unless that shall not be. Answers whether it was
+    /// Adds a copy of an item; of one that is in, unless that shall not be. Returns whether it was
     /// added; `None` if there is no room.
     pub(super) fn insert(&mut self, item: &[u8], absent_only: bool) -> Option<bool> {
         let kept = self.kept(item);
@@ -204,7 +204,7 @@ impl Small {
         fits
     }
 
-    /// Deletes a copy of an item; answers whether it was there. `None` if more were deleted than
+    /// Deletes a copy of an item; returns whether it was there. `None` if more were deleted than
     /// can be told here.
     pub(super) fn remove(&mut self, item: &[u8]) -> Option<bool> {
         let wanted = self.kept(item);

@@ -5,7 +5,7 @@ use super::{Refused, StoredFilter};
 
 impl StoredFilter {
     /// Adds a copy of an item, or one that is not in already, unless the filter takes `max_bytes`;
-    /// answers whether it was added.
+    /// returns whether it was added.
     pub(crate) fn insert(
         &mut self,
         item: &[u8],
@@ -43,13 +43,13 @@ impl StoredFilter {
         outcomes
     }
 
-    /// Deletes a copy of an item; answers whether it was there.
+    /// Deletes a copy of an item; returns whether it was there.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
         let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
         removed.unwrap_or_else(|| self.large().remove(item))
     }
 
-    /// Deletes a copy of each item; answers which were there.
+    /// Deletes a copy of each item; returns which were there.
     pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
         match self {
             IsLarge(large) => large.remove_all(items),
