@@ -118,6 +118,7 @@ impl Inner {
 
     fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
+        let making = self.making_space();
         let position = self.writer()?.position();
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
@@ -125,9 +126,10 @@ impl Inner {
         // If there was no room for one, this may make some.
         let makes_way = || self.upkeep.has_ended() || self.waiting.load(Ordering::Relaxed) > 0;
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
-        self.set_making_space(true, false);
         let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
-        self.set_making_space(false, !makes_way());
+        if !makes_way() {
+            making.in_vain();
+        }
         compacted.and(checkpoint)
     }
 

@@ -24,6 +24,7 @@ impl Store {
     /// If the device is full or the system refuses. The checkpoint before it stays then.
     pub fn checkpoint(&self) -> Result<()> {
         let mut maintained = self.inner.maintenance();
+        let _making = self.inner.making_space();
         self.inner.checkpoint(&mut maintained)
     }
 
@@ -62,6 +63,7 @@ impl Store {
     fn copy_into(&self, path: &Path) -> Result<()> {
         let failed = |action| Error::io(action, path.display().to_string());
         let mut maintained = self.inner.maintenance();
+        let making = self.inner.making_space();
         // Sealed files are never written again, so both stores may share them. The seal says which
         // part of the log is durable.
         self.inner.sync()?;
@@ -69,6 +71,8 @@ impl Store {
         turn.writer.seal()?;
         let keys = self.inner.index.len();
         let files = self.inner.write_checkpoint(&mut maintained, turn, &[])?;
+        // Copying may take hours.
+        drop(making);
         let names = files.iter().map(|file| file_name(file.id));
         for name in names.chain([index::CHECKPOINT.to_owned()]) {
             self.inner.storage.link(&name, path).map_err(failed("write a copy in"))?;

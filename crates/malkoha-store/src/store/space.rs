@@ -5,8 +5,8 @@
 //! the limit they wait. So there is an equilibrium at any rate of writes, because compaction is
 //! cheaper the more bytes are dead.
 //!
-//! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if somebody else, such
-//! as a backup, has the right to remove files, writes continue, and the log gets longer.
+//! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
+//! or a verification has the right to remove files, writes continue, and the log gets longer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -35,7 +35,7 @@ pub(super) struct Space {
     live: AtomicU64,
     /// Bytes on the device of log files and of the room for the copy of one.
     taken: AtomicU64,
-    /// Whether a thread of the store is making room.
+    /// Whether a thread is making room, or does what it will make room after, such as a checkpoint.
     making: AtomicBool,
     /// Whether it could not make more room.
     vain: AtomicBool,
@@ -115,7 +115,7 @@ impl Inner {
         };
         loop {
             let pressure = self.pressure(0);
-            // Another holder of the right to remove files may keep it for hours.
+            // A backup that copies, or a verification, may keep files for hours.
             let can_be_made = space.making.load(Ordering::Relaxed) || !self.maintenance.is_locked();
             if space.vain.load(Ordering::Relaxed) || !can_be_made {
                 return;
@@ -144,11 +144,29 @@ impl Inner {
         }
     }
 
-    /// Notes whether this thread is making room, and when it stops, whether there is no more room
-    /// to make.
-    pub(super) fn set_making_space(&self, making: bool, vain: bool) {
-        self.space.vain.store(vain, Ordering::Relaxed);
-        self.space.making.store(making, Ordering::Relaxed);
-        self.space.changed.notify_all();
+    /// Notes that this thread, which has the right to remove files, is making room or will soon
+    /// have given that right back: writes wait for it. Without this, the log would grow without
+    /// limit while somebody calls `compact` or a checkpoint waits for the device.
+    pub(super) fn making_space(&self) -> Making<'_> {
+        self.space.vain.store(false, Ordering::Relaxed);
+        self.space.making.store(true, Ordering::Relaxed);
+        Making(&self.space)
+    }
+}
+
+/// A thread is making room until this is dropped.
+pub(super) struct Making<'a>(&'a Space);
+
+impl Making<'_> {
+    /// It stops because there is no more room to make.
+    pub(super) fn in_vain(self) {
+        self.0.vain.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        self.0.making.store(false, Ordering::Relaxed);
+        self.0.changed.notify_all();
     }
 }
