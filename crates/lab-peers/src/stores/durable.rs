@@ -16,7 +16,7 @@ const BATCH: u64 = 1000;
 pub(crate) fn run(kind: &Kind, directory: &Path, count: u64, output: &mut Output) -> Result<()> {
     let path = directory.join(format!("{}-durable", kind.name));
     fs::create_dir(&path)?;
-    let peer = (kind.open)(&path, Level::Durable)?;
+    let peer = kind.open(&path, Level::Durable)?;
     // The first one makes files.
     peer.put(u64::MAX / 2, 1, true)?;
     let start = Instant::now();

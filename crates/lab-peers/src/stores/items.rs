@@ -1,7 +1,7 @@
 //! Records, made from their numbers.
 
 /// Bytes of a key and of a value.
-pub(crate) const KEY: usize = 20;
+pub(crate) const KEY: usize = 16;
 pub(crate) const VALUE: usize = 100;
 
 pub(crate) type Key = [u8; KEY];
@@ -35,7 +35,12 @@ pub(crate) fn value(n: u64) -> Value {
     value
 }
 
+/// The `i`th of a course of random numbers below `keys`.
+pub(crate) fn random(keys: u64, i: u64, seed: u64) -> u64 {
+    mixed(seed << 32 | i) % keys
+}
+
 /// `count` keys of numbers below `keys` in random order, each number raised by `add`.
 pub(crate) fn random_keys(keys: u64, count: u64, seed: u64, add: u64) -> Vec<Key> {
-    (0..count).map(|i| key(mixed(seed << 32 | i) % keys + add)).collect()
+    (0..count).map(|i| key(random(keys, i, seed) + add)).collect()
 }

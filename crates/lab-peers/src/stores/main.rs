@@ -4,6 +4,7 @@
 
 mod durable;
 mod items;
+mod mixed;
 mod ours;
 mod output;
 mod peer;
@@ -11,6 +12,7 @@ mod rivals;
 mod work;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Parser;
@@ -23,7 +25,7 @@ use work::Work;
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
-    /// Records: keys of 20 bytes, values of 100
+    /// Records: keys of 16 bytes, values of 100
     #[arg(long, default_value = "200k", value_parser = lab::args::parse_count)]
     keys: u64,
     /// Lookups of each kind, store and round
@@ -35,6 +37,18 @@ struct Cli {
     /// Synced puts one by one, and batches of 1000
     #[arg(long, default_value_t = 200)]
     synced: u64,
+    /// Puts in a transaction of the load
+    #[arg(long, default_value_t = 1000)]
+    batch: u64,
+    /// Seconds of puts one by one, and of a thread that reads beside one that overwrites
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+    /// Bytes of the cache of each store that has one
+    #[arg(long, default_value = "2G", value_parser = lab::args::parse_count)]
+    cache: u64,
+    /// Delete nothing at the end
+    #[arg(long)]
+    no_deletes: bool,
     /// Only these stores
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
@@ -50,8 +64,11 @@ fn main() -> Result<()> {
     let cli = Cli::parse();
     let directory = tempfile::Builder::new().prefix("store-peers-").tempdir_in(&cli.dir)?;
     let chosen = |kind: &Kind| cli.only.is_empty() || cli.only.iter().any(|name| name == kind.name);
-    let kinds: Vec<Kind> = rivals::all().into_iter().filter(chosen).collect();
-    let work = Work { keys: cli.keys, lookups: cli.lookups, runs: cli.runs };
+    let kinds: Vec<Kind> =
+        rivals::all(usize::try_from(cli.cache)?).into_iter().filter(chosen).collect();
+    let seconds = Duration::from_secs(cli.seconds);
+    let Cli { keys, lookups, runs, batch, .. } = cli;
+    let work = Work { keys, lookups, runs, batch, seconds };
     let mut output = Output::default();
     for kind in &kinds {
         durable::run(kind, directory.path(), cli.synced, &mut output)?;
@@ -64,7 +81,10 @@ fn main() -> Result<()> {
     work.look_up(&kinds, &peers, &mut output)?;
     for (kind, peer) in kinds.iter().zip(peers) {
         let peer = work.reopen(kind, peer, directory.path(), &mut output)?;
-        work.delete_half(kind, peer, directory.path(), &mut output)?;
+        let peer = work.mix(kind, peer, directory.path(), &mut output)?;
+        if !cli.no_deletes {
+            work.delete_half(kind, peer, directory.path(), &mut output)?;
+        }
     }
     output.print(&kinds, cli.keys);
     cli.csv.map_or(Ok(()), |path| output.write_csv(&path, cli.keys))

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use lab::machine::Machine;
 
+use crate::items::{KEY, VALUE};
 use crate::peer::Kind;
 
 /// All figures so far, in the order in which they came.
@@ -59,7 +60,7 @@ impl Output {
     /// A line for each measure, a column for each store, and how many times the best of the others
     /// the first one is.
     pub(crate) fn print(&self, kinds: &[Kind], keys: u64) {
-        println!("{keys} records, keys of 20 bytes, values of 100; medians");
+        println!("{keys} records, keys of {KEY} bytes, values of {VALUE}; medians");
         print!("{:<48}", "");
         kinds.iter().for_each(|kind| print!(" {:>9}", kind.name));
         println!(" {:>9}", "ours/best");

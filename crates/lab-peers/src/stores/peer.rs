@@ -35,8 +35,19 @@ pub(crate) trait Peer: Sync {
 /// A kind of store.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
+    pub(crate) opener: Opener,
+    /// Bytes that its cache may have, if it has one.
+    pub(crate) cache: usize,
+}
+
+/// Opens a store of a level and with a cache of so many bytes.
+type Opener = fn(&Path, Level, usize) -> Result<Box<dyn Peer>>;
+
+impl Kind {
     /// Opens the store in a directory that is there; makes it if need be.
-    pub(crate) open: fn(&Path, Level) -> Result<Box<dyn Peer>>,
+    pub(crate) fn open(&self, path: &Path, level: Level) -> Result<Box<dyn Peer>> {
+        (self.opener)(path, level, self.cache)
+    }
 }
 
 /// Whether transactions of this opening will be asked to be durable: some stores want to know
@@ -45,4 +56,6 @@ pub(crate) struct Kind {
 pub(crate) enum Level {
     Durable,
     Relaxed,
+    /// As `Relaxed`, and the store compacts by itself if it can.
+    Busy,
 }

@@ -13,13 +13,19 @@ use crate::items::{KEY, Key, VALUE, key, random_keys};
 use crate::output::{Output, per_second};
 use crate::peer::{Kind, Level, Peer};
 
-/// Puts in a transaction of a load.
-const BATCH: u64 = 1000;
+/// Deletes in a transaction.
+const DELETES: usize = 1000;
+/// The course of the first lookups; those after them have the numbers from 0.
+const FIRST: u64 = 1 << 20;
 
 pub(crate) struct Work {
     pub(crate) keys: u64,
     pub(crate) lookups: u64,
     pub(crate) runs: u64,
+    /// Puts in a transaction of a load.
+    pub(crate) batch: u64,
+    /// How long puts one by one go on at most, and reading beside writing.
+    pub(crate) seconds: Duration,
 }
 
 /// A way to look up keys.
@@ -28,10 +34,12 @@ enum Way {
     One,
     Threads,
     Batch,
+    BatchThreads,
 }
 
 impl Work {
-    /// Loads a new store in transactions of 1000 puts, and syncs nothing meanwhile.
+    /// Loads a new store in transactions of many puts, and syncs nothing meanwhile; then
+    /// looks up some of the keys, for the first time.
     pub(crate) fn load(
         &self,
         kind: &Kind,
@@ -41,12 +49,12 @@ impl Work {
         let path = path_of(kind, directory);
         fs::create_dir(&path)?;
         let before = anonymous_memory();
-        let peer = (kind.open)(&path, Level::Relaxed)?;
+        let peer = kind.open(&path, Level::Relaxed)?;
         let (start, processor) = (Instant::now(), processor(ClockId::ProcessCPUTime));
         let mut longest = Duration::ZERO;
-        for first in (0..self.keys).step_by(usize::try_from(BATCH)?) {
+        for first in (0..self.keys).step_by(usize::try_from(self.batch)?) {
             let begin = Instant::now();
-            peer.put(first, BATCH.min(self.keys - first), false)?;
+            peer.put(first, self.batch.min(self.keys - first), false)?;
             longest = longest.max(begin.elapsed());
         }
         output.add(kind.name, "load", "/s", per_second(self.keys, start.elapsed()));
@@ -58,6 +66,9 @@ impl Work {
         if let Some(bytes) = peer.index_bytes() {
             output.add(kind.name, "index", "bytes a key", ratio(bytes, self.keys));
         }
+        let keys = random_keys(self.keys, self.lookups, FIRST, 0);
+        let name = "present, first after the load";
+        self.look_up_in(&*peer, &keys, self.lookups, Way::One, (kind.name, name), output)?;
         Ok(peer)
     }
 
@@ -68,13 +79,12 @@ impl Work {
         directory: &Path,
         output: &mut Output,
     ) -> Result<()> {
-        const TIME: Duration = Duration::from_secs(20);
         let path = directory.join(format!("{}-one-by-one", kind.name));
         fs::create_dir(&path)?;
-        let peer = (kind.open)(&path, Level::Relaxed)?;
+        let peer = kind.open(&path, Level::Relaxed)?;
         let (start, processor) = (Instant::now(), processor(ClockId::ProcessCPUTime));
         let (mut longest, mut count) = (Duration::ZERO, 0);
-        while count < self.keys && start.elapsed() < TIME {
+        while count < self.keys && start.elapsed() < self.seconds {
             let begin = Instant::now();
             peer.put(count, 1, false)?;
             longest = longest.max(begin.elapsed());
@@ -90,7 +100,7 @@ impl Work {
 
     fn delete(&self, peer: &dyn Peer, numbers: impl Iterator<Item = u64>) -> Result<()> {
         let keys: Vec<Key> = numbers.map(key).collect();
-        keys.chunks(usize::try_from(BATCH)?).try_for_each(|keys| peer.delete(keys))
+        keys.chunks(DELETES).try_for_each(|keys| peer.delete(keys))
     }
 
     /// All stores in turns, round after round.
@@ -106,7 +116,7 @@ impl Work {
                 let keys = random_keys(self.keys, self.lookups, run * 2 + u64::from(absent), add);
                 let expected = if absent { 0 } else { self.lookups };
                 for (kind, peer) in kinds.iter().zip(peers) {
-                    for way in [Way::One, Way::Threads, Way::Batch] {
+                    for way in [Way::One, Way::Threads, Way::Batch, Way::BatchThreads] {
                         self.look_up_in(&**peer, &keys, expected, way, (kind.name, name), output)?;
                     }
                 }
@@ -127,8 +137,9 @@ impl Work {
         let (start, processor) = (Instant::now(), processor(ClockId::ThreadCPUTime));
         let found = match way {
             Way::One => Some(peer.get(keys)?),
-            Way::Threads => Some(on_two_threads(peer, keys)?),
+            Way::Threads => on_two_threads(keys, &|keys| peer.get(keys).map(Some))?,
             Way::Batch => peer.get_many(keys)?,
+            Way::BatchThreads => on_two_threads(keys, &|keys| peer.get_many(keys))?,
         };
         let elapsed = start.elapsed();
         let used = self::processor(ClockId::ThreadCPUTime).saturating_sub(processor);
@@ -138,9 +149,10 @@ impl Work {
             Way::One => "get",
             Way::Threads => "get on 2 threads",
             Way::Batch => "get many",
+            Way::BatchThreads => "get many on 2 threads",
         };
         output.add(kind, &format!("{how}, {name}"), "/s", per_second(self.lookups, elapsed));
-        if !matches!(way, Way::Threads) {
+        if matches!(way, Way::One | Way::Batch) {
             let rate = per_second(self.lookups, used);
             output.add(kind, &format!("{how}, {name}"), "/s of processor", rate);
         }
@@ -176,7 +188,7 @@ impl Work {
         output: &mut Output,
     ) -> Result<Box<dyn Peer>> {
         let (start, processor) = (Instant::now(), processor(ClockId::ProcessCPUTime));
-        let peer = (kind.open)(path, Level::Relaxed)?;
+        let peer = kind.open(path, Level::Relaxed)?;
         ensure!(peer.get(&[key(0)])? == 1, "{} lost its first key", kind.name);
         let elapsed = start.elapsed();
         output.add(kind.name, measure, "ms", millis(elapsed));
@@ -212,21 +224,24 @@ impl Work {
     }
 
     /// Bytes that a store takes on the device, over those of so many keys and values.
-    fn disk(&self, path: &Path, keys: u64) -> f64 {
+    pub(crate) fn disk(&self, path: &Path, keys: u64) -> f64 {
         ratio(bytes_on_disk(path), keys * (KEY + VALUE) as u64)
     }
 }
 
-fn path_of(kind: &Kind, directory: &Path) -> PathBuf {
+pub(crate) fn path_of(kind: &Kind, directory: &Path) -> PathBuf {
     directory.join(kind.name)
 }
 
-fn on_two_threads(peer: &dyn Peer, keys: &[Key]) -> Result<u64> {
+type Lookup<'a> = &'a (dyn Fn(&[Key]) -> Result<Option<u64>> + Sync);
+
+fn on_two_threads(keys: &[Key], look_up: Lookup<'_>) -> Result<Option<u64>> {
     let (first, second) = keys.split_at(keys.len() / 2);
     thread::scope(|scope| {
-        let other = scope.spawn(|| peer.get(second));
-        let found = peer.get(first)?;
-        Ok(found + other.join().expect("no panic in a lookup")?)
+        let other = scope.spawn(|| look_up(second));
+        let found = look_up(first)?;
+        let other = other.join().expect("no panic in a lookup")?;
+        Ok(found.zip(other).map(|(found, other)| found + other))
     })
 }
 
@@ -250,7 +265,7 @@ fn processor(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-fn millis(time: Duration) -> f64 {
+pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

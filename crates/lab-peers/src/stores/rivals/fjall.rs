@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::Result;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::CACHE;
 use crate::items::{Key, key, value};
 use crate::peer::{Level, Peer};
 
@@ -15,8 +14,8 @@ struct Fjall {
     records: Keyspace,
 }
 
-pub(super) fn open(path: &Path, _level: Level) -> Result<Box<dyn Peer>> {
-    let database = Database::builder(path).cache_size(CACHE as u64).open()?;
+pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn Peer>> {
+    let database = Database::builder(path).cache_size(cache as u64).open()?;
     let records = database.keyspace("records", KeyspaceCreateOptions::default)?;
     Ok(Box::new(Fjall { database, records }))
 }

@@ -18,12 +18,12 @@ struct Lmdb {
     database: Database<Bytes, Bytes>,
 }
 
-pub(super) fn open(path: &Path, level: Level) -> Result<Box<dyn Peer>> {
+pub(super) fn open(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn Peer>> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP);
     let flags = match level {
         Level::Durable => EnvFlags::empty(),
-        Level::Relaxed => EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP,
+        Level::Relaxed | Level::Busy => EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP,
     };
     // SAFETY: the flags only give up durability, and nobody else opens or changes the file.
     let environment = unsafe {

@@ -1,4 +1,4 @@
-//! Other people's stores, each with memory for all of its data and its own best settings.
+//! Other people's stores, each with its own best settings.
 
 mod fjall;
 mod lmdb;
@@ -9,17 +9,14 @@ mod rocksdb;
 use crate::ours;
 use crate::peer::Kind;
 
-/// Bytes of a rival's cache.
-const CACHE: usize = 2 << 30;
-
-/// All stores, ours first.
-pub(crate) fn all() -> Vec<Kind> {
+/// All stores, ours first, those that have a cache of their own with one of so many bytes.
+pub(crate) fn all(cache: usize) -> Vec<Kind> {
     vec![
-        Kind { name: "malkoha", open: ours::open },
-        Kind { name: "redb", open: redb::open },
-        Kind { name: "fjall", open: fjall::open },
-        Kind { name: "lmdb", open: lmdb::open },
+        Kind { name: "malkoha", opener: ours::open, cache },
+        Kind { name: "redb", opener: redb::open, cache },
+        Kind { name: "fjall", opener: fjall::open, cache },
+        Kind { name: "lmdb", opener: lmdb::open, cache },
         #[cfg(feature = "rocksdb")]
-        Kind { name: "rocksdb", open: rocksdb::open },
+        Kind { name: "rocksdb", opener: rocksdb::open, cache },
     ]
 }

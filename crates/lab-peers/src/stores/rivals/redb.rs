@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::Result;
 use redb::{Database, Durability, ReadableDatabase, TableDefinition};
 
-use super::CACHE;
 use crate::items::{Key, key, value};
 use crate::peer::{Level, Peer};
 
@@ -14,9 +13,9 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records")
 
 struct Redb(Database);
 
-pub(super) fn open(path: &Path, _level: Level) -> Result<Box<dyn Peer>> {
+pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn Peer>> {
     let file = path.join("redb");
-    Ok(Box::new(Redb(Database::builder().set_cache_size(CACHE).create(file)?)))
+    Ok(Box::new(Redb(Database::builder().set_cache_size(cache).create(file)?)))
 }
 
 impl Peer for Redb {

@@ -9,7 +9,6 @@ use rocksdb::{
     WriteOptions,
 };
 
-use super::CACHE;
 use crate::items::{Key, key, value};
 use crate::peer::{Level, Peer};
 
@@ -23,12 +22,12 @@ struct RocksDb {
     durable: WriteOptions,
 }
 
-pub(super) fn open(path: &Path, _level: Level) -> Result<Box<dyn Peer>> {
+pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn Peer>> {
     let mut options = Options::default();
     options.create_if_missing(true);
     // Its own choice for this work: Bloom filters of 10 bits a key, also in front of what is not
     // sorted yet, hash tables within blocks, and the cache.
-    options.optimize_for_point_lookup(CACHE as u64 >> 20);
+    options.optimize_for_point_lookup(cache as u64 >> 20);
     // Named, or its handle cannot be had.
     let records = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, options.clone());
     let database = DB::open_cf_descriptors(&options, path, [records])?;
