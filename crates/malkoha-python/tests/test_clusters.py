@@ -4,8 +4,9 @@ skipped."""
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
 WORKERS = 2
 ROWS = 40_000
