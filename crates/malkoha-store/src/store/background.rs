@@ -124,7 +124,10 @@ impl Inner {
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
         // If there was no room for one, this may make some.
-        let makes_way = || self.upkeep.has_ended() || self.waiting.load(Ordering::Relaxed) > 0;
+        // At the limit of the log writes wait, and whoever waits for this thread can wait as well:
+        // with a checkpoint always waiting, it would make no room.
+        let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
+        let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
         if !makes_way() {
@@ -167,5 +170,28 @@ mod tests {
         assert_eq!(Arc::strong_count(&store.inner), 2);
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);
+    }
+
+    /// Beside threads that write one checkpoint after another, there was always one that waited:
+    /// compaction gave way to it without an end, and writes got hardly any room.
+    #[test]
+    fn compaction_gives_way_to_others_unless_writes_wait_for_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().background(false).durability(Durability::System);
+        let options = options.file_bytes(1 << 20).log_ratio(2.0);
+        let store = Store::open(directory.path(), &options).unwrap();
+        let inner = &store.inner;
+        let files = || inner.files.load().files().len();
+        for n in 0..2 {
+            store.put(b"key", &vec![n; 16 << 20]).unwrap();
+        }
+        assert!(inner.pressure(0) < 1.0 && files() == 2);
+        inner.waiting.store(1, Ordering::Relaxed);
+        inner.maintain().unwrap();
+        assert_eq!(files(), 2);
+        store.put(b"key", &vec![2; 16 << 20]).unwrap();
+        assert!(inner.pressure(0) >= 1.0 && files() == 3);
+        inner.maintain().unwrap();
+        assert!(inner.pressure(0) < 1.0 && files() < 3);
     }
 }

@@ -6,7 +6,8 @@
 //! cheaper the more bytes are dead.
 //!
 //! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
-//! or a verification has the right to remove files, writes continue, and the log gets longer.
+//! or a verification has the right to remove files, writes continue, and the log gets longer. If a
+//! failed sync has stopped the store, they say so at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -117,7 +118,9 @@ impl Inner {
             let pressure = self.pressure(0);
             // A backup that copies, or a verification, may keep files for hours.
             let can_be_made = space.making.load(Ordering::Relaxed) || !self.maintenance.is_locked();
-            if space.vain.load(Ordering::Relaxed) || !can_be_made {
+            // A store that has stopped writing does not compact either: the write will say so.
+            let has_stopped = self.commit.check().is_err();
+            if space.vain.load(Ordering::Relaxed) || !can_be_made || has_stopped {
                 return;
             }
             self.look_after_space();

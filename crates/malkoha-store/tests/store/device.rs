@@ -155,6 +155,23 @@ fn writing_ends(fail: fn(&Simulated, bool)) {
     store.put(b"later", b"1").unwrap();
 }
 
+/// At the limit of its log, a store that has stopped writing says so at once: writes waited first
+/// for a compaction that could not come.
+#[test]
+fn a_failed_sync_ends_writes_that_wait_for_room() {
+    let storage = Simulated::default();
+    let options = options().background(true);
+    let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
+    // More than the log may be longer than what lives in it.
+    store.put(b"large", &vec![1; 20 << 20]).unwrap();
+    storage.fail_syncs(true);
+    store.put(b"large", &vec![2; 20 << 20]).unwrap();
+    store.sync().unwrap_err();
+    let error = store.put(&key(0), b"later").unwrap_err();
+    assert_eq!(store.metrics().held_back, Duration::ZERO);
+    assert!(matches!(error, Error::Stopped(_)), "{error}");
+}
+
 /// The system regards pages whose sync failed as written. The next opening of the store once showed
 /// their content, wrote behind it and reported it as durable, although the device never got it.
 #[test]
