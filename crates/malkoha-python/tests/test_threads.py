@@ -4,7 +4,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -16,15 +16,20 @@ THREADS = 4
 
 
 def together(*jobs):
-    """Runs jobs on a thread each, all at the same time; gives up after a minute."""
-    barrier = threading.Barrier(len(jobs))
+    """Runs jobs on a thread each, all at the same time. Gives up after ten minutes, and then waits
+    neither for threads that wait for each other nor for one that did not start."""
+    barrier, answers = threading.Barrier(len(jobs)), [Future() for _ in jobs]
 
-    def start(job):
-        barrier.wait()
-        return job()
+    def start(job, answer):
+        try:
+            barrier.wait()
+            answer.set_result(job())
+        except BaseException as error:
+            answer.set_exception(error)
 
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return [future.result(60) for future in [pool.submit(start, job) for job in jobs]]
+    for job_and_answer in zip(jobs, answers):
+        threading.Thread(target=start, args=job_and_answer, daemon=True).start()
+    return [answer.result(600) for answer in answers]
 
 
 @pytest.mark.parametrize("batch", [1, 5000])
@@ -71,26 +76,38 @@ def test_unions_in_both_directions_wait_for_each_other_never(make, kind):
     assert len(one) == len(other) == 2000
 
 
-def test_batches_let_other_threads_run():
-    keys = np.arange(2_000_000)
+@pytest.fixture
+def patient():
+    """With the interpreter's lock, no thread takes it from one that does not give it."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def test_batches_let_other_threads_run(patient):
+    keys, count, done = np.arange(2_000_000), 0, threading.Event()
 
     def turns():
-        """How often this thread runs while another one adds a batch."""
-        seen, done, count = CuckooFilter(2_000_000, growable=False), threading.Event(), 0
+        """How often the other thread runs during a batch."""
+        seen = CuckooFilter(2_000_000, growable=False)
+        before = count
+        seen.add_many(keys, threads=1)
+        return count - before
 
-        def add():
-            seen.add_many(keys, threads=1)
+    def add():
+        try:
+            # A busy machine may not let it, whatever the batch does; not each time.
+            return any(turns() > 0 for _ in range(50))
+        finally:
             done.set()
 
-        thread = threading.Thread(target=add)
-        thread.start()
+    def run():
+        nonlocal count
         while not done.wait(0.001):
             count += 1
-        thread.join()
-        return count
 
-    # A busy machine may not let it, whatever the batch does; not each time.
-    assert any(turns() > 5 for _ in range(50))
+    assert together(add, run)[0]
 
 
 def test_threads_with_keys_of_their_own(empty):
@@ -133,13 +150,14 @@ def test_batches_of_two_threads_at_once(make, kind):
 
 
 def test_a_list_that_changes_meanwhile(make):
-    """Whatever else the batch sees, it sees the keys that stay."""
-    seen, keys, done = make["growable"](), list(range(20_000)), threading.Event()
+    """Whatever else the batch sees, it sees the keys that stay. Few, because the interpreter makes
+    each step wait for the others where they run on one processor."""
+    seen, keys, done = make["growable"](), list(range(4000)), threading.Event()
 
     def change():
         while not done.is_set():
-            keys.extend(range(20_000, 20_100))
-            del keys[20_000:]
+            keys.extend(range(4000, 4100))
+            del keys[4000:]
 
     def add():
         try:
@@ -149,7 +167,7 @@ def test_a_list_that_changes_meanwhile(make):
             done.set()
 
     together(add, change, change)
-    assert seen.contains_many(range(20_000)).all() and len(seen) <= 20_100
+    assert seen.contains_many(range(4000)).all() and len(seen) <= 4100
 
 
 @pytest.mark.parametrize("options", [{}, {"shared": True}])
@@ -172,12 +190,11 @@ def test_maps_and_sets_that_forget(options):
 
 
 @pytest.mark.skipif(not FREE_THREADED, reason="this interpreter has its lock")
-def test_threads_run_at_the_same_time():
+def test_threads_run_at_the_same_time(patient):
     """Two threads that wait for each other's keys, and never give way: with the interpreter's lock,
     the first turn would take longer than the test may."""
     assert not sys._is_gil_enabled(), "the interpreter's lock has been turned on"
-    seen, turns = CuckooFilter(fpr=1e-8, shared=True), 200
-    interval = sys.getswitchinterval()
+    seen, turns = CuckooFilter(fpr=1e-8, shared=True), 20
 
     def alternate(own):
         for turn in range(own, turns, 2):
@@ -185,11 +202,7 @@ def test_threads_run_at_the_same_time():
             while turn + 1 not in seen and turn + 1 < turns:
                 pass
 
-    sys.setswitchinterval(1000)
-    try:
-        together(lambda: alternate(0), lambda: alternate(1))
-    finally:
-        sys.setswitchinterval(interval)
+    together(lambda: alternate(0), lambda: alternate(1))
     assert len(seen) == turns
 
 
