@@ -33,7 +33,7 @@ pub(crate) fn prefetch<T>(items: &[T], at: usize) {
 /// A way to search for a set bit.
 pub(crate) trait Select: Copy {
     /// The position in `word` of its set bit number `n`, counted from 0; if it has no more than
-    /// `n`, how many it has.
+    /// `n` set bits, the error is how many it has.
     fn select(self, word: u64, n: u32) -> Result<u32, u32>;
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct BitInstructions(());
 
 #[cfg(target_arch = "x86_64")]
 impl BitInstructions {
-    /// If the processor has POPCNT, BMI1 and BMI2, as Intel's since 2013 and AMD's since 2015 have.
+    /// `Some` if the processor has POPCNT, BMI1 and BMI2: Intel's since 2013, AMD's since 2015.
     #[inline(always)]
     pub(crate) fn detected() -> Option<Self> {
         match FOUND.load(Relaxed) {
@@ -75,7 +75,7 @@ impl BitInstructions {
     }
 }
 
-/// What was found, so that one load tells it where three questions would cost as much as a lookup.
+/// What was found: one load, where detecting three features would cost as much as a lookup.
 #[cfg(target_arch = "x86_64")]
 static FOUND: AtomicU8 = AtomicU8::new(0);
 #[cfg(target_arch = "x86_64")]
@@ -88,15 +88,15 @@ impl Select for BitInstructions {
     #[inline(always)]
     fn select(self, word: u64, n: u32) -> Result<u32, u32> {
         let only = 1_u64.checked_shl(n).unwrap_or(0);
-        // SAFETY: who has a value of this type has found that the processor has BMI2.
+        // SAFETY: a value of this type exists only if the processor has BMI2.
         let bit = unsafe { std::arch::x86_64::_pdep_u64(only, word) }.trailing_zeros();
         if bit < 64 { Ok(bit) } else { Err(word.count_ones()) }
     }
 }
 
 /// Methods that are compiled twice: for processors with bit instructions, and for all others. Each
-/// line has the name, that of the compiled-for form, and the method that has the work, which takes
-/// a [`Select`] before its other arguments.
+/// line has the method's name, the name of the form with bit instructions, and the method that does
+/// the work, which takes a [`Select`] before its other arguments.
 macro_rules! by_bit_instructions {
     ($type:ident { $(
         $(#[$doc:meta])*
@@ -158,7 +158,7 @@ const fn not_above(bytes: u64, n: u32) -> u32 {
     ((not_above >> 7).wrapping_mul(BYTES) >> 56) as u32
 }
 
-/// Set bits of each four.
+/// The number of set bits in each group of four bits.
 #[inline(always)]
 const fn fours(word: u64) -> u64 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);

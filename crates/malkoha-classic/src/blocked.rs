@@ -32,8 +32,8 @@ struct Block([u64; 8]);
 ///
 /// * The price is a higher false-positive rate than [`BloomFilter`](crate::BloomFilter)'s in the
 ///   same space, because some blocks get more keys than others: 0.27 % against 0.19 % at 13 bits
-///   a key. [`blocked_bloom_fpr`] computes it, and [`with_capacity`](Self::with_capacity) makes up
-///   for it with more bits: 3 % more at a rate of 1 %, 8 % at 0.1 %, 23 % at 10^-5.
+///   per key. [`blocked_bloom_fpr`] computes it, and [`with_capacity`](Self::with_capacity) makes
+///   up for it with more bits: 3 % more at a rate of 1 %, 8 % at 0.1 %, 23 % at 10^-5.
 /// * Never full; keys cannot be removed; copies of a key change nothing.
 ///
 /// The k bits of a key are independent digits of derived hashes. The paper uses double hashing
@@ -105,7 +105,7 @@ impl BlockedBloomFilter {
         Ok(Self { blocks: table, hashes, hasher, capacity, len: 0 })
     }
 
-    /// Inserts a key; answers whether it is certainly new. (A **no** is wrong as often as a lookup
+    /// Inserts a key; returns whether it is certainly new. (A **no** is wrong as often as a lookup
     /// is.) One cache line.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
@@ -248,7 +248,7 @@ fn check_blocks(blocks: u64, hashes: u32) -> Result<(), BuildError> {
 }
 
 /// The false-positive rate of a blocked Bloom filter with blocks of 64 bytes: the rates of blocks
-/// with i keys, weighed by how likely i keys are in a block (Putze et al., eq. 3):
+/// with i keys, weighted by the probability of i keys in a block (Putze et al., eq. 3):
 /// sum over i of Poisson(keys per block; i) * (1 - (1 - 1/512)^(k*i))^k.
 #[must_use]
 pub fn blocked_bloom_fpr(keys_per_block: f64, hashes: u32) -> f64 {
@@ -274,7 +274,7 @@ pub fn blocked_bloom_fpr(keys_per_block: f64, hashes: u32) -> f64 {
 }
 
 /// The fewest bits per key with which a blocked Bloom filter reaches this false-positive rate;
-/// `None` if blocks cannot reach it, which is so below about 10^-11.
+/// `None` if blocks cannot reach it, which is the case below about 10^-11.
 #[must_use]
 pub fn blocked_bloom_bits_per_key(fpr: f64) -> Option<f64> {
     least_bits_per_key(fpr).map(|(bits_per_key, _)| bits_per_key)
@@ -307,15 +307,15 @@ mod tests {
 
     use super::*;
 
-    /// Blocks cost more than one array, and more of it the lower the rate; all rates have a price,
-    /// high ones too.
+    /// Blocks need more bits than a standard Bloom filter, and the lower the rate the more. High
+    /// rates have a result too.
     #[test]
     fn blocks_cost_more_the_lower_the_rate() {
         let cost = |fpr| blocked_bloom_bits_per_key(fpr).unwrap();
         let overhead = |fpr| cost(fpr) / bloom_bits_per_key(fpr);
         assert!((1.02..1.15).contains(&overhead(0.01)), "{}", overhead(0.01));
         assert!(overhead(1e-4) > overhead(0.01) && overhead(1e-6) > overhead(1e-4));
-        // With one hash function, 1 - 0.6 of a block's bits are clear with 0.92 * 512 keys in.
+        // With one hash function, 0.92 * 512 keys leave a share of 1 - 0.6 of a block's bits clear.
         assert!((1.08..1.11).contains(&cost(0.6)), "{}", cost(0.6));
         assert!(cost(0.99) < cost(0.9) && cost(0.9) < cost(0.6) && cost(0.6) < cost(0.4));
         assert_eq!(blocked_bloom_bits_per_key(1e-13), None);

@@ -85,7 +85,7 @@ impl BloomFilter {
         Ok(Self { words, bits, hashes, hasher, capacity: best_capacity(bits, hashes), len: 0 })
     }
 
-    /// Inserts a key; answers whether it is certainly new. (A **no** is wrong as often as a lookup
+    /// Inserts a key; returns whether it is certainly new. (A **no** is wrong as often as a lookup
     /// is.) O(k).
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
@@ -125,8 +125,8 @@ impl BloomFilter {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Adds all keys of a filter of the same geometry and hasher; returns whether it is of the
-    /// same, and does nothing if not.
+    /// Adds all keys of a filter of the same geometry and hasher. Returns `false`, and does
+    /// nothing, if one of these differs.
     pub fn union(&mut self, other: &Self) -> bool {
         let same =
             (self.bits, self.hashes, self.hasher) == (other.bits, other.hashes, other.hasher);
@@ -229,7 +229,7 @@ pub(crate) fn positions_for(
 ) -> Result<(u64, u32), BuildError> {
     check_target(capacity, fpr)?;
     let per_key = bloom_bits_per_key(fpr);
-    // The best k is no whole number: of the two beside it, the one that needs fewer bits.
+    // The best k is seldom a whole number: of its two neighbours, take the one with fewer bits.
     let best = bloom_optimal_hashes(per_key);
     let too_small = BuildError::FprTooSmall { structure, capacity, asked: fpr };
     [best.floor(), best.ceil()]
@@ -241,7 +241,7 @@ pub(crate) fn positions_for(
         .ok_or(too_small)
 }
 
-/// Refuses capacities and rates that no filter is for. Written so that a NaN is refused too.
+/// Refuses capacities and rates out of range. Written so that a NaN is refused too.
 pub(crate) fn check_target(capacity: u64, fpr: f64) -> Result<(), BuildError> {
     if !(1..=MAX_CAPACITY).contains(&capacity) {
         return Err(BuildError::Capacity(capacity));

@@ -17,7 +17,7 @@ use crate::words::{float, index, zeroed};
 const SATURATED: u64 = 15;
 const COUNTERS_PER_WORD: u64 = 16;
 
-/// A Bloom filter with a counter of four bits in the place of each bit, so that keys can be
+/// A Bloom filter with a counter of four bits instead of each bit, so that keys can be
 /// removed: four times the space of [`BloomFilter`](crate::BloomFilter).
 ///
 /// * An insert adds one to k counters, a removal takes one from each, a lookup asks whether all
@@ -27,16 +27,15 @@ const COUNTERS_PER_WORD: u64 = 16;
 /// # Counters that are stuck
 ///
 /// A counter that reached 15 has forgotten by how much it went beyond, so it is never lowered
-/// again: lowering it could lead to a false **no**. A key all of whose counters got stuck, such as
-/// one that was inserted 15 times, stays in for good, whatever is removed; a key some of whose
-/// counters got stuck can be removed, and the stuck ones raise the false-positive rate.
-/// [`stuck_counters`](Self::stuck_counters) tells how many there are; at the capacity, with
-/// different keys, one in 10^15 (their values are Poisson with mean ln 2). [`Filter::clear`] is the
-/// cure.
+/// again: lowering it could lead to a false **no**. If all counters of a key are stuck, for example
+/// because it was inserted 15 times, no removal takes it out; if only some are, it can be removed,
+/// and the stuck ones raise the false-positive rate. [`stuck_counters`](Self::stuck_counters)
+/// returns how many there are: at the capacity, with different keys, one in 10^15 (their values
+/// are Poisson with mean ln 2). [`Filter::clear`] resets them.
 ///
 /// # Removing keys that were never inserted
 ///
-/// takes counts from other keys, which may then be lost: see [`RemovableFilter`].
+/// This lowers counters of other keys, which may then be lost: see [`RemovableFilter`].
 ///
 /// ```
 /// use malkoha_classic::{CountingBloomFilter, Filter, RemovableFilter};
@@ -141,14 +140,14 @@ impl CountingBloomFilter {
         self.words.iter().map(|&word| u64::from(all_ones(word))).sum()
     }
 
-    /// Adds what `change` says, given a counter, to each of a key's counters.
+    /// Adds to each of a key's counters what `change` returns for it.
     #[inline(always)]
     fn update(&mut self, hash: u64, mut change: impl FnMut(u64) -> u64) {
         let mut positions = Positions::new(hash, self.counters);
         for _ in 0..self.hashes {
             let (at, shift) = split(positions.next());
             let word = &mut self.words[at];
-            // A counter never leaves 0 to 15, so that the sum never carries into its neighbour.
+            // A counter stays within 0 to 15, so the sum never carries into its neighbour.
             *word = word.wrapping_add(change(*word >> shift & SATURATED) << shift);
         }
     }
@@ -237,7 +236,7 @@ impl Filter for CountingBloomFilter {
         float(self.len) / float(self.capacity)
     }
 
-    /// That of a Bloom filter with as many bits as this one has counters (thesis, eq. 1.5).
+    /// The rate of a Bloom filter with as many bits as this one has counters (thesis, eq. 1.5).
     fn expected_fpr(&self) -> f64 {
         bloom_fpr(self.counters, self.len, self.hashes)
     }

@@ -29,8 +29,8 @@ impl Positions {
     }
 }
 
-/// Positions that lookups ask for ahead of time: a key that is not in meets a 0 after two on
-/// average, and asking for all of them costs such a lookup more than it gains.
+/// Positions that lookups prefetch: an absent key meets a 0 after two on average, and prefetching
+/// all of them costs such a lookup more than it gains.
 const LOOKED_AT: u32 = 3;
 
 /// How many of a key's positions to prefetch for a lookup.

@@ -33,12 +33,12 @@ pub enum BuildError {
         name: &'static str,
         /// What was asked for.
         value: u64,
-        /// The least that can be had.
+        /// The least that is supported.
         least: u64,
-        /// The most that can be had.
+        /// The most that is supported.
         most: u64,
     },
-    /// The table would not fit this machine's address space or memory.
+    /// The table would not fit into this machine's address space or memory.
     #[error("a table of {bytes} bytes does not fit in memory: ask for fewer keys or a higher fpr")]
     Memory {
         /// The size of the table, saturating.
@@ -163,10 +163,10 @@ pub enum ReadError {
     /// A part's bytes do not match its checksum.
     #[error("part {0} of the table is damaged (checksum mismatch): restore the file from a copy")]
     PartChecksum(u64),
-    /// The checksums are right, but the table is none that this structure ever makes.
+    /// The checksums match, but this structure never makes such a table.
     #[error("the table contradicts itself ({0}): build the file anew")]
     Table(&'static str),
-    /// The table does not fit this machine's memory.
+    /// The table does not fit into this machine's memory.
     #[error("a table of {0} bytes does not fit in this machine's memory")]
     Memory(u64),
 }

@@ -8,7 +8,7 @@ use malkoha::{Key, KeyHasher};
 use crate::error::{BatchFull, Full, ReadError};
 use crate::words::{PREFETCH_DISTANCE, float};
 
-/// Keys that are hashed together, so that a batch of any length needs no memory of its own.
+/// Keys that are hashed at a time, so that a batch of any length needs no memory of its own.
 const CHUNK: usize = 1024;
 
 /// An approximate set: "was this key inserted?".
@@ -18,11 +18,11 @@ const CHUNK: usize = 1024;
 /// Methods that end in `_hash` or `_hashes` are for callers that hash with
 /// [`hasher`](Self::hasher), or with a hash of their own of which all 64 bits are well mixed.
 pub trait Filter: Clone + Debug + Sized {
-    /// Inserts the key with this hash, also if it is in already.
+    /// Inserts the key with this hash, even if it is in already.
     ///
     /// # Errors
     ///
-    /// [`Full`] if there is no place; nothing has changed then. Bloom filters are never full.
+    /// [`Full`] if no slot is free; the filter is then unchanged. Bloom filters are never full.
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full>;
 
     /// Whether the key with this hash was inserted.
@@ -55,7 +55,8 @@ pub trait Filter: Clone + Debug + Sized {
     #[must_use]
     fn load_factor(&self) -> f64;
 
-    /// The probability, with the keys that are in now, that a key that is not in is said to be in.
+    /// The false-positive rate with the keys that are in now: the probability that a lookup of an
+    /// absent key returns `true`.
     #[must_use]
     fn expected_fpr(&self) -> f64;
 
@@ -66,17 +67,17 @@ pub trait Filter: Clone + Debug + Sized {
     /// Removes all keys. Keeps the table's memory.
     fn clear(&mut self);
 
-    /// Writes the filter in the format of docs/FORMAT-CLASSIC.md. Equal filters give equal bytes.
+    /// Writes the filter in the format of docs/FORMAT-CLASSIC.md. Equal filters have equal bytes.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// If the writer fails.
     fn write_to<W: Write>(&self, writer: W) -> io::Result<()>;
 
     /// Reads a filter that [`write_to`](Self::write_to) wrote, and checks every byte of it.
     ///
-    /// Memory is taken as bytes arrive, so a lying header costs nothing. What follows the filter
-    /// in the stream is left there.
+    /// Memory is allocated as bytes arrive, so a header that announces too many costs nothing. What
+    /// follows the filter in the stream is not read.
     ///
     /// # Errors
     ///
@@ -95,7 +96,7 @@ pub trait Filter: Clone + Debug + Sized {
         float(self.size_in_bytes()) * 8.0 / float(self.len())
     }
 
-    /// Inserts a key, also if it is in already.
+    /// Inserts a key, even if it is in already.
     ///
     /// # Errors
     ///
@@ -180,15 +181,15 @@ pub trait Filter: Clone + Debug + Sized {
 ///
 /// # Removing keys that were never inserted
 ///
-/// A filter keeps no keys. Removing a key that was **not** inserted takes away, with the
-/// probability of a false positive, what belongs to other keys: they are then lost, that is,
-/// answered with a wrong **no**. Remove only what you know you have inserted (paper, section 3.3).
+/// A filter does not store the keys. Removing a key that was **not** inserted removes, with the
+/// probability of a false positive, what belongs to other keys: lookups of these may then return
+/// a wrong **no**. Remove only what you know you have inserted (paper, section 3.3).
 pub trait RemovableFilter: Filter {
     /// Removes one copy of the key with this hash; returns whether it was found.
     fn remove_hash(&mut self, hash: u64) -> bool;
 
-    /// How many copies of the key with this hash are in. Never too low, unless the structure says
-    /// up to where it counts; a false positive adds to it.
+    /// How many copies of the key with this hash are in. Never too low, except beyond the limit
+    /// that a structure documents; a false positive adds to it.
     #[must_use]
     fn count_hash(&self, hash: u64) -> u64;
 

@@ -1,7 +1,7 @@
 //! Structures as bytes: a header, then the table in parts, each with a checksum.
 //!
 //! docs/FORMAT-CLASSIC.md specifies every byte. Everything is little-endian, and reading trusts
-//! nothing: the header is checked before the table is looked at, and memory is taken as parts
+//! nothing: the header is checked before the table is read, and memory is allocated as parts
 //! arrive and pass their checksums.
 
 use std::io::{self, Read, Write};
@@ -12,14 +12,14 @@ use crate::error::ReadError;
 use crate::filter::Filter;
 
 const HEADER_BYTES: usize = 128;
-/// As in PNG: a byte that is no text, a name, and line ends that a text-mode copy would change.
+/// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'C', b'\r', b'\n', 0x1a, b'\n'];
 const VERSION: u16 = 1;
 /// Seed of the header's checksum; no part has this number.
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 /// Bytes of the table that one checksum covers; the last part may be shorter.
 const PART_BYTES: usize = 1 << 16;
-/// The most bytes of a table: far above any memory, far below overflow.
+/// The most bytes of a table: far above any machine's memory, far below overflow.
 const MAX_TABLE_BYTES: u64 = 1 << 48;
 
 mod offset {
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// All of a structure but its table. What `shape` means is the structure's business.
+/// All of a structure except its table. What `shape` means depends on the structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
@@ -87,7 +87,7 @@ impl Header {
         }
     }
 
-    /// A number of the shape that must fit 32 bits.
+    /// A number of the shape that must fit into 32 bits.
     pub(crate) fn narrow(&self, field: &'static str, at: usize) -> Result<u32, ReadError> {
         let value = self.shape[at];
         u32::try_from(value).map_err(|_| ReadError::Field { field, value })
@@ -170,7 +170,7 @@ fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("fields lie in the header")
 }
 
-/// XXH3-64. The seed is the part's number, so that parts that changed places are noticed.
+/// XXH3-64. The seed is the part's number, so that swapped parts are noticed.
 fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     KeyHasher::new(seed).hash_bytes(bytes)
 }

@@ -11,7 +11,7 @@
 //! | [`BucketedCuckooTable`] | the keys, at load up to 0.99 | 2 to 4 places | yes, exact | at its threshold, or it grows |
 //!
 //! All of them take any [`Key`](malkoha::Key) of the `malkoha` crate and hash it in the same way,
-//! so answers and files are the same on every machine. The filters implement the trait [`Filter`],
+//! so results and files are the same on every machine. The filters implement the trait [`Filter`],
 //! and [`RemovableFilter`] if they can remove keys. The tables store the keys, so they are exact.
 //!
 //! ```

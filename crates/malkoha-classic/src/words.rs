@@ -5,7 +5,7 @@ use crate::error::BuildError;
 /// An odd constant (2^64 / golden ratio): multiplication by it spreads every bit upwards.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Keys in flight together in batches: what a processor's miss queues carry with ease.
+/// Keys in flight at a time in batches: few enough for a processor's miss queues.
 pub(crate) const PREFETCH_DISTANCE: usize = 32;
 
 /// `value * range / 2^64` for a well mixed `value`: uniform over `0..range` for any range.
@@ -50,7 +50,7 @@ pub(crate) fn ceil(value: f64) -> u64 {
     value.ceil() as u64
 }
 
-/// `words` zero words, or an error where the system does not give them.
+/// `words` zero words, or an error if they cannot be allocated.
 pub(crate) fn zeroed(words: u64) -> Result<Vec<u64>, BuildError> {
     let refused = || BuildError::Memory { bytes: words.saturating_mul(8) };
     let len = usize::try_from(words).map_err(|_| refused())?;

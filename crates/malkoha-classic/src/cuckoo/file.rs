@@ -89,11 +89,11 @@ where
     K: Key + Eq + Record,
     V: Record,
 {
-    /// Writes the table in the format of docs/FORMAT-CLASSIC.md. Equal tables give equal bytes.
+    /// Writes the table in the format of docs/FORMAT-CLASSIC.md. Equal tables have equal bytes.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// If the writer fails.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
         let mut bytes = Vec::new();
         for cells in self.slots.cells().chunks(8) {
@@ -118,7 +118,7 @@ where
     }
 
     /// Reads a table that [`write_to`](Self::write_to) wrote, and checks every byte of it: also
-    /// that each key lies where it belongs, and none twice.
+    /// that each key lies where it belongs, and that no key is in twice.
     ///
     /// # Errors
     ///
@@ -138,8 +138,8 @@ where
         if kicks > u64::from(MOST_KICKS) {
             return Err(Header::impossible("policy", policy));
         }
-        // No overflow: at most 2^38 buckets of 32 slots. One bit a slot must be there before
-        // memory for the slots is taken.
+        // No overflow: at most 2^38 buckets of 32 slots. One bit per slot must have been read
+        // before memory for the slots is allocated.
         let slots = buckets * (D * B) as u64;
         if slots.div_ceil(8) > header.table_bytes {
             return Err(Header::impossible("table bytes", header.table_bytes));

@@ -1,21 +1,21 @@
-//! Where things lie in a cuckoo hash table, and how they make room for one another.
+//! Where entries lie in a cuckoo hash table, and how they make room for one another.
 
 use crate::error::BuildError;
 use crate::words::{derive, index, scale};
 
-/// D subtables of buckets of B slots; a thing may lie in one bucket of each subtable.
+/// D subtables of buckets of B slots; an entry may lie in one bucket of each subtable.
 ///
-/// It knows things only by their hashes, so that a plan of where things would go can be made with
-/// numbers in their place.
+/// It knows entries only by their hashes, so that their places can be planned with numbers instead
+/// of the entries.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T, const D: usize, const B: usize> {
     cells: Vec<Option<T>>,
-    /// Buckets a subtable.
+    /// Buckets per subtable.
     buckets: u64,
 }
 
 impl<T, const D: usize, const B: usize> Slots<T, D, B> {
-    /// `buckets` empty buckets a subtable.
+    /// `buckets` empty buckets per subtable.
     pub(super) fn new(buckets: u64) -> Result<Self, BuildError> {
         const {
             assert!(2 <= D && D <= 4, "2, 3 or 4 choices are supported");
@@ -55,7 +55,7 @@ impl<T, const D: usize, const B: usize> Slots<T, D, B> {
         (choice * index(self.buckets) + index(bucket)) * B
     }
 
-    /// All slots where a thing with this hash may lie.
+    /// All slots where an entry with this hash may lie.
     #[inline(always)]
     pub(super) fn candidates(&self, hash: u64) -> impl Iterator<Item = usize> {
         (0..D).flat_map(move |choice| {
@@ -70,11 +70,12 @@ impl<T, const D: usize, const B: usize> Slots<T, D, B> {
         self.candidates(hash).find(|&slot| self.cells[slot].as_ref().is_some_and(&is_it))
     }
 
-    /// Places a thing in a free candidate slot, or kicks others out of the way, at most `max_kicks`
-    /// of them (paper, section 2.2). If that fails, every kick is undone and the thing comes back.
+    /// Places an entry in a free candidate slot, or kicks others out of the way, at most
+    /// `max_kicks` of them (paper, section 2.2). If that fails, every kick is undone and the entry
+    /// is returned.
     ///
-    /// Which thing is kicked depends on hashes alone, not on a random source, so that equal
-    /// histories give equal tables.
+    /// Which entry is kicked depends on hashes alone, not on a random source, so that the same
+    /// operations always make the same table.
     pub(super) fn place(
         &mut self,
         thing: T,

@@ -14,9 +14,9 @@ use crate::words::{PREFETCH_DISTANCE, ceil, float};
 const DEFAULT_MAX_KICKS: u32 = 500;
 /// More kicks than this never help, and in a file they would let an insert run for hours.
 pub(super) const MOST_KICKS: u32 = 1 << 16;
-/// The most buckets a subtable: the largest capacity in the plain table, and some growth.
+/// The most buckets per subtable: the largest capacity in the plain table, and some growth.
 const MAX_BUCKETS: u64 = 4 * MAX_CAPACITY;
-/// How often a growing table is made half as large again, for one insert, before it gives up.
+/// How often one insert makes a growing table 1.5 times as large before it gives up.
 const MAX_GROWTHS: u64 = 12;
 
 /// What a cuckoo hash table does when an insert finds no place.
@@ -25,12 +25,12 @@ pub enum Growth {
     /// It refuses the entry, hands it back, and is as it was before.
     #[default]
     Fixed,
-    /// It is rebuilt half as large again and under another seed. If that fails 12 times over,
-    /// which needs very many keys of equal hash, or if memory runs out, as [`Growth::Fixed`].
+    /// It is rebuilt 1.5 times as large with another seed. If that fails 12 times in a row, which
+    /// needs very many keys of equal hash, or if memory runs out, it does as [`Growth::Fixed`].
     Rehash,
 }
 
-/// The plain cuckoo hash table: two tables of one slot a position (Pagh and Rodler 2004).
+/// The plain cuckoo hash table: two tables of one slot per position (Pagh and Rodler 2004).
 ///
 /// An entry lies in its position of the first table or in that of the second. A newcomer that
 /// finds both taken kicks one out, which moves to its own other position, and so on. Up to half of
@@ -49,7 +49,7 @@ pub enum Growth {
 pub type CuckooHashTable<K, V> = BucketedCuckooTable<K, V, 2, 1>;
 
 /// A cuckoo hash table with D choices (2 to 4) of buckets of B slots (1 to 8) for each key, kept
-/// in D subtables. Four choices of two slots unless told.
+/// in D subtables. By default four choices of two slots.
 ///
 /// * A lookup looks at D buckets, whatever the size, and is exact: the keys are stored.
 /// * An insert kicks other entries out of the way if all D * B slots are taken, at most 500 of
@@ -81,9 +81,9 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     /// A table for `capacity` entries (1 to 2^36), at 95 % of the load at which inserts begin to
     /// fail in a large table.
     ///
-    /// The plain table is built for a load of 0.4, and may refuse one of its entries even then: the
-    /// odds are about 1 to the capacity, since a few keys that share all their positions are
-    /// enough. Let it grow, or choose more choices or slots.
+    /// The plain table is built for a load of 0.4, and may refuse one of its entries even then,
+    /// with a probability of about 1 / capacity, because a few keys that share all their positions
+    /// are enough. Let it grow, or take more choices or slots.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
             return Err(BuildError::Capacity(capacity));
         }
         let slots = float(capacity) / Self::build_load();
-        // Two buckets more: very small tables differ more in how their keys fall.
+        // Two buckets more, because keys spread less evenly in very small tables.
         Self::with_geometry(ceil(slots / float((D * B) as u64)) + 2, hasher)
     }
 
@@ -123,14 +123,14 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         })
     }
 
-    /// What to do when an insert finds no place; [`Growth::Fixed`] unless told.
+    /// What to do when an insert finds no place; by default [`Growth::Fixed`].
     #[must_use]
     pub const fn with_growth(mut self, growth: Growth) -> Self {
         self.growth = growth;
         self
     }
 
-    /// Kicks before an insert gives up, at most 65536; 500 unless told.
+    /// Kicks before an insert gives up, at most 65536; by default 500.
     #[must_use]
     pub const fn with_max_kicks(mut self, kicks: u32) -> Self {
         self.max_kicks = if kicks < MOST_KICKS { kicks } else { MOST_KICKS };
@@ -141,7 +141,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     ///
     /// # Errors
     ///
-    /// If there is no place: the entry comes back, and the table is as it was before.
+    /// If there is no place: the error has the entry, and the table is as it was before.
     pub fn insert(&mut self, key: K, value: V) -> Result<Option<V>, Refused<K, V>> {
         let hasher = self.hasher;
         if let Some(slot) = self.slot_of(&key) {
@@ -176,7 +176,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self.slot_of(key).and_then(|slot| self.value(slot))
     }
 
-    /// The value of a key, to be changed.
+    /// A mutable reference to the value of a key.
     #[inline]
     pub fn get_mut<Q: Key + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
@@ -228,7 +228,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self.get_many(keys).iter().map(Option::is_some).collect()
     }
 
-    /// Removes a key; answers its value.
+    /// Removes a key; returns its value.
     pub fn remove<Q: Key + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -263,7 +263,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self.slots.cells().len() as u64
     }
 
-    /// Buckets a subtable.
+    /// Buckets per subtable.
     #[must_use]
     pub const fn buckets(&self) -> u64 {
         self.slots.buckets()
@@ -276,7 +276,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     }
 
     /// The load at which inserts begin to fail in a large table: the threshold up to which a random
-    /// hypergraph with D vertices an edge can be oriented with at most B edges a vertex
+    /// hypergraph with D vertices per edge can be oriented with at most B edges per vertex
     /// (Fountoulakis, Khosla and Panagiotou, SODA 2011, cited by the paper in section 2.2).
     #[must_use]
     pub const fn load_threshold() -> f64 {
@@ -336,8 +336,8 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         self.slots.cells()[slot].as_ref().map(|(_, value)| value)
     }
 
-    /// Rebuilds the table, larger and under another seed, with one more entry. First a plan is made
-    /// with numbers in the place of entries; entries are moved only once it is known to work.
+    /// Rebuilds the table, larger and with another seed, with one more entry. It plans the new
+    /// places with numbers instead of entries, and moves entries only when the plan has worked.
     fn grow_with(&mut self, entry: (K, V)) -> Result<(), (K, V)> {
         let mut buckets = self.buckets();
         for growth in 1..=MAX_GROWTHS {
@@ -364,7 +364,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     }
 }
 
-/// A hasher that puts keys elsewhere, for each number another one.
+/// A hasher that puts keys in other places: a different one for each number.
 fn another(hasher: KeyHasher, number: u64) -> KeyHasher {
     match hasher.seed() {
         Some(seed) => KeyHasher::new(seed.wrapping_add(number)),

@@ -1,5 +1,4 @@
-//! The slots of a bucket side by side in a word, all of which are looked at by the same few
-//! instructions.
+//! The slots of a bucket side by side in a word: a few instructions examine all of them at once.
 
 use crate::words::ones;
 
@@ -56,10 +55,10 @@ impl Lanes {
         !(((word & self.counters) + self.counters) >> self.counter_bits) & self.low
     }
 
-    /// How many slots these lowest bits are of.
+    /// The number of slots whose lowest bits these are.
     #[inline(always)]
     pub(super) const fn count(self, lowest: u64) -> u64 {
-        // The sum of all slots stands in the last one, and no sum is above four.
+        // The product has the sum of all slots in the last one, and no sum is above four.
         lowest.wrapping_mul(self.low) >> self.last & 7
     }
 }
@@ -79,7 +78,7 @@ mod tests {
             let slot_bits = fingerprint_bits + counter_bits;
             prop_assume!(slot_bits <= 32);
             let lanes = Lanes::new(fingerprint_bits, counter_bits);
-            // Few fingerprints, with their differences at both ends.
+            // Few fingerprints, which differ in their highest and lowest bits.
             let wide = |small: u64| small >> 1 << (fingerprint_bits - 1) | small & 1;
             let values = slots.map(|(fingerprint, counter)| {
                 let counter = counter & ones(counter_bits);

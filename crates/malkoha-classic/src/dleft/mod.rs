@@ -29,7 +29,7 @@ const MAX_BUCKETS: u64 = 1 << 34;
 /// A set of fingerprints in four subtables, each key in the least loaded of its four buckets.
 ///
 /// * Each key has one bucket of four slots in each subtable; it goes into the least loaded one,
-///   the leftmost of equals. Nothing is ever moved, so the filter is full at about 78 %.
+///   the leftmost of equals. No key is ever moved, so the filter is full at about 78 %.
 /// * False-positive rate: 1 - (1 - 2^-f)^(16 * load) for fingerprints of f bits, since a lookup
 ///   compares 16 slots. A lookup touches four places of memory, whatever the size.
 /// * Any number of buckets; no power of two.
@@ -40,10 +40,10 @@ const MAX_BUCKETS: u64 = 1 << 34;
 /// may then take the other's fingerprint out of it. Here, as by Bonomi et al., the four buckets
 /// follow from one bucket number and the fingerprint, each by a permutation: keys with equal
 /// fingerprints share all four buckets or none. Equal fingerprints in the same buckets are
-/// therefore one and the same for every purpose, and one slot holds them with a small counter. A
-/// counter that is at its end is not saturated: the next copy takes another slot. So copies of
-/// one key fill at most 16 slots times the counter's reach (48 with 2 bits) before the filter
-/// refuses more of them, and nothing is ever forgotten.
+/// therefore interchangeable, and one slot holds them with a small counter. Counters do not
+/// saturate: when one is at its maximum, the next copy takes another slot. So the filter holds up
+/// to 16 slots times the counter's maximum of copies of one key (48 with 2 bits) and refuses more;
+/// no copy is ever lost.
 ///
 /// Removing keys that were never inserted may lose other keys: see [`RemovableFilter`].
 ///
@@ -61,7 +61,7 @@ const MAX_BUCKETS: u64 = 1 << 34;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DLeftCountingFilter {
     words: Vec<u64>,
-    /// Buckets a subtable.
+    /// Buckets per subtable.
     buckets: u64,
     fingerprint_bits: u32,
     counter_bits: u32,
@@ -93,8 +93,8 @@ impl DLeftCountingFilter {
     ///
     /// # Errors
     ///
-    /// If an argument is out of range, no fingerprint reaches the rate, or the memory is not to be
-    /// had.
+    /// If an argument is out of range, no fingerprint reaches the rate, or the memory cannot be
+    /// allocated.
     pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
         Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
     }
@@ -110,7 +110,7 @@ impl DLeftCountingFilter {
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
         check_target(capacity, fpr)?;
-        // One row more: in very small tables the loads of buckets differ more.
+        // One row more, because in very small tables the loads of buckets differ more.
         let buckets = ceil(float(capacity) / LOAD / float(SLOTS_PER_ROW)) + 1;
         let row_load = float(capacity) / float(buckets);
         let fingerprint_bits = (4..=30).find(|&bits| d_left_fpr(bits, row_load) <= fpr).ok_or({
@@ -159,7 +159,7 @@ impl DLeftCountingFilter {
         self.fingerprint_bits
     }
 
-    /// Bits a counter.
+    /// Bits per counter.
     #[must_use]
     pub const fn counter_bits(&self) -> u32 {
         self.counter_bits
@@ -186,7 +186,7 @@ impl DLeftCountingFilter {
     fn probe(&self, hash: u64) -> Probe {
         let bucket = scale(hash, self.buckets);
         let fingerprint = derive(hash, 0) & ones(self.fingerprint_bits);
-        // For each fingerprint a rotation of the bucket numbers: a permutation of all pairs
+        // Each fingerprint rotates the bucket numbers by its own amount: a permutation of all pairs
         // (bucket, fingerprint), for any number of buckets.
         let spread = derive(fingerprint, 1);
         let rotated = |which: u64| {
@@ -228,7 +228,7 @@ impl DLeftCountingFilter {
     #[inline(always)]
     fn holds<const WORDS: usize>(&self, probe: Probe) -> bool {
         let mut holding = 0;
-        // All four buckets always: branches between them would be mispredicted, and their cache
+        // Always all four buckets: branches between them would be mispredicted, and their cache
         // misses would wait for one another.
         for word in self.buckets::<WORDS>(probe).as_flattened() {
             holding |= self.lanes.holding(*word, probe.fingerprint);
@@ -248,7 +248,7 @@ impl DLeftCountingFilter {
         })
     }
 
-    /// The last of them.
+    /// The last slot that holds the key's fingerprint.
     #[inline(always)]
     fn last_match<const WORDS: usize>(&self, probe: Probe) -> Option<Found> {
         let buckets = self.buckets::<WORDS>(probe);
@@ -256,7 +256,7 @@ impl DLeftCountingFilter {
         let mut last = None;
         for (at, &word) in words.iter().enumerate() {
             let holding = self.lanes.holding(word, probe.fingerprint);
-            // Without a branch: which bucket it lies in cannot be foreseen.
+            // Without a branch: which bucket it lies in cannot be predicted.
             last = if holding != 0 { Some((at, holding)) } else { last };
         }
         let (at, holding) = last?;
@@ -277,7 +277,7 @@ impl DLeftCountingFilter {
                 holding |= self.lanes.holding(word, probe.fingerprint);
                 free += self.lanes.count(self.lanes.empty(word));
             }
-            // Without a branch: which is the least loaded cannot be foreseen.
+            // Without a branch: which is the least loaded cannot be predicted.
             best = best.max(free << 2 | (SUBTABLES as u64 - 1 - subtable));
         }
         let subtable = SUBTABLES - 1 - index(best & 3);
@@ -445,8 +445,8 @@ impl DLeftCountingFilter {
 }
 
 /// The false-positive rate of a d-left filter in which `fingerprints_per_row` different
-/// fingerprints fall on each row of four buckets: 1 - (1 - 2^-f)^n. A key that is not in is one of
-/// buckets * 2^f pairs (bucket, fingerprint), of which so many are in.
+/// fingerprints fall on each row of four buckets: 1 - (1 - 2^-f)^n. An absent key is one of
+/// buckets * 2^f pairs (bucket, fingerprint), of which buckets * n are in.
 #[must_use]
 pub fn d_left_fpr(fingerprint_bits: u32, fingerprints_per_row: f64) -> f64 {
     -(fingerprints_per_row * (-f64::from(fingerprint_bits).exp2().recip()).ln_1p()).exp_m1()

@@ -1,12 +1,12 @@
 //! Where the slots of a quotient filter lie in memory.
 //!
 //! 64 slots are a block: two words with one metadata bit of each slot, a word that says where the
-//! runs of this block's quotients begin, then the 64 remainders of r bits in r words. Metadata of
-//! 64 slots can so be looked through with a few word operations, and lies beside the remainders.
+//! runs of this block's quotients begin, then the 64 remainders of r bits in r words. A few word
+//! operations thus search the metadata of 64 slots, which lies beside the remainders.
 //! Positions are circular: any number is taken modulo the slots.
 //!
-//! The paper's three bits of a slot, which take as much room, are what stands in files:
-//! `metadata.rs` turns one into the other.
+//! Files have the paper's three bits per slot instead, which take as much room: `metadata.rs`
+//! converts between the two.
 
 use crate::arch::prefetch;
 use crate::error::BuildError;
@@ -32,14 +32,14 @@ const OFFSET: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Blocks {
-    /// The table, and before it `start` words that put it on a cache line's boundary: the metadata
-    /// of a block would else lie in two lines more often.
+    /// The table, and before it `start` words that align it to a cache line: otherwise the metadata
+    /// of a block would lie in two lines more often.
     words: Vec<u64>,
     start: usize,
     remainder_bits: u32,
     block_words: usize,
     position_mask: u64,
-    /// The lowest bit of each remainder that has room in a word.
+    /// The lowest bit of each remainder that fits into a word.
     lowest: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) const fn slot(position: u64) -> u32 {
 }
 
 impl Blocks {
-    /// Words of a table; the last one only lets remainders be read two words at a time.
+    /// Words of a table; the last is padding, because remainders are read two words at a time.
     pub(super) const fn words_for(quotient_bits: u32, remainder_bits: u32) -> u64 {
         (1 << (quotient_bits - 6)) * (METADATA as u64 + remainder_bits as u64) + 1
     }
@@ -176,8 +176,8 @@ impl Blocks {
         if bits > 64 {
             return self.long_run_has(position, remainder);
         }
-        // All of a short run at once: how long it is is hard to foresee, and so would be the end of
-        // a loop. A field of zeros borrows into its highest bit, and so may fields above it.
+        // All of a short run at once: its length is hard to predict, and so would be the end of a
+        // loop. A field of zeros borrows into its highest bit, and so may fields above it.
         let word = read_word(&block[METADATA..], u64::from(slot(position) * self.remainder_bits));
         let differs = word ^ (remainder * self.lowest);
         let highest = self.lowest << (self.remainder_bits - 1);
@@ -213,7 +213,7 @@ impl Blocks {
         }
     }
 
-    /// The last slot of the run that goes on from `position`.
+    /// The last slot of the run that continues from `position`.
     #[inline(always)]
     pub(super) fn run_end(&self, position: u64) -> u64 {
         let mut first = position & !63;
@@ -225,14 +225,14 @@ impl Blocks {
         first + u64::from(ends.trailing_zeros())
     }
 
-    /// The words of the block that a position lies in, and the word behind it, of which a
-    /// remainder's two words may be the second.
+    /// The words of the block that a position lies in, and the word behind it, which may be the
+    /// second of a remainder's two words.
     #[inline(always)]
     fn block_of(&self, position: u64) -> &[u64] {
         &self.words[self.base(position)..][..self.block_words + 1]
     }
 
-    /// Asks for a slot's metadata and remainder.
+    /// Prefetches a slot's metadata and remainder.
     #[inline(always)]
     pub(super) fn prefetch(&self, position: u64) {
         let base = self.base(position);
@@ -242,7 +242,7 @@ impl Blocks {
     }
 
     /// Moves the remainders of `from..to` one slot up, and the ends of runs with them. The slot at
-    /// `to` must be empty, or be `from`. The slot at `from` is arbitrary then, but ends no run.
+    /// `to` must be empty, or be `from`. The slot at `from` is then arbitrary, but ends no run.
     #[inline(always)]
     pub(super) fn open(&mut self, from: u64, to: u64) {
         let r = self.remainder_bits;
@@ -273,7 +273,7 @@ impl Blocks {
     }
 
     /// Moves the remainders of `from + 1..=to` one slot down, and the ends of runs with them. The
-    /// slot at `to` is empty then.
+    /// slot at `to` is empty afterwards.
     #[inline(always)]
     pub(super) fn close(&mut self, from: u64, to: u64) {
         let r = self.remainder_bits;

@@ -1,14 +1,14 @@
-//! Whether a table is one that a quotient filter makes: for files, whose bytes may be hostile.
-//! Blocks have the metadata of files here.
+//! Whether a quotient filter could have made a table: for files, whose bytes may be hostile.
+//! Here, blocks have the metadata of files.
 
 use super::blocks::{Blocks, slot};
 
-/// Checks all metadata and the order of all remainders, in one round over the slots.
+/// Checks all metadata and the order of all remainders, in one pass over the slots.
 pub(super) fn check(blocks: &Blocks, len: u64) -> Result<(), &'static str> {
     if blocks.words().last() != Some(&0) {
         return Err("the word after the last block is not zero");
     }
-    // From an empty slot, one full round passes every cluster from its start to its end.
+    // From an empty slot, one full pass meets every cluster from its start to its end.
     let slots = blocks.slots();
     let Some(origin) = (0..slots).find(|&position| is_empty(blocks, position)) else {
         return Err("no slot is empty");
@@ -39,7 +39,7 @@ fn is_empty(blocks: &Blocks, position: u64) -> bool {
     bits(blocks, position) == [false; 3]
 }
 
-/// The cluster that the round is in.
+/// The cluster that the pass is in.
 #[derive(Default)]
 struct Cluster {
     /// Quotients that were seen and whose runs have not come yet.

@@ -1,7 +1,7 @@
-//! The paper's three bits of a slot, which stand in files, and what stands for them in memory.
+//! The paper's three bits per slot, which files have, and the form that replaces them in memory.
 //!
-//! Of a slot that is in use, `is_continuation` says that it goes on with the run of the slot
-//! before, and `is_shifted` that it is not the slot of its quotient.
+//! For a slot in use, `is_continuation` says that it continues the run of the slot before, and
+//! `is_shifted` that it is not the slot of its quotient.
 
 use super::blocks::{Bit, Blocks};
 use crate::arch::{Portable, Select};
@@ -11,8 +11,8 @@ use crate::arch::{Portable, Select};
 pub(super) fn from_file(blocks: &mut Blocks) {
     let count = blocks.slots() / 64;
     let [_, first_continuations, _] = blocks.metadata(0);
-    // Runs of quotients before the first slot that end at or behind it: those since the last slot
-    // that is empty. Up to the first that is empty the count means nothing, and may be below 0.
+    // Runs of quotients before the first slot that end at or behind it: those since the last empty
+    // slot. Until the first empty slot the count means nothing, and may be negative (it wraps).
     let mut runs = 0_u64;
     for block in 0..count {
         let [occupied, continuations, shifted] = blocks.metadata(64 * block);
@@ -32,7 +32,7 @@ pub(super) fn from_file(blocks: &mut Blocks) {
             .wrapping_add((occupied & behind_empty).count_ones().into())
             .wrapping_sub((ends & behind_empty).count_ones().into());
     }
-    // The end of so many runs, counted from the first slot, only moves on from block to block.
+    // The end of run number `runs`, counted from the first slot, never moves back between blocks.
     let (mut ended, mut at) = (0, 0);
     for block in 0..count {
         loop {
@@ -71,11 +71,11 @@ pub(super) fn to_file(blocks: &Blocks) -> impl Iterator<Item = u64> {
         .chain(end.iter().copied())
 }
 
-/// What the slots so far say of the next one.
+/// What the slots so far say about the next one.
 struct State {
     /// Runs whose quotients have been seen and whose ends have not.
     runs: u64,
-    /// The slot before is in use and ends no run.
+    /// The slot before is in use and does not end a run, so that the run continues.
     goes_on: bool,
 }
 

@@ -35,9 +35,9 @@ const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 /// * **The number of slots is a power of two**: a quotient is a whole number of bits. A filter
 ///   built for a capacity is therefore filled to between 45 and 90 %.
 /// * An operation touches one or two neighbouring cache lines, and more the longer clusters get:
-///   about 1/(1-load)^2 slots. Any load below 1 works; above 0.9 everything is slow.
-/// * Copies of a key are kept, each in a slot: `count` counts them, `remove` removes one. They
-///   lengthen the cluster that they are in.
+///   about 1/(1-load)^2 slots. Any load below 1 works; above 0.9 all operations are slow.
+/// * Copies of a key are kept, each in a slot of its own: `count` counts them, `remove` removes
+///   one. They lengthen the cluster that they are in.
 ///
 /// Removing keys that were never inserted may lose other keys: see [`RemovableFilter`].
 ///
@@ -166,7 +166,7 @@ impl RemovableFilter for QuotientFilter {
 impl Filter for QuotientFilter {
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
-        // One slot stays free, so that every walk along a cluster ends.
+        // One slot stays free, so that every scan of a cluster ends.
         if self.len + 1 >= self.slots() {
             return Err(Full { len: self.len, capacity: self.capacity });
         }

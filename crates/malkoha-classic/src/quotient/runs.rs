@@ -16,7 +16,7 @@ pub(super) struct Table {
 by_bit_instructions! { Table {
     /// Whether this remainder of a quotient is in.
     fn contains, contains_fast, contains_by(&Table, quotient: u64, remainder: u64) -> bool;
-    /// How many of it are in.
+    /// How many copies of it are in.
     fn count, count_fast, count_by(&Table, quotient: u64, remainder: u64) -> u64;
     /// Inserts a remainder. At least two slots are empty.
     fn insert, insert_fast, insert_by(&mut Table, quotient: u64, remainder: u64) -> ();
@@ -51,7 +51,7 @@ impl Table {
         if runs == 0 {
             return block + offset;
         }
-        // The end of the last of them, counted from 0 and from the block's offset on.
+        // The end of the last of them: the ends are counted from 0, from the block's offset on.
         let (mut left, mut first) = (runs - 1, block + (offset & !63));
         let mut ends = if offset < 64 { ends } else { self.blocks.bits(Bit::End, first) };
         ends &= u64::MAX << slot(offset);
@@ -94,8 +94,8 @@ impl Table {
         copies
     }
 
-    /// Slots, at the least, from the first one that is not `passed` on, that the runs of quotients
-    /// up to `position` take. `passed` are the slots of its block up to it, with it or without it.
+    /// A lower bound on the slots that the runs of quotients up to `position` take behind the first
+    /// `passed` slots of its block. `passed` counts the slots up to `position`, with or without it.
     #[inline(always)]
     fn taken(&self, position: u64, passed: u32) -> u64 {
         let [occupied, ends, offset] = self.blocks.metadata(position);
@@ -104,7 +104,7 @@ impl Table {
         if offset >= passed {
             return offset - passed + runs;
         }
-        // Of these runs, so many have ended.
+        // The ends of runs in the slots from the offset to `passed`.
         let ended = ends & u64::MAX << offset & u64::MAX >> (64 - passed);
         runs - u64::from(ended.count_ones())
     }
@@ -121,8 +121,8 @@ impl Table {
         }
     }
 
-    /// The last slot that moves when one at or before `end`, where a run ends, is given up: behind
-    /// it, a slot is empty or a run starts in the slot of its quotient.
+    /// The last slot that moves when one at or before `end`, where a run ends, is freed: the slot
+    /// behind it is empty, or a run starts there in the slot of its quotient.
     #[inline(always)]
     fn last_moved(&self, end: u64) -> u64 {
         let mut end = end;
@@ -197,8 +197,8 @@ mod tests {
     use crate::arch::Portable;
     use crate::words::derive;
 
-    /// The form for processors without bit instructions, which the tests of the filter do not
-    /// reach where there are such.
+    /// Tests the form for processors without bit instructions too: on processors that have them,
+    /// the tests of the filter do not reach it.
     #[test]
     fn tables_are_the_same_by_arithmetic_and_by_instructions() {
         let empty = || Table::new(Blocks::new(10, 5).unwrap());
@@ -222,14 +222,14 @@ mod tests {
     }
 
     /// Runs of one to dozens of remainders, of every width: those that fit into a word are compared
-    /// at once, all others slot by slot, and some of both go on in the next block.
+    /// at once, all others slot by slot, and some of both continue in the next block.
     #[test]
     fn every_width_finds_what_is_in_a_run_and_nothing_else() {
         for bits in [1, 2, 3, 5, 7, 8, 9, 13, 16, 21, 31, 32, 33, 48] {
             let mut table = Table::new(Blocks::new(8, bits).unwrap());
             let mut kept = std::collections::BTreeMap::<u64, Vec<u64>>::new();
             let all = u64::MAX >> (64 - bits);
-            // More to the higher quotients.
+            // Higher quotients get more remainders.
             for (hash, other) in (0..200).map(|n| (derive(n, 0), derive(n, 1))) {
                 let (quotient, remainder) = ((hash | hash << 1 | hash << 2) >> 56, other & all);
                 table.insert(quotient, remainder);

@@ -1,4 +1,4 @@
-//! The arguments of commands, as `COMMAND DOCS` tells them.
+//! The arguments of commands, as `COMMAND DOCS` lists them.
 
 use std::ffi::{CString, c_int};
 use std::ptr::null;

@@ -65,8 +65,8 @@ struct Beside<R> {
 }
 
 impl Context {
-    /// Lets the thread work, which is given one of the arguments, and finishes when that is done;
-    /// all at once where others must wait for it, or where it `is_little`.
+    /// Gives the thread one of the arguments to work on, and finishes when the work is done; does
+    /// all at once if the command cannot wait, or if the work `is_little`.
     pub(crate) fn beside<R: Send + 'static>(
         &self,
         args: &Args<'_>,
@@ -86,10 +86,10 @@ impl Context {
             let (sender, outcome) = channel();
             let sent = Sent { argument, replies };
             let work: Work = Box::new(move || {
-                // As a whole, since that is what may be sent.
+                // Captures `sent` as a whole, because only the whole is `Send`.
                 let Sent { argument, replies } = { sent };
                 let outcome = work(Given { argument, replies });
-                // Nobody is left to hear of it if the client has gone.
+                // Nobody receives it if the client has gone.
                 let _ = sender.send(outcome);
             });
             if let Err(unsent) = thread().send(work) {

@@ -61,10 +61,10 @@ static NUMBERS: [Number; 3] = [
     },
 ];
 
-/// Items up to which the rate of a filter holds that began small, unless its creator said how far.
+/// Items up to which the rate of a filter that began small holds, unless its creator said how far.
 const LEAST_GROWN: f64 = 1_048_576.0;
 
-/// What a filter is like whose creator said nothing, or nothing but the capacity.
+/// The properties of a filter whose creator gave none, or only the capacity.
 pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
     let capacity = capacity.unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed).cast_unsigned());
     #[expect(clippy::cast_precision_loss, reason = "at most 10^9, and a ratio")]
@@ -79,7 +79,7 @@ pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
     }
 }
 
-/// Sets the capacity of filters that nobody reserves, if it is one.
+/// Sets the capacity of filters that are not reserved; `None` if `text` is not a capacity.
 pub(super) fn set_capacity(text: &str) -> Option<()> {
     let possible = CAPACITIES.0..=CAPACITIES.1;
     let capacity = text.parse().ok().filter(|capacity| possible.contains(capacity))?;

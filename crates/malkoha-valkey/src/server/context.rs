@@ -18,7 +18,7 @@ const LITTLE: u64 = 64 << 10;
 /// Bytes that work beside the server is still to take.
 static PROMISED: AtomicU64 = AtomicU64::new(0);
 
-/// So many bytes, which other commands find taken while this lives.
+/// Bytes that other commands count as used while this value lives.
 pub(crate) struct Promised(u64);
 
 impl Promised {
@@ -39,7 +39,7 @@ pub(crate) struct Context {
     raw: *mut RedisModuleCtx,
     /// What replies go into.
     replies: *mut RedisModuleCtx,
-    /// The arguments of a command that is gone on with, by a timer that has no arguments.
+    /// The arguments of a command that a timer continues, which has none of its own.
     resumed: Option<Args<'static>>,
     /// What the client is to wait for next.
     next: RefCell<Option<Box<dyn Task>>>,
@@ -53,7 +53,7 @@ impl Context {
         Self { raw, replies: raw, resumed: None, next: RefCell::new(None) }
     }
 
-    /// Of a command that is gone on with.
+    /// The context of a command that is continued.
     ///
     /// # Safety
     ///
@@ -88,8 +88,8 @@ impl Context {
         self.next.take()
     }
 
-    /// Whether the command may be gone on with later: not in transactions and scripts, nor where
-    /// the primary or a file orders it.
+    /// Whether the command may be continued later: not in transactions and scripts, nor when it
+    /// comes from the primary or a file.
     pub(crate) fn can_wait(&self) -> bool {
         self.is_resumed()
             || !self.has_flag(
@@ -114,17 +114,17 @@ impl Context {
         unsafe { Key::open(self.raw, args.raw(index), mode) }
     }
 
-    /// Whether another node of a cluster has the first key by now, which was this one's when the
-    /// command began.
+    /// Whether the first key, which this node of a cluster had when the command began, has moved to
+    /// another node since.
     pub(crate) fn has_moved(&self, args: &Args<'_>) -> bool {
         let is_primary_of_cluster = self.has_flag(raw::REDISMODULE_CTX_FLAGS_CLUSTER)
             && !self.has_flag(raw::REDISMODULE_CTX_FLAGS_SLAVE);
         if !self.is_resumed() || !is_primary_of_cluster {
             return false;
         }
-        // No function tells whose a slot is, but commands for others' keys are refused. This one is
-        // let in where a slot arrives, too; a syntax error ends it before it looks at the key. `s`
-        // stands for a string of the server's, `c` for one that ends in 0.
+        // No function returns the owner of a slot, but commands for other nodes' keys are refused.
+        // This one is accepted while a slot is imported, too; a syntax error ends it before it
+        // looks at the key. `s` stands for a string of the server's, `c` for one that ends in 0.
         let (command, format) = (c"RESTORE-ASKING".as_ptr(), c"sccc".as_ptr());
         let (key, number, wrong) = (args.raw(1), c"0".as_ptr(), c"".as_ptr());
         // SAFETY: the context and the argument are of this call. The reply is freed once.
@@ -199,8 +199,8 @@ impl Context {
         }
     }
 
-    /// Whether the command comes from the primary or a file, and must be obeyed whatever this
-    /// server's own limits are.
+    /// Whether the command comes from the primary or a file, and must run whatever this server's
+    /// own limits are.
     pub(crate) fn must_obey(&self) -> bool {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
     }
@@ -291,13 +291,13 @@ impl Context {
         unsafe { reply_bytes(self.replies, bytes) };
     }
 
-    /// So many replies follow.
+    /// Begins an array of `len` replies, which follow.
     pub(crate) fn reply_array(&self, len: usize) {
         // SAFETY: the context is of this call.
         unsafe { call!(RedisModule_ReplyWithArray(self.replies, long(len))) };
     }
 
-    /// So many pairs of replies follow; a flat array in RESP2.
+    /// Begins a map of `len` pairs of replies, which follow; a flat array in RESP2.
     pub(crate) fn reply_map(&self, len: usize) {
         // SAFETY: the context is of this call.
         unsafe { call!(RedisModule_ReplyWithMap(self.replies, long(len))) };

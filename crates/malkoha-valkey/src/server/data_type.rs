@@ -58,8 +58,8 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
 
 type Load = unsafe extern "C" fn(*mut RedisModuleIO, c_int) -> *mut c_void;
 
-/// A server that has lost its footing is better stopped than believed: but a callback must return,
-/// so it returns this.
+/// Runs a callback's work. A callback must return even if the work panics: it returns `otherwise`
+/// then.
 fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
@@ -174,9 +174,8 @@ unsafe extern "C" fn copy(
     guarded(null_mut(), || Box::into_raw(Box::new(value.clone())).cast())
 }
 
-/// Moves what has no table of its own behind it to where it leaves no gap between others; the
-/// server moves no segments, which are larger than what it keeps together. Done at once, so it
-/// answers 0.
+/// Moves the small allocations of a value to reduce fragmentation. The segments of tables stay:
+/// they are larger than what the server defragments. One call does it all, so it returns 0.
 unsafe extern "C" fn defrag(
     context: *mut RedisModuleDefragCtx,
     _key: *mut RedisModuleString,

@@ -13,10 +13,10 @@ use crate::value::{Chain, Value};
 
 /// The type of our values, once registered.
 pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
-/// The type of filters that are as RedisBloom had them, and of nothing else: what the server saves
-/// of these, RedisBloom reads.
+/// The type of filters that are wholly in RedisBloom's layout: RedisBloom can read what the server
+/// saves of them.
 pub(super) static REDISBLOOM_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
-/// Said of keys that live until they are deleted.
+/// The expiry time of keys that have none.
 const NO_EXPIRE: mstime_t = -1;
 
 /// The key has a value of another type.
@@ -86,7 +86,7 @@ impl Key<'_> {
         self.value = Ok(pointer);
     }
 
-    /// What RedisBloom had, if that is all that the key has: a new value must be set then.
+    /// RedisBloom's part, if the key has nothing else: a new value must then be set.
     pub(crate) fn take_redisbloom(&mut self) -> Option<Chain> {
         match self.get_mut() {
             Ok(Some(Value::RedisBloom(chain))) => Some(chain.take()),

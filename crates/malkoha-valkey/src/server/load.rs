@@ -13,8 +13,8 @@ use crate::commands::ENTRIES;
 const NAME: &std::ffi::CStr = c"malkoha";
 /// 10000 major + 100 minor + patch.
 const VERSION: c_int = 100;
-/// A slot's keys may move as a stream of what the append-only file would have; newer than the
-/// header that we build with.
+/// A slot's keys may move as a stream of the commands that the append-only file would have. The
+/// option is newer than the header that we build with.
 const HANDLE_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
 /// Loading beside the old data changes only our counters, which then count both.
 const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
@@ -26,7 +26,7 @@ const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
 ///
 /// # Safety
 ///
-/// As the module API has it: the context and the arguments of a load.
+/// The context and the arguments must be those of a load, as the module API documents.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     context: *mut RedisModuleCtx,

@@ -7,11 +7,11 @@ use valkey_module::raw;
 
 use crate::ledger;
 
-/// From this size on it is told where there is no memory. Where there is not even less than that,
-/// the server stops, as it does by itself.
+/// From this size on an allocation fails when there is no memory. If there is none for a smaller
+/// one either, the server stops, as for its own allocations.
 const MAY_FAIL_FROM: usize = 1 << 20;
 
-/// What the server allocates: a command that asks for more than there is can answer that.
+/// The server's allocator. A command that needs more memory than there is can reply so.
 pub(crate) struct ServerMemory;
 
 // SAFETY: memory is that of `ValkeyAlloc`, or of a function of the server that differs from it only

@@ -74,10 +74,10 @@ fn create(
     entry: Entry,
     has_category: bool,
 ) -> Option<()> {
-    // As the server spells its own in its statistics.
+    // In lower case, as the server spells its own commands in its statistics.
     let name = CString::new(command.name.to_ascii_lowercase()).ok()?;
     let flags = CString::new(command.flags.join(" ")).ok()?;
-    // What servers knew of keys before there were words.
+    // The form that servers had before keywords could announce keys.
     let keys: Vec<_> = command.keys.iter().filter(|key| key.keyword.is_none()).collect();
     let (first, last) = match keys.as_slice() {
         [one] => (one.first, if one.last < 0 { -1 } else { one.first + one.last }),

@@ -1,4 +1,4 @@
-//! The room of the module API: all that is `unsafe` is in here.
+//! The module API: all that is `unsafe` is in here.
 //!
 //! Commands see a [`Context`], [`Args`] and [`Key`]s; values see a `Sink` and a `Source`.
 

@@ -5,7 +5,8 @@
 //!                                      beside: a thread works, the timer looks whether it is done
 //! ```
 //!
-//! In transactions and scripts, and where the primary or a file orders it, all is done at once.
+//! In transactions and scripts, and when the command comes from the primary or a file, all is done
+//! at once.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
@@ -27,18 +28,18 @@ use crate::commands::CommandError;
 pub(crate) const PIECE: Duration = Duration::from_micros(600);
 /// Milliseconds until the next piece: those who have come meanwhile are served first.
 const PAUSE: raw::mstime_t = 0;
-/// Milliseconds until the next look, where somebody else must be done first.
+/// Milliseconds until the next check, when the task waits for something else.
 const WAIT: raw::mstime_t = 1;
 
 /// Strings that are freed between two looks at the clock.
 const FREED: usize = 1024;
 
-/// How far a task is.
+/// The state of a task after a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It goes on as soon as others were served.
+    /// It continues as soon as other clients have been served.
     More,
-    /// It waits for somebody else.
+    /// It waits for something else.
     Wait,
     /// It has replied.
     Done,
@@ -97,7 +98,7 @@ impl Context {
         Ok(())
     }
 
-    /// Goes on with a task later, which is made with what its replies will go into.
+    /// Continues later with a task, which is made with the context that its replies go to.
     pub(super) fn put_off(
         &self,
         args: &Args<'_>,
@@ -131,7 +132,7 @@ unsafe fn go_on_after(context: *mut RedisModuleCtx, pause: raw::mstime_t, blocke
     unsafe { call!(RedisModule_CreateTimer(context, pause, Some(go_on), data)) };
 }
 
-/// Also where a server that becomes a replica lets all go who wait.
+/// Also called when a server becomes a replica and unblocks all waiting clients.
 unsafe extern "C" fn disconnected(
     _context: *mut RedisModuleCtx,
     client: *mut RedisModuleBlockedClient,

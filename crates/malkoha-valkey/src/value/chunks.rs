@@ -11,11 +11,11 @@ use super::stored::StoredFilter;
 use super::table::Table;
 use super::{Damaged, Value};
 
-/// Pieces a chunk: some 512 KiB at most, which is checked and read in less than a millisecond. It
-/// may be another number in what is loaded: it was 8.
+/// Pieces per chunk: some 512 KiB at most, which is checked and read in less than a millisecond.
+/// Dumps to be loaded may have another number: it was 8.
 const PIECES: usize = 4;
-/// What chunk 1 begins with, the last byte being the version: of a filter whose items stay, and of
-/// one whose items expire.
+/// What chunk 1 begins with, for filters whose items stay and for those whose items expire. The
+/// last byte is the version.
 const MAGIC: [u8; 4] = *b"MCF\x01";
 const EXPIRING_MAGIC: [u8; 4] = *b"MCF\x02";
 /// Magic, number of chunks, items deleted, properties.
@@ -70,8 +70,8 @@ fn count_of(table: &Table) -> usize {
     1 + (table.piece_count() - 1).div_ceil(PIECES)
 }
 
-/// The position of a filter's first chunk, less one, where what RedisBloom had comes before: beyond
-/// all positions in that, and still a whole number in clients that count in floating point.
+/// The position of a filter's first chunk, less one, when RedisBloom's part comes before it: beyond
+/// all positions of that part, and still exact in clients that use floating-point numbers.
 pub(crate) const BESIDE: u64 = 1 << 50;
 
 /// The chunk behind a position, and its position; `None` behind the last one. Chunks of RedisBloom

@@ -3,13 +3,13 @@
 use super::properties::Properties;
 use super::table::Table;
 
-/// Whether a filter that must not grow is at its end: its slots hold what it was asked for. Further
-/// copies of what is in twice take no slot, nor does what is seen again before it expires.
+/// Whether a filter that must not grow is full: its slots hold its capacity. Further copies of an
+/// item that is in twice take no slot, nor does an item that is added again before it expires.
 pub(super) fn is_full(table: &Table, properties: &Properties, hash: u64) -> bool {
     is_over(table, properties, properties.capacity) && !table.has_slot_for(hash)
 }
 
-/// Whether a filter that must not grow holds more than it was asked for.
+/// Whether a filter that must not grow holds more than its capacity.
 pub(super) fn is_overfull(table: &Table, properties: &Properties) -> bool {
     is_over(table, properties, properties.capacity.saturating_add(1))
 }

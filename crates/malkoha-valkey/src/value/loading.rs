@@ -25,7 +25,7 @@ pub(crate) struct Loading {
     /// Empty if `keeps` is not set.
     chunks: Vec<Vec<u8>>,
     keeps: bool,
-    /// What RedisBloom had, beside which the filter shall be.
+    /// RedisBloom's part, beside which the filter is to be.
     older: Option<Chain>,
 }
 
@@ -52,7 +52,7 @@ impl Loading {
         Ok(Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older })
     }
 
-    /// The same beside what RedisBloom had.
+    /// The same beside RedisBloom's part.
     pub(crate) fn beside(self, older: Option<Chain>) -> Self {
         Self { older, ..self }
     }
@@ -66,9 +66,8 @@ impl Loading {
         self.taken + 1
     }
 
-    /// Takes the next chunk; the filter if it was the last. A chunk that is refused has changed
-    /// nothing, unless chunks are not kept, but those that came before must be
-    /// [read again](Self::catch_up) then.
+    /// Takes the next chunk; returns the filter if it was the last. If chunks are kept, a refused
+    /// one changes nothing, but those before it must then be [read again](Self::catch_up).
     pub(crate) fn push(&mut self, chunk: Vec<u8>) -> Result<Option<StoredFilter>, Damaged> {
         while self.catch_up() {}
         let before = (self.taken, self.bytes);
@@ -101,7 +100,7 @@ impl Loading {
         true
     }
 
-    /// Lets a new loader read the kept chunks, since one is of no use after an error.
+    /// Lets a new loader read the kept chunks, because a loader cannot be used after an error.
     fn begin_anew(&mut self) {
         let ((), held) = measure(|| self.loader = Loader::new(self.preamble.expires));
         self.held += held;

@@ -21,9 +21,9 @@ pub(crate) use small::Small;
 pub(crate) use stored::{NotUnited, Refused, StoredFilter};
 pub(crate) use table::Table;
 
-/// Of what is in RDB files.
+/// The version of what is in RDB files.
 pub(crate) const ENCODING_VERSION: i32 = 1;
-/// Said of a value that has a part as RedisBloom had it, which comes first.
+/// Marks a value that has a part in RedisBloom's layout, which comes first.
 const WITH_OLDER: u64 = 2;
 
 /// A key's value.
@@ -31,7 +31,7 @@ pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.
     Loading(Box<Loading>),
-    /// As RedisBloom had it, and nothing was added since.
+    /// In RedisBloom's layout: nothing was added since it was loaded.
     RedisBloom(Box<Chain>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) trait Source {
 }
 
 impl Value {
-    /// What RedisBloom had, of the whole or beside a filter.
+    /// The part in RedisBloom's layout: the whole value, or beside a filter.
     pub(crate) fn older(&self) -> Option<&Chain> {
         match self {
             Self::Filter(filter) => filter.older(),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// What CF.LOADCHUNK makes the same value of: positions and chunks.
+    /// The positions and chunks from which CF.LOADCHUNK makes the same value.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = (u64, Vec<u8>)> {
         let next = |&(position, _): &(u64, Vec<u8>)| chunk_behind(self, position);
         iter::successors(chunk_behind(self, 0), next)
@@ -138,7 +138,7 @@ impl Value {
         }
     }
 
-    /// Allocations, about: what freeing the value costs.
+    /// The approximate number of allocations: what freeing the value costs.
     pub(crate) fn allocations(&self) -> usize {
         let own = match self {
             Self::Filter(filter) => filter.allocations(),

@@ -10,10 +10,10 @@ use super::table::Table;
 pub(crate) struct Properties {
     /// Items to begin with.
     pub(crate) capacity: u64,
-    /// The false-positive rate that shall hold, in (0, 1); 0 if nobody has said, as in a filter
-    /// that came from a file.
+    /// The false-positive rate to keep to, in (0, 1); 0 if it is not known, as in a filter that
+    /// came from a file.
     pub(crate) error_rate: f64,
-    /// Up to how many times the capacity it shall hold.
+    /// Up to how many times the capacity the rate is to hold.
     pub(crate) growth: f64,
     /// Reported as given. Our buckets have four slots.
     pub(crate) bucket_size: u16,
@@ -27,12 +27,12 @@ pub(crate) struct Properties {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expiry {
     pub(crate) ttl: u64,
-    /// How much longer they may be; a fifteenth of it if nobody has said.
+    /// How much longer they may be remembered; by default a fifteenth of that time.
     pub(crate) resolution: Option<u64>,
 }
 
 impl Expiry {
-    /// Steps in which items expire, about.
+    /// The approximate number of steps in which items expire.
     fn steps(self) -> u64 {
         self.resolution.map_or(15, |step| self.ttl.div_ceil(step.max(1)))
     }
@@ -59,7 +59,7 @@ impl Properties {
         }
     }
 
-    /// These for a filter beside what RedisBloom had; `None` if that is full and must not grow.
+    /// These for a filter beside RedisBloom's part; `None` if that is full and must not grow.
     pub(crate) fn beside(self, older: &Chain) -> Option<Self> {
         let shape = older.shape();
         let least = 2 * u64::from(shape.bucket_size);
@@ -108,9 +108,9 @@ impl Properties {
         builder.growth(growth).with_hasher(hasher)
     }
 
-    /// The empty filter of these properties with which a small one begins whose first fingerprints
-    /// have so many bits. If those of [`build`](Self::build) have others, an earlier build chose
-    /// them, by which fingerprints had the same bits at all depths.
+    /// The empty table of these properties that stands for a small filter with fingerprints of
+    /// `bits` bits. If [`build`](Self::build) chooses another number, an earlier version of the
+    /// module chose it, with which fingerprints had the same number of bits at all depths.
     pub(super) fn build_small(&self, bits: u32, hasher: KeyHasher) -> Option<Table> {
         let built = self.build(None, hasher).ok()?;
         if built.fingerprint_bits() == bits {

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that any thread may change: values are freed in the background.
+/// A number that any thread may change, because the server frees values in the background.
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds modulo 2^64, so that what is negative can be added too.
+    /// Adds modulo 2^64, so that negative numbers can be added too.
     pub(crate) fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
@@ -20,11 +20,11 @@ impl Counter {
     }
 }
 
-/// Filters that there are.
+/// Filters that exist.
 pub(crate) static FILTERS: Counter = Counter(AtomicU64::new(0));
 /// Bytes that their tables take.
 pub(crate) static BYTES: Counter = Counter(AtomicU64::new(0));
-/// Those that have a part as RedisBloom laid it out.
+/// Filters that have a part in RedisBloom's layout.
 pub(crate) static REDISBLOOM: Counter = Counter(AtomicU64::new(0));
 /// Copies of items that were added since the server started.
 pub(crate) static ADDED: Counter = Counter(AtomicU64::new(0));

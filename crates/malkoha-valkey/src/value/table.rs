@@ -33,7 +33,7 @@ pub(crate) enum Unlike {
 }
 
 impl Table {
-    /// That of a file of the library.
+    /// The table of a file of the library.
     pub(super) fn open(file: &[u8]) -> Result<Self, ReadError> {
         match FileKind::of(file)? {
             FileKind::GrowableExpiringSet => {

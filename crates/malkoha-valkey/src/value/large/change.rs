@@ -5,7 +5,7 @@ use super::super::stats;
 use super::{Large, Refused};
 use crate::ledger::measure;
 
-/// Items that are added between two looks at the limit: few enough that a filter cannot run away.
+/// Items that are added between two checks of the limit: few, so that it is hardly exceeded.
 const BATCH: usize = 1024;
 
 impl Large {
@@ -76,7 +76,7 @@ impl Large {
         for batch in hashes.chunks(BATCH) {
             let looks_first = absent_only && self.table().expiring().is_some();
             if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
-                // Each of them may be refused, or must not tidy up: see `has_none`.
+                // Each of them may be refused, or must not remove expired items: see `has_none`.
                 outcomes.extend(batch.iter().map(|&hash| match absent_only {
                     true => self.insert_unique_hash(hash, max_bytes),
                     false => self.insert_hash(hash, max_bytes).map(|()| true),
@@ -98,20 +98,20 @@ impl Large {
         outcomes
     }
 
-    /// Whether items expire and this one is not in. Then deleting it would tidy up here, but not on
-    /// replicas, who are not told of what changed nothing.
+    /// Whether items expire and this one is not in. Deleting it would then remove expired items
+    /// here, but not on replicas, to which commands that change nothing are not sent.
     fn has_none(&self, hash: u64) -> bool {
         self.table().expiring().is_some_and(|filter| !filter.contains_hash(hash))
     }
 
     /// Deletes a copy of an item; returns whether it was there. Where both parts seem to have it,
-    /// one of them may have another item that looks like it, which must not be lost: both stay.
+    /// one of them may have another item that looks like it, so neither deletes anything.
     pub(in crate::value) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
         if self.has_none(hash) {
             return false;
         }
-        // With what RedisBloom had no items expire, and time makes no difference.
+        // Beside RedisBloom's part no items expire, so the time makes no difference.
         if self.is_older(item) && self.table().contains(hash, 0) {
             self.removed(1);
             return true;
@@ -132,7 +132,7 @@ impl Large {
 
     /// Deletes a copy of each item; returns which were there.
     pub(in crate::value) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
-        // Each that is not in must not tidy up: see `has_none`.
+        // Deleting an absent item must not remove expired ones: see `has_none`.
         if self.older.is_some() || self.table().expiring().is_some() {
             return items.iter().map(|item| self.remove(item)).collect();
         }
@@ -146,7 +146,7 @@ impl Large {
     }
 
     fn removed(&mut self, copies: u64) {
-        // A dump may say anything of what was before.
+        // A dump may claim any number of earlier deletions.
         self.deleted = self.deleted.saturating_add(copies);
         stats::DELETED.add(copies);
     }

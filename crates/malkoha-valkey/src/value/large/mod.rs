@@ -52,12 +52,12 @@ pub(crate) struct Large {
     deleted: u64,
     /// What it takes, as the server counts it.
     bytes: u64,
-    /// What was in before this filter was made, as RedisBloom had it.
+    /// What was in before this filter was made, in RedisBloom's layout.
     older: Option<Box<Chain>>,
 }
 
 impl Large {
-    /// Of a table that takes so many bytes.
+    /// The filter of a table that takes `bytes` bytes.
     pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Box<Self> {
         stats::FILTERS.add(1);
         let table = Place::Own(table);
@@ -67,7 +67,7 @@ impl Large {
         filter
     }
 
-    /// That of a file of the library.
+    /// The filter of a file of the library.
     pub(super) fn open(file: &[u8]) -> Result<Box<Self>, ReadError> {
         let (table, bytes) = measure(|| Table::open(file));
         let table = table?;
@@ -75,24 +75,24 @@ impl Large {
         Ok(Self::of(table, properties, 0, bytes))
     }
 
-    /// The same with what RedisBloom had, if anything is left of it.
+    /// The same with RedisBloom's part, if anything is left of it.
     pub(super) fn beside(&mut self, older: Option<Chain>) {
         self.older = older.filter(|older| older.len() > 0).map(Box::new);
     }
 
-    /// What RedisBloom had.
+    /// The part in RedisBloom's layout.
     pub(super) fn older(&self) -> Option<&Chain> {
         self.older.as_deref()
     }
 
-    /// The time that it must be told at `now` before it is changed, if its items expire and another
-    /// step has begun since it was told the last one.
+    /// The time to pass to `advance` at `now` before a change, if its items expire and another step
+    /// has begun since the last one.
     pub(super) fn step_begun(&self, now: u64) -> Option<u64> {
         let filter = self.table().expiring().filter(|filter| filter.next_step() <= now)?;
         Some(filter.step_start(now))
     }
 
-    /// Lets it be this time, if it is not later yet.
+    /// Sets its time to this, if that is later than the time it has.
     pub(super) fn advance(&mut self, now: u64) {
         self.table.own().advance(now);
     }
@@ -150,7 +150,7 @@ impl Large {
     }
 
     /// A filter of these properties that has all that is in these tables, unless it would take more
-    /// than `max_bytes`, of which it looks after each.
+    /// than `max_bytes`, which is checked after each table.
     pub(super) fn union(
         properties: Properties,
         deleted: u64,
@@ -172,7 +172,7 @@ impl Large {
         Ok(united)
     }
 
-    /// A filter of these properties with what lives of a table.
+    /// A filter of these properties with the items of a table that have not expired.
     pub(super) fn swept(properties: Properties, deleted: u64, table: &Table) -> Box<Self> {
         let (table, bytes) = measure(|| {
             let mut table = table.clone();
@@ -187,13 +187,13 @@ impl Large {
         is_overfull(self.table(), &self.properties)
     }
 
-    /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
+    /// Frees what an empty filter grew by, and merges tables of RedisBloom's part if fewer suffice.
     pub(super) fn compact(&mut self) {
         if let Some(older) = &mut self.older {
             older.compact();
         }
-        // One that never had slots for what it was asked for has nothing to give back: what a dump
-        // says of that may be anything.
+        // One that never had slots for its capacity has nothing to free; and a dump may claim any
+        // capacity.
         let (table, properties) = (self.table.own(), self.properties);
         let Table::Lasting(filter) = table else { return };
         if !filter.is_empty() || 4 * filter.buckets() < properties.capacity {
@@ -201,7 +201,7 @@ impl Large {
         }
         let hasher = filter.hasher();
         let ((), bytes) = measure(|| {
-            // Not for one from a file, of which nobody knows what was asked.
+            // Fails for a filter from a file, because its properties are not known.
             if let Ok(fresh) = properties.build(None, hasher) {
                 *table = fresh;
             }
@@ -218,7 +218,7 @@ impl Large {
 }
 
 impl Large {
-    /// One of its own memory.
+    /// A copy with memory of its own.
     pub(super) fn copy(&self) -> Box<Self> {
         let (table, bytes) = measure(|| self.table().clone());
         let mut copy = Self::of(table, self.properties, self.deleted, bytes);

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use super::super::table::Table;
 use super::Large;
 
-/// How long a change that waits keeps others from borrowing the table, after each look whether it
-/// has been given back. Looks are a millisecond apart, or more where the server has much to do.
+/// How long a waiting change keeps others from borrowing the table, after each check whether it
+/// has been given back. Checks are a millisecond apart, or more when the server is busy.
 const PRECEDENCE: Duration = Duration::from_millis(100);
 
-/// Where a filter has its table: its own, or one that others read beside the server too.
+/// A filter's table: its own, or one that other threads read too.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
 pub(super) enum Place {
     Own(Table),
-    /// None while it changes hands; and when a change last had to wait.
+    /// The table, `None` while it changes hands; and when a change last had to wait.
     Lent(Option<Arc<Table>>, Option<Instant>),
 }
 
@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    /// A table of its own: a copy, if it is lent still.
+    /// A table of its own: a copy, if it is still lent.
     pub(super) fn own(&mut self) -> &mut Table {
         if let Self::Lent(table, _) = self {
             let table = table.take().expect("it is somewhere");
@@ -60,12 +60,12 @@ impl Large {
         self.table.get()
     }
 
-    /// Its table as it is now, for somebody who reads it beside the server.
+    /// Its table as it is now, to be read by another thread.
     pub(in crate::value) fn lend(&mut self) -> Arc<Table> {
         self.table.lend()
     }
 
-    /// Whether somebody still reads the table, so that changing it would copy it.
+    /// Whether the table is still being read, so that changing it would copy it.
     pub(in crate::value) fn is_lent(&self) -> bool {
         self.table.is_lent()
     }
@@ -77,12 +77,12 @@ impl Large {
         }
     }
 
-    /// Whether a change waits: who borrowed the table now could keep it waiting for ever.
+    /// Whether a change waits: if the table were lent again, it could wait forever.
     pub(in crate::value) fn is_waited_for(&self) -> bool {
         matches!(&self.table, Place::Lent(_, Some(at)) if at.elapsed() < PRECEDENCE)
     }
 
-    /// Whether it has this very table, which was lent, still.
+    /// Whether its table is still this one, which was lent.
     pub(in crate::value) fn still_has(&self, table: &Arc<Table>) -> bool {
         matches!(&self.table, Place::Lent(Some(lent), _) if Arc::ptr_eq(lent, table))
     }

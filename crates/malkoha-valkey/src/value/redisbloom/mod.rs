@@ -12,7 +12,7 @@ pub(crate) use transfer::{ENCODING_VERSION, HEADER_BYTES};
 use super::stats;
 use crate::ledger::measure;
 
-/// What an alternate place differs by, for each unit of the fingerprint.
+/// The alternate place differs by the fingerprint times this.
 const STEP: u64 = 0x5bd1_e995;
 /// A slot without a fingerprint.
 const VACANT: u8 = 0;
@@ -180,7 +180,7 @@ impl Chain {
         let Some((table, at)) = found else { return false };
         table.slots[at] = VACANT;
         table.occupied -= 1;
-        // A dump may say anything of what was before.
+        // A dump may claim any number of earlier deletions.
         self.deleted = self.deleted.saturating_add(1);
         stats::DELETED.add(1);
         self.drop_empty();

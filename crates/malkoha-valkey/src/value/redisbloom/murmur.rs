@@ -1,5 +1,5 @@
 //! MurmurHash64A by Austin Appleby, who put it into the public domain, with seed 0: what RedisBloom
-//! hashes items by. It protects from nobody who chooses items.
+//! hashes items with. It does not protect against attackers who choose items.
 
 const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
 const SHIFT: u32 = 47;

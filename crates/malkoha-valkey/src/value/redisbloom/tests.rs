@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::value::{Damaged, Sink, Source};
 
-/// What an RDB file has, one after another.
+/// The fields of an RDB file, in their order.
 #[derive(Default)]
 struct Tape(VecDeque<Result<u64, Vec<u8>>>);
 
@@ -49,7 +49,7 @@ fn put(chain: &mut Chain, item: &[u8]) -> bool {
 
 #[test]
 fn hashes_are_murmurs() {
-    // Told by the C code that its author published.
+    // Computed by the C code that its author published.
     let known: [(&[u8], u64); 5] = [
         (b"", 0),
         (b"a", 0x0717_17d2_d36b_6b11),
@@ -115,12 +115,12 @@ fn impossible_filters_are_refused() {
         ([0, 64, 0, 1 << 16], [2, 20, 1]),
         ([0, 64, 0, 1], [0, 20, 1]),
         ([0, 64, 0, 1], [256, 20, 1]),
-        // One that is not to grow has one table; others grow beyond all memory, or to no length.
+        // A filter that must not grow has one table; the others are too large, or overflow.
         ([0, 64, 0, 2], [2, 20, 0]),
         ([0, 64, 0, 65_535], [2, 20, 32_768]),
         ([0, 1 << 29, 0, 1], [2, 20, 1]),
         ([0, 1 << 63, 0, 1], [255, 20, 1]),
-        // Their lookups take remainders, for which every table must have a power of two.
+        // RedisBloom's lookups take remainders, so the buckets of every table are a power of two.
         ([0, 64, 0, 2], [2, 20, 3]),
     ] {
         assert!(refused(header(numbers, short)), "{numbers:?} {short:?}");

@@ -25,7 +25,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Slots of each of so many tables; `None` if there are too many.
+    /// The slots of each of `tables` tables; `None` if there are too many.
     fn slots(&self, tables: u64) -> Option<Vec<u64>> {
         let mut buckets = self.buckets;
         let mut all = Vec::new();
@@ -106,8 +106,8 @@ impl Chain {
         Ok(Self::of(tables?, shape, deleted, held))
     }
 
-    /// An empty one, of the first chunk of a dump: `room` says whether there is room for so many
-    /// bytes.
+    /// An empty chain from the first chunk of a dump: `room` says whether there is room for that
+    /// many bytes.
     pub(crate) fn begin(
         header: &[u8; HEADER_BYTES],
         room: impl FnOnce(u64) -> bool,
@@ -175,7 +175,7 @@ impl Chain {
         header
     }
 
-    /// The table that has this byte of all tables' together, and where.
+    /// The table that has this byte of all tables taken together, and where in it.
     fn locate(&self, mut offset: u64) -> Option<(usize, usize)> {
         for (number, table) in self.tables.iter().enumerate() {
             let len = table.slots.len() as u64;

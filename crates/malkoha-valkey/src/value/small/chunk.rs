@@ -16,7 +16,7 @@ pub(super) const CHECKSUM_BYTES: usize = 8;
 const CHECKSUM_SEED: u64 = 3;
 
 impl Small {
-    /// The chunk that [`from_chunk`](Self::from_chunk) makes the same filter of.
+    /// The chunk from which [`from_chunk`](Self::from_chunk) makes the same filter.
     pub(in crate::value) fn chunk(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.deleted().to_le_bytes());
@@ -54,7 +54,7 @@ impl Small {
         let hasher = KeyHasher::from_parts(function, u128::from_le_bytes(*key))?;
         let deleted = u64::from_le_bytes(*deleted);
         let is_sealed = *magic == MAGIC && u64::from_le_bytes(*stored) == checksum(body);
-        // Before a table is made, which may be any size.
+        // Checked before a table is made, which may be of any size.
         if !is_sealed || deleted >= DELETED_END || !properties.begins_small() {
             return None;
         }
@@ -70,7 +70,7 @@ impl Small {
         }
         small.items[..items.len()].copy_from_slice(items);
         small.set_deleted(deleted);
-        // What no hash leaves would be found by no item, and what is behind the last item lost.
+        // No lookup would find bits that no hash has, and bits behind the last item would be lost.
         let bits = small.bits();
         let is_possible = small.iter().all(|kept| bits.of(bits.hash(kept)) == kept);
         let behind = 8 * items.len() - len * bits.count() as usize;

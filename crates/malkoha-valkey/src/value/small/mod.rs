@@ -1,8 +1,8 @@
 //! A filter of a few items in one allocation, where a table would take four times as much: what a
 //! table would keep of each item, one after the other.
 //!
-//! A filter becomes a table by adding one item too many, and by nothing else: so that a replica,
-//! which is told what was added, has one when its primary has.
+//! A filter becomes a table when one item too many is added, and never otherwise, so that a
+//! replica, which receives the additions, has a table exactly when its primary has one.
 
 mod chunk;
 #[cfg(test)]
@@ -26,7 +26,7 @@ const ITEM_BYTES: usize = 163;
 const DELETED_END: u64 = 1 << 24;
 const BITS_OF_FORM: u32 = 5;
 
-/// Items in the order of their arrival, but for deletions.
+/// Items in the order of their arrival, except for deletions.
 pub(crate) struct Small {
     properties: Arc<Properties>,
     key: [u8; 16],
@@ -39,7 +39,7 @@ pub(crate) struct Small {
 
 const _: () = assert!(size_of::<Small>() == 192);
 
-/// What each takes, as the server counts it.
+/// Bytes of each small filter, as the server counts them.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// The properties that were last asked for: most filters share a few.
@@ -183,8 +183,8 @@ impl Small {
         self.iter().filter(|&kept| kept == wanted).count() as u64
     }
 
-    /// Adds a copy of an item; of one that is in, unless that shall not be. Returns whether it was
-    /// added; `None` if there is no room.
+    /// Adds a copy of an item; with `absent_only`, only if the item is not in. Returns whether it
+    /// was added; `None` if there is no room.
     pub(super) fn insert(&mut self, item: &[u8], absent_only: bool) -> Option<bool> {
         let kept = self.kept(item);
         if absent_only && self.iter().any(|other| other == kept) {
@@ -204,8 +204,8 @@ impl Small {
         fits
     }
 
-    /// Deletes a copy of an item; returns whether it was there. `None` if more were deleted than
-    /// can be told here.
+    /// Deletes a copy of an item; returns whether it was there. `None` if the count of deletions
+    /// no longer fits here.
     pub(super) fn remove(&mut self, item: &[u8]) -> Option<bool> {
         let wanted = self.kept(item);
         let Some(number) = self.iter().position(|kept| kept == wanted) else { return Some(false) };

@@ -52,7 +52,7 @@ fn damaged_chunks_are_refused() {
             let mut damaged = chunk.clone();
             damaged[at] ^= 1 << bit;
             assert!(Small::from_chunk(&damaged).is_err(), "bit {bit} of byte {at}");
-            // Sealed again, what is accepted can be used.
+            // With a matching checksum again: whatever is accepted can be used.
             let body = damaged.len() - CHECKSUM_BYTES;
             let seal = checksum(&damaged[..body]).to_le_bytes();
             damaged[body..].copy_from_slice(&seal);
@@ -68,7 +68,7 @@ fn damaged_chunks_are_refused() {
 }
 
 proptest! {
-    /// Items come and go until there are too many: each is counted as its table counts it.
+    /// Items are added and deleted until there are too many: counts are those of the table.
     #[test]
     fn it_is_what_its_table_is(
         rate in 1e-6..0.3, key: u128,

@@ -35,7 +35,7 @@ macro_rules! either {
 }
 
 impl StoredFilter {
-    /// Of a table that takes so many bytes.
+    /// The filter of a table that takes `bytes` bytes.
     pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Self {
         IsLarge(Large::of(table, properties, deleted, bytes))
     }
@@ -52,12 +52,12 @@ impl StoredFilter {
         Ok(small.map_or_else(|| Self::of(table, properties, 0, bytes), IsSmall))
     }
 
-    /// That of a file of the library.
+    /// The filter of a file of the library.
     pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
         Large::open(file).map(IsLarge)
     }
 
-    /// The same with what RedisBloom had, if anything is left of it.
+    /// The same with RedisBloom's part, if anything is left of it.
     pub(crate) fn beside(mut self, older: Option<Chain>) -> Self {
         if let Some(older) = older {
             self.large().beside(Some(older));
@@ -65,7 +65,7 @@ impl StoredFilter {
         self
     }
 
-    /// The filter with a table, which it has from now on.
+    /// The filter with a table; a small one gets a table first.
     fn large(&mut self) -> &mut Large {
         if let IsSmall(small) = self {
             *self = IsLarge(small.to_large());
@@ -91,7 +91,7 @@ impl StoredFilter {
         }
     }
 
-    /// What RedisBloom had.
+    /// The part in RedisBloom's layout.
     pub(crate) fn older(&self) -> Option<&Chain> {
         self.as_large()?.older()
     }
@@ -116,7 +116,7 @@ impl StoredFilter {
         self.as_large().is_some_and(|large| large.table().expiring().is_some())
     }
 
-    /// Its table as it is now, for somebody who reads it beside the server.
+    /// Its table as it is now, to be read by another thread.
     pub(crate) fn lend(&mut self) -> Arc<Table> {
         match self {
             IsLarge(large) => large.lend(),
@@ -124,7 +124,7 @@ impl StoredFilter {
         }
     }
 
-    /// Whether somebody still reads the table, so that changing it would copy it.
+    /// Whether the table is still being read, so that changing it would copy it.
     pub(crate) fn is_lent(&self) -> bool {
         self.as_large().is_some_and(Large::is_lent)
     }
@@ -136,12 +136,12 @@ impl StoredFilter {
         }
     }
 
-    /// Whether a change waits: who borrowed the table now could keep it waiting for ever.
+    /// Whether a change waits: if the table were lent again, it could wait forever.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.as_large().is_some_and(Large::is_waited_for)
     }
 
-    /// Whether it has this very table, which was lent, still.
+    /// Whether its table is still this one, which was lent.
     pub(crate) fn still_has(&self, table: &Arc<Table>) -> bool {
         match self {
             IsLarge(large) => large.still_has(table),
@@ -152,13 +152,13 @@ impl StoredFilter {
         }
     }
 
-    /// The time that it must be told at `now` before it is changed, if its items expire and another
-    /// step has begun since it was told the last one.
+    /// The time to pass to `advance` at `now` before a change, if its items expire and another step
+    /// has begun since the last one.
     pub(crate) fn step_begun(&self, now: u64) -> Option<u64> {
         self.as_large()?.step_begun(now)
     }
 
-    /// Lets it be this time, if it is not later yet.
+    /// Sets its time to this, if that is later than the time it has.
     pub(crate) fn advance(&mut self, now: u64) {
         if let Some(large) = self.as_large_mut() {
             large.advance(now);
@@ -179,7 +179,7 @@ impl StoredFilter {
         either!(self, filter => filter.bytes())
     }
 
-    /// Allocations, about.
+    /// The approximate number of allocations.
     pub(super) fn allocations(&self) -> usize {
         self.as_large().map_or(1, |large| large.table().segments() + 5)
     }
@@ -209,7 +209,7 @@ impl StoredFilter {
     }
 
     /// A filter of these properties that has all that is in these tables, unless it would take more
-    /// than `max_bytes`, of which it looks after each.
+    /// than `max_bytes`, which is checked after each table.
     pub(crate) fn union(
         properties: Properties,
         deleted: u64,
@@ -219,7 +219,7 @@ impl StoredFilter {
         Large::union(properties, deleted, tables, max_bytes).map(IsLarge)
     }
 
-    /// A filter of these properties with what lives of a table.
+    /// A filter of these properties with the items of a table that have not expired.
     pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
         IsLarge(Large::swept(properties, deleted, table))
     }
@@ -229,7 +229,7 @@ impl StoredFilter {
         self.as_large().is_some_and(Large::is_overfull)
     }
 
-    /// Gives back what an empty filter grew by, and what RedisBloom had that needs fewer tables.
+    /// Frees what an empty filter grew by, and merges tables of RedisBloom's part if fewer suffice.
     pub(crate) fn compact(&mut self) {
         if let Some(large) = self.as_large_mut() {
             large.compact();
