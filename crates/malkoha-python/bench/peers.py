@@ -1,4 +1,4 @@
-"""Malkoha beside other packages: bench/peers.py [--keys 1M,10M,100M] [--out FILE] [--only NAME,...].
+"""Malkoha beside other packages: bench/peers.py [--keys 1M,10M,100M] [--out FILE] [--only "NAME;..."].
 
 Needs what bench/requirements.txt names beside a release build (``maturin develop --release``).
 Writes Markdown, a table for each number of keys. Each package is measured in a process of its own and does
