@@ -70,7 +70,8 @@ impl Ages for Growing {
     fn sweep(&mut self, (): (), times: &mut Times) {
         while !times.all_swept() {
             let mut number = 0;
-            // A segment may go, and the last one take its number, which was passed perhaps.
+            // A segment may be removed, and the last one, which may have been visited, takes its
+            // number.
             while number < self.segments() {
                 if times.is_swept(number) {
                     number += 1;
@@ -101,7 +102,7 @@ impl Ages for Growing {
 }
 
 impl Growing {
-    /// The least age of what matches a hash and lives.
+    /// The least age of what matches a hash and has not expired.
     fn age_of(&self, times: &Times, hash: u64) -> Option<u64> {
         let number = self.target(hash).number();
         let mut least = None::<u64>;
@@ -195,7 +196,7 @@ impl Growing {
         times.set_swept(number);
     }
 
-    /// Puts a segment together with its sibling, if both are small, or gives it fewer buckets.
+    /// Merges a segment with its sibling, if both are small, or gives it fewer buckets.
     fn slim(&mut self, times: &mut Times, number: usize) {
         let Record { home, form, len, .. } = self.records[number];
         let wanted = buckets_for(u64::from(len) * ROOM / 100);

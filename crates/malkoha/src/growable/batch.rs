@@ -1,5 +1,5 @@
-//! Lookups of many keys: what can be computed for a group of keys together is, and their lines are
-//! on their way long before they are looked at.
+//! Lookups of many keys: what can be computed for a group of keys together is, and their cache
+//! lines are prefetched long before they are read.
 
 use super::codec::Codec;
 use super::directory::EntryWord;
@@ -61,11 +61,11 @@ impl Compare for Halves {
     }
 }
 
-/// The word from this bit on.
+/// The word that begins at this bit.
 ///
 /// # Safety
 ///
-/// A whole word can be read from the byte of that bit on.
+/// A whole word can be read from the byte of that bit.
 #[inline(always)]
 unsafe fn load<W: Word>(bytes: *const u8, bit: u64) -> W {
     // A segment is in memory, so its offsets fit usize; & 7 fits everything.
@@ -119,7 +119,7 @@ impl Aims {
                 bits[i] = bucket * bucket_bits;
             }
         }
-        // A bucket that ends in another line than it begins is one in eight.
+        // One bucket in eight ends in another line than it begins.
         for i in 0..GROUP {
             for bits in [self.bits[0][i], self.bits[1][i]] {
                 prefetch_from(self.segments[i], bits >> 3);

@@ -1,6 +1,6 @@
-//! Tables that have a branch of the tree each: the segments below one home. A table can be parted
-//! into such, and put together of them, without a look at what its slots hold: a segment's bytes
-//! mean the same wherever it lies.
+//! Tables that each have one branch of the tree: the segments below one home. A table can be
+//! divided into such tables, and put together from them, without reading its slots: a segment's
+//! bytes mean the same wherever it lies.
 
 use std::array;
 
@@ -15,7 +15,7 @@ use crate::spill::SpillKey;
 
 /// The depth of the deepest branch.
 pub(crate) const BRANCH_BITS: u32 = 6;
-/// As many branches, then.
+/// The number of deepest branches.
 pub(crate) const MAX_BRANCHES: usize = 1 << BRANCH_BITS;
 
 /// The number of the deepest branch that a hash can belong to: the first bits of its key's path.
@@ -32,8 +32,8 @@ impl Home {
         (0..1 << depth).map(move |path| Self { root: 0, depth, path })
     }
 
-    /// Of a capacity, the keys up to which a branch grows by little: its share, and what shares
-    /// differ by.
+    /// The number of keys up to which a branch of a table with this capacity grows in small steps:
+    /// its share, and the amount by which shares differ.
     pub(crate) fn share_of(self, capacity: u64) -> u64 {
         let share = capacity >> self.depth;
         if self.depth == 0 { share } else { share + 2 * share.isqrt() }
@@ -56,8 +56,8 @@ impl Home {
 }
 
 impl Growing {
-    /// The numbers of the deepest branches that its keys can belong to: the first, and the one
-    /// behind the last.
+    /// The numbers of the deepest branches that its keys can belong to: the first, and one past the
+    /// last.
     #[inline(always)]
     pub(crate) fn branch_numbers(&self) -> (usize, usize) {
         let within = self.directory.within();
@@ -65,13 +65,13 @@ impl Growing {
         (first, first + (MAX_BRANCHES >> within.depth))
     }
 
-    /// Says how many segments there are in other branches.
+    /// Sets the number of segments in other branches.
     #[inline(always)]
     pub(crate) fn set_beside(&mut self, segments: usize) {
         self.directory.set_beside(segments);
     }
 
-    /// Whether it can be parted into several branches: no segment has keys of both halves.
+    /// Whether it can be divided into several branches: no segment has keys of both halves.
     pub(crate) fn can_part(&self) -> bool {
         let within = self.directory.within();
         within.depth < BRANCH_BITS
@@ -79,7 +79,8 @@ impl Growing {
             && self.records.iter().all(|record| record.home.depth > within.depth)
     }
 
-    /// The branches that a table for so many keys [can be parted](Self::can_part) into, in order.
+    /// The branches that a table for this many keys [can be divided](Self::can_part) into, in
+    /// order.
     pub(crate) fn parted(&self, capacity: u64) -> Vec<Self> {
         let mut of_number: [Vec<usize>; MAX_BRANCHES] = array::from_fn(|_| Vec::new());
         for (number, record) in self.records.iter().enumerate() {
@@ -96,7 +97,7 @@ impl Growing {
             }
             let within = self.record(segments[0]).home.branch();
             let mut branch = gathered.table(within, within.share_of(capacity), 0);
-            // As many of the slots of each are doubles as of all.
+            // The share of doubles among the slots of each branch is that among all.
             branch.len = share(len, branch.filled(), filled);
             (len, filled) = (len - branch.len, filled - branch.filled());
             branch
@@ -150,8 +151,8 @@ impl Gathered {
         self.records.push(Record { stashed: 0, ..*table.record(number) });
     }
 
-    /// The table of all segments, which cover this home once. `overdrawn` keys were counted
-    /// too many.
+    /// The table of all segments, which together must cover this home exactly once. `overdrawn`
+    /// keys were counted too many.
     pub(crate) fn table(self, within: Home, capacity: u64, overdrawn: u64) -> Growing {
         let Self { shape, records, segments, spilled, known, len } = self;
         let len = len.saturating_sub(overdrawn);

@@ -18,7 +18,7 @@ use crate::threads::side_by_side;
 
 /// What a hash is multiplied by to get the path: see [`Strings::key`].
 const PATH: u64 = MIX << MIX_BITS;
-/// Fewer hashes a segment do not pay for bringing the segment into cache.
+/// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;
 /// Partitions at most, as a power of two: each is a stream of writes while sorting.
 const MAX_PARTITION_BITS: u32 = 12;
@@ -63,8 +63,8 @@ pub(crate) fn sorted(
     Rounds::by_beginning(PATH, depth.min(MAX_PARTITION_BITS), segments, hashes, threads)
 }
 
-/// Whether a tree of so many segments has grown so much since these were made that others would be
-/// much faster.
+/// Whether a tree of this many segments has grown so much since these rounds were made that new
+/// ones would be much faster.
 pub(crate) fn has_outgrown(segments: usize, rounds: &Rounds) -> bool {
     segments > OUTGROWN * rounds.segments()
 }
@@ -154,8 +154,8 @@ impl Growing {
     }
 }
 
-/// Tasks for so many threads. Those of one unit, the segments and the partitions whose paths begin
-/// alike, have one thread.
+/// Tasks for this many threads. All tasks of one unit (the segments and the partitions whose paths
+/// begin alike) go to one thread.
 fn in_units(tasks: Vec<Task<'_>>, bits: u32, threads: usize) -> Vec<Vec<Task<'_>>> {
     let homes = || tasks.iter().map(|task| task.record.home);
     let unit_bits = homes().map(|home| home.depth).min().unwrap_or(0).min(bits);

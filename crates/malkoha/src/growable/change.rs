@@ -13,9 +13,9 @@ use crate::spill::MAX_COPIES;
 
 /// Copies of a key that is to be inserted.
 ///
-/// A set takes the fingerprint that is there: it makes nothing more match by chance, and copies of
-/// a key are alike. A map does so only for what it spills, so that its keys meet no more
-/// candidates than they must.
+/// A set takes the fingerprint that is already there: this makes nothing more match by chance, and
+/// copies of a key are all alike. A map does so only for what it spills, so that its keys have as
+/// few candidates as possible.
 pub(super) struct Likeness {
     pub(super) longest: u64,
     /// Slots that have it.
@@ -28,12 +28,12 @@ pub(super) struct Likeness {
 
 /// Rebuilds for one insert, after which its key is stashed.
 pub(super) const MAX_REBUILDS: u32 = 3;
-/// Buckets from which on keys spread so evenly that, as long as a segment is not loaded, only keys
-/// that somebody chose find no place.
+/// From this number of buckets on, keys spread so evenly that, as long as a segment is not loaded,
+/// only chosen keys find no place.
 const EVEN_BUCKETS: u64 = 16;
 
 impl Growing {
-    /// Inserts a copy of a key, whatever that takes.
+    /// Inserts a copy of a key; rebuilds, splits or stashes if it must.
     #[inline]
     pub(super) fn insert(&mut self, hash: u64, value: u64) {
         self.len += 1;
@@ -63,7 +63,7 @@ impl Growing {
         }
     }
 
-    /// What is there of a key that may be there already.
+    /// What the table holds of a key that may already be in it.
     #[cold]
     pub(super) fn likeness(&self, target: &Target) -> Likeness {
         if self.shape.value_bits == 0 && !target.entry.has_stash() {
@@ -81,7 +81,7 @@ impl Growing {
         }
     }
 
-    /// Whether a key that got no slot is spilled, rather than that its segment grows.
+    /// Whether a key that got no slot is spilled instead of growing its segment.
     #[inline(always)]
     pub(super) fn spills(&self, number: usize, like: &Likeness) -> bool {
         like.copies >= MAX_COPIES || like.is_stashed || !self.is_crowded(number)
@@ -112,22 +112,22 @@ impl Growing {
         self.keys_of(number) < full(buckets, self.is_first()) || !self.can_grow(number)
     }
 
-    /// Whether a key that finds no place shall make a segment grow: where there is much room
-    /// elsewhere, or no more to be had, growth does not help, and it is spilled.
+    /// Whether a key that finds no place makes its segment grow. If there is much room elsewhere in
+    /// the segment, or it cannot grow, the key is spilled instead.
     fn is_crowded(&self, number: usize) -> bool {
         let buckets = self.records[number].form.grid.buckets();
         let is_loaded = self.keys_of(number) * 4 >= full(buckets, false) * 3;
         (is_loaded || buckets < EVEN_BUCKETS) && self.can_grow(number)
     }
 
-    /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it matches
-    /// the target's, if it is not that.
+    /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it either
+    /// matches the target's fingerprint or is equal to it.
     #[inline]
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
         let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
         let inserted = with_codec!(target.kernel, codec => {
-            // The buckets are known: what the home tells is not asked for.
+            // The buckets are known, so the fields that depend on the home are not used.
             let segment = Segment::new(codec, form, Home::ROOT);
             segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
         }) || self.insert_with_moves(target, fingerprint, value);
@@ -154,7 +154,7 @@ impl Growing {
         inserted
     }
 
-    /// Gives back what searches use where that would be much beside the table.
+    /// Frees the memory of searches where it would be large compared with the table.
     pub(super) fn stay_small(&mut self) {
         if self.records.len() == 1 {
             self.search.forget_places();
@@ -164,8 +164,8 @@ impl Growing {
     /// Removes one copy with this value of a key.
     pub(super) fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.try_remove(hash, value);
-        // A file or a union may have more than it counts: what is left at 0 is doubles as a rule,
-        // which match by chance as before, but may be keys.
+        // A file or a union may have more copies than it counts: what is left at 0 is usually
+        // doubles, which match by chance as before, but may be keys.
         self.len = self.len.saturating_sub(removed.into());
         removed
     }
@@ -201,7 +201,7 @@ impl Growing {
                 return true;
             }
             if found.value == value && found.has_slot() {
-                // A set's copies are all alike, and its spilled ones are gone before.
+                // A set's copies are all alike, and its spilled ones have been removed before.
                 let is_map = self.shape.value_bits > 0;
                 let key = target.spill_key(found.fingerprint, 0);
                 let other = is_map.then(|| self.spill.pop(key)).flatten();
@@ -216,7 +216,7 @@ impl Growing {
         false
     }
 
-    /// Takes out what a slot has.
+    /// Removes the content of a slot.
     fn vacate(&mut self, target: &Target, found: &Match) {
         let number = target.number();
         let Record { home, form, .. } = self.records[number];

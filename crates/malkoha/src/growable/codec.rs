@@ -11,7 +11,7 @@ use crate::layout::bits::{Word, split};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codec<W> {
     pub(super) bits: u32,
-    /// Bits a lane: a fingerprint and its mark.
+    /// Bits per lane: a fingerprint and its mark.
     pub(super) width: u32,
     /// First bits of a fingerprint, which no split takes.
     pub(super) mix_bits: u32,
@@ -30,7 +30,7 @@ const fn ones(width: u32, lanes: u32) -> u128 {
 }
 
 impl Codec<u64> {
-    /// Of so many lanes, which fit.
+    /// For this many lanes, which must fit.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
         let (width, ones) = (bits + 1, ones(bits + 1, lanes) as u64);
@@ -107,13 +107,13 @@ impl<W: Word> Codec<W> {
         LANES - zeros
     }
 
-    /// A lane each for one fingerprint.
+    /// One fingerprint in every lane.
     #[inline(always)]
     pub(super) fn broadcast(&self, fingerprint: u64) -> W {
         self.ones.wrapping_mul(W::from_u64(fingerprint))
     }
 
-    /// Occupied lanes whose next bit of the path is 1, or that have none.
+    /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
         (bucket & (self.highs >> self.mix_bits)).count_ones()
@@ -172,14 +172,14 @@ impl<W: Word> Codec<W> {
 }
 
 impl Codec<u128> {
-    /// Of so many lanes.
+    /// For this many lanes.
     pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
         let (width, ones) = (bits + 1, ones(bits + 1, lanes));
         Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
 }
 
-/// What a slot of `to` bits has of a fingerprint of `from` bits: all of it, or the first bits.
+/// What a slot of `to` bits stores of a fingerprint of `from` bits: all of it, or the first bits.
 #[inline(always)]
 pub(super) fn refitted(fingerprint: u64, from: u32, to: u32) -> u64 {
     let (longer, shorter) = (to.saturating_sub(from), from.saturating_sub(to));

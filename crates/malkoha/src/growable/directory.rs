@@ -9,7 +9,7 @@ use super::pool::{Address, Pool};
 use super::shape::{MAX_DEPTH, Shape};
 use super::table::Record;
 
-/// Segments at most: of a million million keys.
+/// The most segments: enough for 10^12 keys.
 pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
 
 /// What a lookup must know about a segment.
@@ -54,7 +54,7 @@ pub(crate) struct Home {
 const MOST_ENTRIES: u64 = 1 << 16;
 
 /// 2^depth entries for each tree, or those of them that are below one home. A segment that is less
-/// deep has several in a row.
+/// deep has several consecutive entries.
 ///
 /// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small
 /// part of what a segment's split moves.
@@ -191,19 +191,21 @@ impl Directory {
         directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
     }
 
-    /// Whether so many segments may be so deep. They differ little in depth, unless somebody
-    /// chooses the keys or makes up the file: neither must fill the memory with a directory.
+    /// Whether this many segments may be this deep. They differ little in depth, unless somebody
+    /// chooses the keys or makes up the file: neither must be able to fill the memory with a
+    /// directory.
     pub(super) fn admits(trees: u32, depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most
     }
 
-    /// Whether a segment may be so deep, beside so many others here and those in other branches.
+    /// Whether a segment may be this deep, given the numbers of segments here and in other
+    /// branches.
     pub(super) fn takes(&self, trees: u32, depth: u32, segments: usize) -> bool {
         Self::admits(trees, depth, self.beside + segments + 1)
     }
 
-    /// Says how many segments there are in other branches.
+    /// Sets the number of segments in other branches.
     #[inline(always)]
     pub(super) fn set_beside(&mut self, segments: usize) {
         self.beside = segments;
@@ -240,7 +242,7 @@ impl Directory {
         self.entries[index]
     }
 
-    /// Lets the entries of a segment's home name it.
+    /// Makes the entries of a segment's home point to it.
     pub(super) fn point(
         &mut self,
         number: usize,

@@ -9,13 +9,13 @@ use super::shape::LANES;
 use super::table::{Growing, Record, narrow};
 use crate::layout::bits::Word;
 
-/// A segment grows by one bucket in so many: smaller steps copy its bytes more often, larger ones
-/// leave more room empty.
+/// A segment of n buckets grows by n / `STEP` at a time: smaller steps copy its bytes more often,
+/// larger ones leave more room empty.
 const STEP: u64 = 32;
 /// The same until the filter holds its capacity, when only a segment with more than its share of
 /// the keys is full.
 const FIRST_STEP: u64 = 64;
-/// The same of a segment with stashed keys, all of which each step goes through.
+/// The same for a segment with stashed keys: each step goes through all of them.
 const STASHED_STEP: u64 = 5;
 
 impl Growing {
@@ -39,7 +39,7 @@ impl Growing {
         let after = buckets.min(before + GROUPS);
         let form = Form { grid: Grid::new(narrow(after)), ..old };
         let mut aside = Vec::new();
-        // As much as before: the values are as wide.
+        // Takes as many bytes as before: the values are as wide.
         let kernel = self.kernel(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let [bytes] = with_codec!(kernel, codec => {
@@ -59,7 +59,7 @@ impl Growing {
     }
 }
 
-/// Spreads the keys of a group over its buckets, which are one more; what finds no room waits.
+/// Spreads the keys of a group over its buckets, of which one is new; what finds no room waits.
 fn spread<W: Word>(
     from: &Segment<'_, W>,
     to: &Segment<'_, W>,

@@ -1,4 +1,4 @@
-//! What the faces ask of a growable table.
+//! What the public types need from a growable table.
 
 use std::io::{self, Read, Write};
 
@@ -216,7 +216,7 @@ impl Candidates for Growing {
 }
 
 impl Growing {
-    /// Calls `change` with each hash in order, when its lines have been asked for.
+    /// Calls `change` with each hash in order, after its cache lines were prefetched.
     #[inline(always)]
     fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
         let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);

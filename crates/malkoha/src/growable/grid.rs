@@ -11,8 +11,8 @@
 //! last, changes the stretches of its own group alone.
 //!
 //! A small table has fewer buckets, whose stretches share the whole row evenly: 2^20 / B fine
-//! places each. 2^n places count as one there, and each slot has n bits more which say which of
-//! them is meant. In files of before, segments of more buckets are such *rows* too.
+//! places each. 2^n places count as one there, and each slot has n more bits, which say which of
+//! them is meant. In older files, segments of more buckets are such *rows* too.
 
 use super::shape::MIX_BITS;
 use crate::addressing::{LOW_32, SPREAD};
@@ -24,10 +24,10 @@ pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
 pub(crate) const MAX_BUCKETS: u64 = 2 * PLACES;
 /// 256 offsets make the stretches of buckets differ by 1 in 128 at most.
 const OFFSET_BITS: u32 = 8;
-/// Groups of a segment that is no row: 2 to this power.
+/// The number of groups, as a power of two, of a segment that is not a row.
 const GROUP_BITS: u32 = 11;
 pub(super) const GROUPS: u64 = 1 << GROUP_BITS;
-/// Fine places of a group: 2 to this power.
+/// The number of fine places of a group, as a power of two.
 const WITHIN_BITS: u32 = PLACE_BITS + OFFSET_BITS - GROUP_BITS;
 /// The fine place of its group at which each bucket of 2, 3 or 4 begins.
 const STARTS: [[u64; 4]; 3] = [[0, 256, 0, 0], [0, 171, 342, 0], [0, 128, 256, 384]];
@@ -50,10 +50,9 @@ impl Mixer {
     /// For all bits that a slot and its path know.
     pub(super) const ALL: Self = Self { square: 0, factor: SPREAD };
     /// For the [`MIX_BITS`] bits that stay in the slots.
-    ///
-    /// n(n + 1)/2 is each number once modulo a power of two, so the offsets are exactly as far
-    /// apart as can be: buckets get equal shares of the keys. And the sums are no equal steps, with
-    /// which all places that moves lead to would lie next to each other in the order of these
+    /// n(n + 1)/2 takes each value modulo a power of two once, so the offsets are as evenly spread
+    /// as possible: buckets get equal shares of the keys. And the sums do not grow in equal steps:
+    /// with those, all places that moves lead to would lie next to each other in the order of the
     /// steps.
     pub(super) const FEW: Self = Self { square: Self::STEPS, factor: Self::STEPS };
     /// Half a step: an odd number of 2^12 for the sum, and of 2^2 for the offset.
@@ -122,7 +121,7 @@ impl Grid {
         Self { is_grouped: false, ..Self::new(buckets) }
     }
 
-    /// [`new`](Self::new) for a caller that has all at hand.
+    /// [`new`](Self::new) for a caller that already has all parts.
     #[inline(always)]
     pub(super) fn with_narrowing(buckets: u32, narrowing: u32, is_grouped: bool) -> Self {
         Self { buckets, narrowing, is_grouped }
@@ -134,7 +133,7 @@ impl Grid {
         if self.is_grouped { buckets | GROUPED } else { buckets }
     }
 
-    /// From a file; `None` if there can be no such segment. With `least` buckets.
+    /// From a file; `None` if no such segment can exist. With at least `least` buckets.
     pub(crate) fn from_bits(bits: u16, least: u64) -> Option<Self> {
         let (buckets, is_grouped) = (u32::from(bits & !GROUPED), bits & GROUPED != 0);
         let least = if is_grouped { PLACES } else { least };
@@ -219,7 +218,7 @@ impl Grid {
 mod tests {
     use super::*;
 
-    /// Moves lead to ever more places, and offsets are as even as can be.
+    /// Moves keep reaching new places, and offsets are as even as possible.
     #[test]
     #[cfg_attr(miri, ignore = "sorts 65,536 numbers, and loads nothing")]
     fn few_bits_lead_everywhere() {
@@ -236,7 +235,7 @@ mod tests {
         assert!(places.len() > 600, "{}", places.len());
     }
 
-    /// For every number of buckets: the place is known again, and no bucket is none.
+    /// For every number of buckets: the place is recovered, and no bucket is without fine places.
     #[test]
     fn bucket_and_fingerprint_tell_the_place() {
         let mut prefix = 1_u64;

@@ -1,4 +1,4 @@
-//! What is in both of two sets, without the keys.
+//! The intersection of two sets, without the keys.
 
 use super::kernel::with_codec;
 use super::partial::Partial;
@@ -9,7 +9,7 @@ use crate::error::UnionError;
 use crate::spill::SpillKey;
 
 impl Growing {
-    /// Takes out all that is no key of `other`. A key that is in both stays, with the copies that
+    /// Removes all that is not a key of `other`. A key that is in both stays, with the copies that
     /// it has here; an error, and no change, if places of the two do not mean the same.
     pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {
         self.united_shape(other)?;
@@ -26,12 +26,12 @@ impl Growing {
         for key in stashed.collect::<Vec<_>>() {
             self.spill.remove(&key);
         }
-        // As many of those that are left are doubles as of all.
+        // The share of doubles among those that are left is that among all.
         self.len = share(self.len, self.filled(), before);
         Ok(())
     }
 
-    /// The slots of a segment that are no keys of `other`, in order.
+    /// The slots of a segment that are not keys of `other`, in order.
     fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
         let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
         let mut strangers = Vec::new();

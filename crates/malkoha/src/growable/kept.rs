@@ -32,9 +32,9 @@ pub struct KeptBits {
     of_string: u32,
 }
 
-/// What [`MIX`] is multiplied with for 1.
+/// The number whose product with [`MIX`] is 1.
 const INVERSE: u64 = {
-    // Each step doubles the bits that are right, of which any odd number has three.
+    // Each step doubles the number of correct bits; any odd number starts with three.
     let (mut inverse, mut steps) = (MIX, 0);
     while steps < 5 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));

@@ -5,8 +5,8 @@ use super::codec::Codec;
 use super::directory::Form;
 use super::shape::{LANES, MIX_BITS, Shape};
 
-/// How the buckets of a segment are compared: in words of 64 bits if one fits wherever it begins,
-/// or of 128, which hold any.
+/// How the buckets of a segment are compared: in words of 64 bits if a bucket fits one wherever it
+/// begins, or of 128 bits, which hold any bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     pub(super) number: u32,
@@ -116,7 +116,7 @@ impl Kernel {
     }
 }
 
-/// How many segments have each kernel: as a rule all have one.
+/// How many segments have each kernel: usually all have the same one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kernels(Vec<(&'static Kernel, usize)>);
 
@@ -125,7 +125,7 @@ impl Kernels {
         match self.0.iter_mut().find(|(counted, _)| counted.number == kernel.number) {
             Some((_, segments)) => *segments += 1,
             None => {
-                // Small filters are to be small.
+                // Keeps small filters small.
                 self.0.reserve_exact(1);
                 self.0.push((kernel, 1));
             }

@@ -1,4 +1,4 @@
-//! Looking up: one key, or many with the lines of the next ones on their way.
+//! Lookups: of one key, or of many, with the cache lines of the next keys prefetched.
 
 use super::batch::{self, Compare};
 use super::directory::Home;
@@ -24,8 +24,8 @@ impl Growing {
         }
     }
 
-    /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer instructions
-    /// a lookup takes, the more lookups of a loop wait for memory at a time.
+    /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
+    /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = Strings::ONE_TREE.key::<true>(hash);
@@ -68,7 +68,8 @@ impl Growing {
         })
     }
 
-    /// The slot that matches and has this value, of those the one that knows most of its key.
+    /// The slot that matches and has this value; if there are several, the one that knows most of
+    /// its key.
     #[inline]
     pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
         let bytes = self.segments.from(target.entry.address());
@@ -111,7 +112,8 @@ impl Growing {
         found
     }
 
-    /// Of the slots that match: the fingerprint that knows most of the key, and how many have it.
+    /// The fingerprint, of the slots that match, that knows most of the key, and how many slots
+    /// have it.
     #[inline]
     pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
         let bytes = self.segments.from(target.entry.address());
@@ -211,7 +213,8 @@ impl Growing {
         self.get(hash).for_each(|(value, copies)| each(value, copies));
     }
 
-    /// [`get`](Self::get), with nothing kept of the slots where nothing is spilled, as a rule.
+    /// [`get`](Self::get), which keeps nothing of the slots in the usual case that nothing is
+    /// spilled.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
         let Some(kernel) = self.plain.filter(|_| self.spill.is_empty()) else {
@@ -220,7 +223,7 @@ impl Growing {
         let target = self.plain_target(kernel, hash);
         let bytes = self.segments.from(target.entry.address());
         with_codec!(target.kernel, codec => {
-            // What a match needs of a segment, its entry says: its record need not be read.
+            // The entry has all that a match needs of a segment, so the record need not be read.
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 each(segment.value(bytes, at), 1);
@@ -228,7 +231,7 @@ impl Growing {
         });
     }
 
-    /// Asks for the lines of a key.
+    /// Prefetches the cache lines of a key.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
         match self.plain {
@@ -252,7 +255,8 @@ impl Growing {
         }
     }
 
-    /// Whether each hash's fingerprint is in, with the lines of the next keys on their way.
+    /// Whether each hash's fingerprint is in the table; prefetches the cache lines of the next
+    /// keys.
     pub(super) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         self.find_slots(hashes, found);

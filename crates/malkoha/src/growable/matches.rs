@@ -7,7 +7,7 @@ use super::shape::LANES;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Match {
     pub(super) fingerprint: u64,
-    /// 0 in the stash, where a fingerprint has any number of values.
+    /// 0 in the stash, where a fingerprint may have any number of values.
     pub(super) value: u64,
     /// [`Position::STASH`] if there is no slot.
     pub(super) at: Position,
@@ -89,12 +89,13 @@ impl Matches {
         self.slots.len == 0 && self.stashed.is_empty()
     }
 
-    /// Whether some of it has no slot.
+    /// Whether some matching copies have no slot.
     pub(super) fn is_stashed(&self) -> bool {
         !self.stashed.is_empty()
     }
 
-    /// The fingerprint that knows most of its key. All that match begin each other.
+    /// The fingerprint that knows most of its key. Of any two that match, one begins with the
+    /// other.
     pub(super) fn longest(&self) -> Option<u64> {
         let all = self.slots.as_slice().iter().chain(&self.stashed);
         let fingerprints = all.map(|found| found.fingerprint);

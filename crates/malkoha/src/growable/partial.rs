@@ -63,14 +63,14 @@ impl Partial {
 }
 
 impl Growing {
-    /// The segment and the fingerprint of a key, of whose path enough is known.
+    /// The segment and the fingerprint of a key; enough of its path must be known.
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);
         let fingerprint = partial.fingerprint(&self.shape, entry.depth());
         Target::new(entry, entry.kernel(), partial.places, partial.mix, fingerprint)
     }
 
-    /// With either as the next bit, where too little is known to tell the segment.
+    /// The two keys with 0 and 1 as the next bit, if too little is known to tell the segment.
     pub(super) fn halves(&self, partial: &Partial) -> Option<[Partial; 2]> {
         let Partial { root, string, known, .. } = *partial;
         let entry = self.directory.find(root, string << self.shape.mix_bits);
@@ -145,8 +145,8 @@ impl Growing {
     }
 }
 
-/// All buckets, each far from those before it: keys that came in their order would crowd one end of
-/// a segment, where none may be left room, before the other end gets any.
+/// All buckets, each far from those before it: keys that arrive in bucket order would crowd one end
+/// of a segment, which may be left without room before the other end gets any keys.
 fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
     let is_coprime = |&step: &u64| {
         let (mut a, mut b) = (buckets, step);

@@ -19,30 +19,30 @@ use crate::layout::bits::Word;
 use crate::layout::{self, Room, Search};
 use crate::spill::SpillKey;
 
-/// As `ROOM`, until the filter holds its capacity, when only a segment with more than its share of
-/// the keys is full.
+/// Used instead of `ROOM` until the filter holds its capacity: until then, only a segment with more
+/// than its share of the keys is full.
 const FIRST_ROOM: u64 = 100;
 
-/// Whether a segment grows until it fills what the allocator gives. It decides the bytes of files,
-/// so it is chosen by a feature and not by the platform.
+/// Whether a segment grows until it fills the size that the allocator gives. This changes the bytes
+/// of files, so it is chosen by a feature and not by the platform.
 const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
 
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8, or it takes
 /// the next size that an allocator has, which is up to a quarter more.
 const GROWN_ROOM: u64 = if FILLS_SIZES { 106 } else { ROOM };
 
-/// Room in the halves of a split segment, in hundredths of what their keys fill: as after a step of
-/// growth.
+/// Room in the halves of a split segment, in hundredths of what their keys fill: the same as after
+/// a growth step.
 const SPLIT_ROOM: u64 = 106;
 
-/// Sizes that are tried for a segment before one of its keys is stashed.
+/// The number of sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
-/// A segment is split when at most three in four of its keys would go into both halves, or what is
-/// there would be copied for little. Of keys that nobody chose, more do only far beyond a growth
-/// that was named.
+/// A segment is split only when at most three in four of its keys would go into both halves:
+/// otherwise the split would copy them and free little. Without chosen keys, the share exceeds this
+/// only far beyond the growth that was asked for.
 const MOST_SPENT: (u32, u32) = (3, 4);
-/// Places that the searches of a rebuild look at, before it stashes what finds no room at once.
-/// Keys that nobody made to crowd each other need a fourth of it.
+/// Places that the searches of a rebuild look at before it stashes what finds no room at once. Keys
+/// that nobody chose need a quarter of it.
 const MOST_PLACES: u64 = 1 << 14;
 
 /// Places that an insert into a growing table of one owner looks at beyond its key's own, at most:
@@ -75,9 +75,10 @@ pub(super) enum Child {
     Both(u64),
 }
 
-/// Pours all occupants of the sources into the segments `to`: `child` says, for a source's number
-/// and a fingerprint, where to. Where several crowd a place, second copies come to `aside` instead,
-/// with the number of their segment, and then what finds no place, or `false` is the answer.
+/// Moves all occupants of the sources into the segments `to`: `child` returns the destination for a
+/// source's number and a fingerprint. Where a place is crowded, second copies go to `aside`
+/// instead, with the number of their segment. What then finds no place is put there too, or the
+/// function returns `false`, as `misfit` says.
 pub(super) fn pour<V: Word, W: Word, const M: usize, const N: usize>(
     sources: [(Segment<'_, V>, &[u8]); M],
     to: &[Segment<'_, W>; N],
@@ -111,11 +112,11 @@ pub(super) fn pour<V: Word, W: Word, const M: usize, const N: usize>(
             }
         });
     }
-    // They move others, so they come when all are in that need not move.
+    // These move other occupants, so they come after all those that need no moves.
     place_others(to, into, search, waiting, (aside, misfit))
 }
 
-/// Finds places for slots whose buckets are full, as [`pour`] does at last.
+/// Finds places for slots whose buckets are full: the last step of [`pour`].
 pub(super) fn place_others<W: Word, const N: usize>(
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
@@ -150,8 +151,8 @@ pub(super) fn place_others<W: Word, const N: usize>(
     })
 }
 
-/// Buckets, at least so many, that fill what an allocator gives for slots of this width; none if it
-/// would give much more than a segment can have.
+/// The number of buckets, at least `buckets`, that fills what an allocator gives for slots of this
+/// width; `None` if it would give much more than a segment can have.
 pub(super) fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
     if !FILLS_SIZES {
         return Some(buckets);
@@ -175,7 +176,7 @@ impl Growing {
         }
         let room = if self.is_first() { FIRST_ROOM } else { GROWN_ROOM };
         let wanted = buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
-        // More in any case, also where a search failed early.
+        // More in any case, even if a search failed early.
         let step = if self.is_first() { 64 } else { 32 };
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
         // A few keys can be unlucky, in a small table or with few bits: then more still.
@@ -183,7 +184,7 @@ impl Growing {
         let sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS);
         let width = self.kernel(number).width();
         let mut sizes = sizes.map_while(|buckets| filling(width, form, buckets)).take(MAX_SIZES);
-        // A last small step would leave little room for what must move: rather a split.
+        // A last small step would leave little room for moves, so the segment is split instead.
         if !sizes.any(|buckets| self.resize(number, buckets)) && !self.split(number) {
             let grid = Grid::new(narrow(wanted.min(MAX_BUCKETS)));
             self.rebuild(number, Form { grid, ..form }, Misfit::Stash);
@@ -209,14 +210,15 @@ impl Growing {
             && has_bits()
     }
 
-    /// Builds a segment with other buckets; `false` and no change if its keys do not fit.
+    /// Builds a segment with another number of buckets; returns `false` and changes nothing if its
+    /// keys do not fit.
     pub(super) fn resize(&mut self, number: usize, buckets: u64) -> bool {
         let form = self.records[number].form;
         let grid = Grid::new(narrow(buckets));
         self.rebuild(number, Form { grid, ..form }, Misfit::Refuse)
     }
 
-    /// Gives a segment room for values of so many bits. Each key keeps its bucket.
+    /// Gives a segment room for values of `value_bits` bits. Each key keeps its bucket.
     pub(super) fn widen(&mut self, number: usize, value_bits: u32) {
         let form = Form { value_bits, ..self.records[number].form };
         self.rebuild(number, form, Misfit::Stash);
@@ -248,8 +250,8 @@ impl Growing {
         true
     }
 
-    /// Spills what a rebuild left no slot, in these segments, and places what is stashed there, or
-    /// counts it.
+    /// Spills the keys that a rebuild left without a slot in these segments, and places the keys
+    /// that are stashed there, or counts them.
     pub(super) fn set_aside<const N: usize>(
         &mut self,
         numbers: [usize; N],
@@ -336,7 +338,7 @@ impl Growing {
         true
     }
 
-    /// Keys of a set's segment that would go into both halves of a split: those in slots, and all.
+    /// Keys of a set's segment: those in slots that would go into both halves of a split, and all.
     fn spent(&self, number: usize) -> (u32, u32) {
         let Record { home, stashed, .. } = self.records[number];
         let least = home.depth + self.shape.mix_bits;

@@ -1,5 +1,5 @@
-//! Room beforehand, for a number of keys that is known: segments are split and widened while there
-//! is little in them to move.
+//! Reserves room for a known number of keys: segments are split and widened while they hold little
+//! that must be moved.
 
 use super::branches::BRANCH_BITS;
 use super::directory::Form;
@@ -13,15 +13,15 @@ use crate::table::memory;
 const MOST_KEYS: u64 = 1 << 50;
 
 impl Growing {
-    /// Makes room for so many keys in all, with values of so many bits. Segments that cannot be
-    /// split stay as they are, and grow when they must. If the system would not give the memory,
-    /// nothing changes, and the answer is how many bytes that is.
+    /// Makes room for `keys` keys in total, with values of `value_bits` bits. Segments that cannot
+    /// be split stay as they are, and grow when they must. If the system would not give the memory,
+    /// nothing changes, and the error is the number of bytes needed.
     pub(crate) fn reserve(&mut self, keys: u64, value_bits: u32) -> Result<(), u64> {
         self.reserve_more(keys, value_bits, ROOM)
     }
 
-    /// The same with so many hundredths of the room that the keys fill. In a branch, for its share
-    /// of so many keys in the whole tree.
+    /// The same with `room` hundredths of the room that the keys fill. In a branch, makes room for
+    /// its share of `keys` keys in the whole tree.
     pub(super) fn reserve_more(
         &mut self,
         keys: u64,
@@ -39,7 +39,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Splits segments until each belongs to one branch, if so many keys in the whole tree are to
+    /// Splits segments until each belongs to one branch, if that many keys in the whole tree are to
     /// have [room](Self::reserve_more).
     pub(super) fn split_for_branches(&mut self, keys: u64, room: u64) {
         let Ok((depth, _)) = self.to_reserve(keys, 0, room) else { return };
@@ -50,9 +50,9 @@ impl Growing {
         }
     }
 
-    /// How deep segments will lie, and how many buckets each will have, if so many keys in the
-    /// whole tree have room. If the system would not give the memory for this branch's share, the
-    /// answer is how many bytes that is.
+    /// How deep segments will lie, and how many buckets each will have, if `keys` keys in the whole
+    /// tree have room. If the system would not give the memory for this branch's share, the error
+    /// is the number of bytes needed.
     fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
         let of_tree = keys.min(MOST_KEYS).div_ceil(self.shape.trees().into());
         let buckets = |depth: u32| buckets_for((of_tree >> depth) * room / 100);

@@ -1,4 +1,5 @@
-//! Room for a batch, by a sample of it: how many of its keys are distinct, and how many are new.
+//! Makes room for a batch by a sample of it: how many of its keys are distinct, and how many are
+//! new.
 
 use super::shape::full;
 use super::table::Growing;
@@ -6,13 +7,13 @@ use super::table::Growing;
 /// Keys of a batch that are looked at, at most; and one in so many of a smaller one.
 const MOST_SAMPLED: usize = 1 << 16;
 const SAMPLED: usize = 16;
-/// Fewer new keys are not worth it.
+/// Making room for fewer new keys does not pay.
 const LEAST: f64 = 4096.0;
 /// Room for them is made at once if what is there grows by this share at least: rebuilding all
 /// segments costs as much as inserting what they hold.
 const WORTHWHILE: f64 = 0.25;
-/// Fewer for each segment are no such share, or there is room for them: each of several segments
-/// has room for 15,000. So a small batch need not look at all segments.
+/// With fewer keys per segment, the table would not grow by that share, or there is room for them:
+/// each of several segments has room for 15,000. So a small batch need not look at all segments.
 const LEAST_EACH: usize = 2048;
 /// Room in segments, in hundredths of what their keys fill: some get more than their share.
 const BATCH_ROOM: u64 = 104;
@@ -41,7 +42,7 @@ impl Growing {
         buckets.map(|buckets| full(buckets, first)).sum()
     }
 
-    /// Makes room for so many keys in the whole tree, of which this may be a branch.
+    /// Makes room for this many keys in the whole tree, of which this may be a branch.
     pub(crate) fn make_room_to(&mut self, keys: u64) {
         let _ = self.reserve_more(keys, 0, BATCH_ROOM);
     }

@@ -22,7 +22,7 @@ pub(super) struct Segment<'a, W> {
     mixer: Mixer,
 }
 
-/// What a slot holds: a fingerprint of 0 is none.
+/// What a slot holds. A fingerprint of 0 means that the slot is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) fingerprint: u64,
@@ -39,7 +39,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Where keys are that have no slot.
+    /// The position of keys that have no slot.
     pub(super) const STASH: Self = Self { bucket: u64::MAX, lane: u32::MAX };
 }
 
@@ -59,7 +59,7 @@ pub(super) fn segment_bytes(width: u32, form: Form) -> usize {
 }
 
 impl Form {
-    /// Bytes of such a segment of fingerprints of so many bits.
+    /// Bytes of such a segment with fingerprints of this many bits.
     pub(crate) fn segment_bytes(self, bits: u32) -> usize {
         segment_bytes(bits + 1, self)
     }
@@ -141,7 +141,7 @@ impl<'a, W: Word> Segment<'a, W> {
         }
     }
 
-    /// The low bits of an occupant's place that its bucket does not tell.
+    /// The number of low bits of an occupant's place that its bucket does not determine.
     #[inline(always)]
     fn low_place(&self, bytes: &[u8], at: Position) -> u64 {
         match self.form.grid.narrowing() {
@@ -173,7 +173,7 @@ impl<'a, W: Word> Segment<'a, W> {
         self.set_value(bytes, at, slot.value);
     }
 
-    /// [`set`](Self::set) for a slot all of whose bits are zero yet.
+    /// [`set`](Self::set) for a slot whose bits are all still zero.
     #[inline(always)]
     pub(super) fn fill(&self, bytes: &mut [u8], at: Position, slot: Slot) {
         fill(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
@@ -224,15 +224,15 @@ impl<'a, W: Word> Segment<'a, W> {
     /// Puts `slot` into a bucket that has room.
     #[inline]
     pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) {
-        // As a rule all but the last lane are occupied, so that one look tells.
+        // Usually all lanes but the last are occupied, so that one look is enough.
         let is_occupied =
             |&lane: &u32| self.fingerprint(bytes, Position { bucket, lane: lane - 1 }) != 0;
         let lane = (1..LANES).rev().find(is_occupied).unwrap_or(0);
         self.set(bytes, Position { bucket, lane }, slot);
     }
 
-    /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. With
-    /// both as full as each other, searches are rarer.
+    /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. Keeping
+    /// both equally full makes searches rarer.
     #[inline(always)]
     pub(super) fn push_to_one(
         &self,
@@ -346,7 +346,8 @@ impl<'a, W: Word> Segment<'a, W> {
         }
         let low = (1 << self.form.grid.narrowing()) - 1;
         while left[0] | left[1] != W::ZERO {
-            // No branch: a key's own slot is in either bucket as often as in the other.
+            // No branch: it would be unpredictable, because a key's slot is equally often in either
+            // bucket.
             let number = usize::from(left[0] == W::ZERO);
             let (bucket, found) = (buckets[number], left[number]);
             left[number] = found & found.wrapping_sub(W::from_u64(1));

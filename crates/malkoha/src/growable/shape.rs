@@ -10,9 +10,9 @@
 //! its first g bits, and its slots store the bits that follow. So a table with more roots is one
 //! that was split more often before any key came, and tables of one m agree on all places.
 //!
-//! In files of before, m is 0. Such a table is several trees: the root is the hash's high 32 bits,
-//! multiplied down, and the whole string is the path. Its alternate places depend on a_1..a_bits,
-//! which segment and slot together know at any depth.
+//! In older files, m is 0. Such a table is several trees: the root is the high 32 bits of the hash,
+//! reduced by a multiplication, and the whole string is the path. Its alternate places depend on
+//! a_1..a_bits, which segment and slot together know at any depth.
 
 use super::grid::{MAX_BUCKETS, PLACES};
 use super::strings::Strings;
@@ -29,7 +29,7 @@ const START_LOAD: f64 = 0.958;
 /// The share of slots, in 64ths, above which a segment of fewer than [`PLACES`] buckets grows.
 /// Searches get longer and longer there.
 const FULL_64THS: u64 = 61;
-/// The same of a segment that grows in small steps, and so is nearly full at all times: searches
+/// The same for a segment that grows in small steps, and so is nearly full at all times: searches
 /// are half of the work of its inserts at 59, and more than that at 60. The steps are larger where
 /// segments fill an allocator's sizes.
 const GROUPED_FULL_64THS: u64 = if cfg!(feature = "allocator-sizes") { FULL_64THS } else { 59 };
@@ -87,7 +87,7 @@ pub(super) fn full(buckets: u64, first: bool) -> u64 {
     buckets * u64::from(LANES) * share / 64
 }
 
-/// The buckets that so many keys fill.
+/// The number of buckets that this many keys fill.
 pub(super) fn buckets_for(keys: u64) -> u64 {
     let full_to = |share| (keys * 64).div_ceil(u64::from(LANES) * share);
     match full_to(FULL_64THS) {
@@ -98,8 +98,8 @@ pub(super) fn buckets_for(keys: u64) -> u64 {
 
 impl Shape {
     /// The shape for `capacity` keys that keeps to `fpr` until the filter has grown to `growth`
-    /// times as many, and the buckets of each of its roots. If no growth is asked for, it keeps to
-    /// it at any size, or as far as the longest fingerprints do.
+    /// times as many, and the number of buckets of each of its roots. If no growth is asked for, it
+    /// keeps to `fpr` at any size, or as far as the longest fingerprints do.
     pub(crate) fn new(
         capacity: u64,
         fpr: f64,
@@ -186,12 +186,12 @@ impl Shape {
             .ok_or(BuildError::FprTooSmall { asked: fpr, reachable })
     }
 
-    /// Keys a root, in units of a segment that must split.
+    /// Keys per root, in units of a segment that must split.
     fn segments_a_root(&self, keys: f64) -> f64 {
         keys / f64::from(self.roots) / float(full(MAX_BUCKETS, true))
     }
 
-    /// How often segments have split at this many keys, if each split as early as it may.
+    /// How often segments have split at this many keys, if each split as early as possible.
     fn splits(&self, keys: f64) -> u32 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 66")]
         let splits =
@@ -199,7 +199,7 @@ impl Shape {
         splits
     }
 
-    /// The growth, in whole numbers, for which segments have split so often.
+    /// The growth, as an integer, for which segments have split this often.
     fn growth_to(&self, splits: u32, capacity: u64) -> f64 {
         let segments = f64::from(splits).exp2() * 100.0 / float(ROOM);
         (segments / self.segments_a_root(float(capacity))).floor()

@@ -1,4 +1,4 @@
-//! Giving memory back when keys are gone: the halves of a split are put together again.
+//! Gives memory back when keys are gone: the halves of a split are merged again.
 //!
 //! The bit that a split took is the last of the path, so it can be given back. A fingerprint that
 //! arrived since then has all its bits in use and drops the last one: it then matches as one that
@@ -27,7 +27,8 @@ impl Growing {
     pub(crate) fn shrink(&mut self) {
         let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         for depth in (self.least_depth() + 1..=deepest).rev() {
-            // Backwards: merging one lets the last, which was seen, take its number.
+            // Backwards: merging one segment gives its number to the last, which was already
+            // visited.
             for number in (0..self.segments.len()).rev() {
                 let home = self.records.get(number).map(|record| record.home);
                 if let Some(upper) = home.filter(|home| home.depth == depth && home.path & 1 == 1) {
@@ -45,7 +46,7 @@ impl Growing {
             let least = if home.depth > 0 { PLACES } else { least };
             let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
             if wanted < form.grid.buckets() {
-                // Where its keys are unlucky it stays as it is.
+                // If its keys do not fit, it stays as it is.
                 self.resize(number, wanted);
             }
         }
@@ -53,7 +54,7 @@ impl Growing {
         self.count_anew();
     }
 
-    /// Counts what segments have that were put together otherwise, and points at them.
+    /// Counts the slots of the segments again after merges, and builds the directory again.
     fn count_anew(&mut self) {
         let (mut known, mut records) = (NOTHING_KNOWN, mem::take(&mut self.records));
         for (number, record) in records.iter_mut().enumerate() {
@@ -72,14 +73,14 @@ impl Growing {
         }
     }
 
-    /// The depth of a segment that is no half of any other: as it was built, or the whole of a
+    /// The depth of a segment that is not a half of another: a root's depth, or that of the whole
     /// branch.
     pub(super) fn least_depth(&self) -> u32 {
         self.shape.root_depth().max(self.directory.within().depth)
     }
 
-    /// Puts the segments of two sibling homes together, if they fit; the first keeps its number,
-    /// and the last segment gets that of the other one.
+    /// Merges the segments of two sibling homes, if they fit; the first keeps its number, and the
+    /// last segment gets that of the other one.
     pub(super) fn merge(&mut self, lower: usize, upper: usize) -> bool {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;
@@ -129,7 +130,7 @@ impl Growing {
         true
     }
 
-    /// Counts all slots of a segment in or out.
+    /// Adds all slots of a segment to the counts, or subtracts them.
     fn count_slots(&mut self, number: usize, count: fn(&mut Self, usize)) {
         let mut fingerprints = Vec::new();
         with_codec!(self.kernel(number), codec => {
@@ -141,7 +142,7 @@ impl Growing {
         }
     }
 
-    /// Lets the last segment have this number.
+    /// Gives this number to the last segment.
     fn forget(&mut self, number: usize) {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
@@ -163,7 +164,8 @@ impl Growing {
 mod tests {
     use crate::GrowableCuckooFilter;
 
-    /// Of a file of before, whose segments are rows: what is merged is none, and is looked up so.
+    /// From an older file, whose segments are rows: the merged segment is not a row, and is looked
+    /// up as such.
     #[test]
     fn a_table_whose_last_row_is_merged_is_lean() {
         let file = include_bytes!("../../tests/fixtures/growable-set-v1-m8-split.mlk");

@@ -1,8 +1,7 @@
-//! Whether a table from outside is one that these operations could have made.
+//! Checks whether a table from outside is one that these operations could have made.
 //!
-//! No operation panics or reads outside a segment, whatever slots hold. But slots that lookups pass
-//! over, or copies that no slot could take, would make a changed table one that cannot be read
-//! again.
+//! No operation panics or reads outside a segment, whatever slots hold. But a table with slots that
+//! lookups pass over, or with copies that fit no slot, could become unreadable after a change.
 
 use super::kernel::with_codec;
 use super::segment::Segment;

@@ -39,7 +39,7 @@ impl Growing {
         taken
     }
 
-    /// Says how many keys of a segment have no slot.
+    /// Sets how many keys of a segment have no slot.
     pub(super) fn set_stashed(&mut self, number: usize, stashed: u32) {
         let before = std::mem::replace(&mut self.records[number].stashed, stashed);
         match (before > 0, stashed > 0) {
@@ -51,8 +51,8 @@ impl Growing {
         self.point(number);
     }
 
-    /// Takes a segment that is rebuilt for one without a stash, until what it has is placed or
-    /// counted anew; returns whether it has one.
+    /// Treats a segment that is rebuilt as one without a stash, until what it has is placed or
+    /// counted again; returns whether it has one.
     pub(super) fn forget_stash(&mut self, number: usize) -> bool {
         let has_stash = self.records[number].stashed > 0;
         self.set_stashed(number, 0);
@@ -103,8 +103,8 @@ impl Growing {
         self.spill.values(target.spill_key(fingerprint, 0)).next().is_some()
     }
 
-    /// Gives spilled copies of a segment without a slot one each, where a bucket of theirs has room
-    /// without moving others, and counts those that have none then.
+    /// Gives slots to a segment's spilled copies that have none, where one of their buckets has
+    /// room without moving others, and counts those that still have none.
     pub(super) fn place_stashed(&mut self, number: usize) {
         let entries: Vec<SpillKey> =
             self.spill.segment(narrow(number as u64)).map(|(key, _)| key).collect();

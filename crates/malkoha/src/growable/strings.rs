@@ -1,4 +1,4 @@
-//! What a hash means under a shape: places, a string, and what a slot has room for of it.
+//! What a hash means under a shape: places, a string, and the part of it that a slot has room for.
 
 use super::grid::{Mix, Mixer, PLACE_BITS};
 use super::shape::{MIX_BITS, Shape};
@@ -10,7 +10,7 @@ pub(super) struct Strings {
     /// In a table of several trees: bits of a string behind those that a slot has room for at depth
     /// 0.
     unused: u32,
-    /// Of a table of several trees, how many; else 0.
+    /// The number of trees in a table of several, or 0.
     trees: u32,
 }
 
@@ -37,8 +37,8 @@ impl Strings {
         Self { unused: 64 - shape.widths.bits, trees }
     }
 
-    /// Whether hashes mean what they do in tables of [`MIX_BITS`]. The others are rare: what takes
-    /// long is compiled for either by itself, as `ONE` says.
+    /// Whether hashes mean what they do in tables of [`MIX_BITS`]. Other tables are rare: slow
+    /// operations are compiled for each kind separately, as `ONE` says.
     #[inline(always)]
     pub(super) fn is_one_tree(&self) -> bool {
         self.trees == 0
@@ -57,7 +57,7 @@ impl Strings {
         KeyBits { root, places: [first, mix.alternate(first)], mix, string, path }
     }
 
-    /// What a key stores that arrives in a segment at `depth`: `bits` bits and the mark.
+    /// What is stored for a key that arrives in a segment at `depth`: `bits` bits and the mark.
     #[inline(always)]
     pub(super) fn fingerprint<const ONE: bool>(string: u64, depth: u32, bits: u32) -> u64 {
         (Self::stored::<ONE>(string, depth, bits) << 1) | 1

@@ -22,8 +22,8 @@ const FAILURES: u32 = 64;
 /// As few as those look at, at least.
 const LEAST_KICKS: u32 = 8;
 
-/// Places that an insert looks at where so many keys of its segment found none. Only chosen keys
-/// fail so often, and then nearly all do: each search in vain would cost as much as the first.
+/// Places that an insert looks at where this many keys of its segment found none. Only chosen keys
+/// fail so often, and then nearly all do: each failed search would cost as much as the first.
 pub(super) fn kicks(failures: u32) -> u32 {
     match failures {
         0..=FAILURES => MAX_KICKS,
@@ -87,7 +87,8 @@ pub(crate) struct GrowParts {
 }
 
 impl GrowParts {
-    /// Whether a table may have so many segments so deep: to be asked of what comes from outside.
+    /// Whether a table may have this many segments this deep: must be checked for data from
+    /// outside.
     pub(crate) fn is_admitted(&self) -> bool {
         let depth = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         Directory::admits(self.shape.trees(), depth, self.records.len())
@@ -106,20 +107,20 @@ pub struct Growing {
     pub(super) len: u64,
     /// Occupied slots.
     pub(super) occupied: u64,
-    /// The number of keys up to which segments grow by little.
+    /// The number of keys up to which segments grow in small steps.
     pub(super) capacity: u64,
     /// `known[n]`: occupied slots that know n bits of their key's string, in slot and path. What a
     /// fingerprint matches by chance depends on that alone. As many numbers as the deepest segment
     /// needs: small filters are to be small.
     pub(super) known: Vec<u64>,
     pub(super) spill: Spill,
-    /// Segments with keys that have no slot: as a rule, none.
+    /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
-    /// Segments whose buckets are no groups: one that is small, or such as files of before have.
+    /// Segments whose buckets are not in groups: a small one, or those of older files.
     pub(super) rows: usize,
     pub(super) kernels: Kernels,
     /// The kernel of all segments, if hashes mean what they do in tables of one tree, and all keys
-    /// have slots: what takes long is compiled for that.
+    /// have slots: slow operations are compiled for that case.
     pub(super) plain: Option<&'static Kernel>,
     /// A copy of it, which single lookups read without following it.
     pub(super) near: Kernel,
@@ -135,8 +136,8 @@ impl Growing {
     /// An empty table; an error if the system does not give the memory.
     pub(crate) fn new(shape: Shape, buckets: u32, capacity: u64) -> Result<Self, BuildError> {
         let bytes = Self::first_bytes(&shape, buckets);
-        // All at once first: a system that promises what it does not have yet may give each of many
-        // chunks, and not what they are together.
+        // The total is asked for first: a system that overcommits may give each of many chunks, but
+        // not all of them together.
         if !memory::can_be_had(bytes) {
             return Err(BuildError::Memory { bytes });
         }
@@ -170,7 +171,7 @@ impl Growing {
         Self::from_parts(GrowParts { shape, within, capacity, len: 0, records, segments, known })
     }
 
-    /// A table of these segments; `None` if they do not cover once what they are to cover.
+    /// A table of these segments; `None` if they do not cover exactly once what they should cover.
     ///
     /// Each segment has its form's bytes. Whatever they hold, no operation panics.
     pub(crate) fn from_parts(parts: GrowParts) -> Option<Self> {
@@ -224,7 +225,8 @@ impl Growing {
         &self.spill
     }
 
-    /// Occupied slots and spilled copies: as many as keys, but for doubles of spent fingerprints.
+    /// Occupied slots and spilled copies: as many as keys, except for doubles of spent
+    /// fingerprints.
     pub(crate) fn filled(&self) -> u64 {
         self.occupied.saturating_add(self.spill.copies())
     }
@@ -334,7 +336,7 @@ impl Growing {
         }
     }
 
-    /// Lets the directory name a segment.
+    /// Makes the directory point to a segment.
     pub(super) fn point(&mut self, number: usize) {
         let (record, kernel) = (&self.records[number], self.kernel(number));
         self.directory.point(number, record, kernel, self.segments.address(number));
@@ -361,7 +363,7 @@ pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
     (depth + shape.widths.at(depth)).saturating_sub(fingerprint.trailing_zeros()) as usize
 }
 
-/// Bits that can be known at this depth or above, and one.
+/// The number of bits that can be known at this depth or above, plus one.
 fn most_known(shape: &Shape, depth: u32) -> usize {
     (depth + shape.widths.at(depth) + 1) as usize
 }

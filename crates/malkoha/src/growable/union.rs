@@ -1,8 +1,8 @@
 //! Two tables in one, without the keys.
 //!
-//! Path and fingerprint of a slot are the first bits of its key's string, and bucket and
-//! fingerprint tell its places. So a slot can be inserted into another table as a key can, but for
-//! the bits that nobody knows any more: it arrives as short as it is.
+//! The path and fingerprint of a slot are the first bits of its key's string, and its bucket and
+//! fingerprint determine its places. So a slot can be inserted into another table as a key can,
+//! except for the bits that are no longer known: its fingerprint stays as short as it is.
 //!
 //! All slots of a set that match a key must stay in one chain whose longest counts for all, or
 //! copies would be counted too low. A fingerprint that comes takes the longest there that begins
@@ -21,21 +21,22 @@ use crate::error::UnionError;
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN};
 
-/// Splits of a table beyond what is known of a class, up to which its copies are counted in all
-/// segments where it may lie. Beyond, each key's copies are added to what is there: too many,
-/// rather than that one key costs a look at very many segments.
+/// The number of splits of a table beyond the known bits of a class up to which its copies are
+/// counted in all segments where it may lie. Beyond that, each key's copies are added to what is
+/// there: this counts too many, but otherwise one key would cost a look at very many segments.
 const MOST_SPREAD: u32 = 6;
 
 impl Growing {
-    /// Both in one; an error if places or fingerprints of the two do not mean the same, or if
-    /// copies are beyond counting.
+    /// The union of both; an error if places or fingerprints of the two do not mean the same, or if
+    /// there are too many copies to count.
     pub(crate) fn united(&self, other: &Self, copies: Copies) -> Result<Self, UnionError> {
         let shape = self.united_shape(other)?;
         let copies_in_both = self.filled().saturating_add(other.filled());
         if copies_in_both > MAX_LEN {
             return Err(UnionError::Copies);
         }
-        // The fewer keys are inserted, if either can take the other's.
+        // The table with fewer keys is inserted into the other, if either can take the other's
+        // keys.
         let (into, from) = if takes(self, other, &shape) { (self, other) } else { (other, self) };
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
@@ -47,14 +48,14 @@ impl Growing {
         // The slots first: copies are spilled only while others lie in the table.
         from.for_each_slot(&shape, |partial, value| adopt(partial, value, 1));
         from.for_each_spilled(&shape, &mut adopt);
-        // Doubles are no keys of their own, but in a map: there they are pairs from now on, also
-        // those of one whose values had no bits.
+        // Doubles are not keys of their own, except in a map: there they are pairs from now on,
+        // even those of a map whose values had no bits.
         let keys = |table: &Self| if shape.doubles() { table.len } else { table.filled() };
         let of_one = keys(from);
         union.len = keys(into)
             + match copies {
                 Copies::Sum => of_one,
-                // As many of those that were added are doubles as of all.
+                // The share of doubles among the added copies is that among all.
                 Copies::Most => share(added, of_one, from.filled()),
             };
         Ok(union)
@@ -78,7 +79,7 @@ impl Growing {
         let rank = |table: &Self| (table.shape.widths.at(depth), table.occupied);
         Ok(Shape {
             widths: if rank(other) > rank(self) { theirs.widths } else { ours.widths },
-            // As many trees as this one has, which are the fewer.
+            // As many trees as this table has, which has the fewer.
             roots: ours.roots.min(theirs.roots),
             value_bits: ours.value_bits.max(theirs.value_bits),
             mix_bits: ours.mix_bits,
@@ -131,7 +132,7 @@ impl Growing {
         Likeness { longest, copies, is_stashed, own }
     }
 
-    /// Sees to it that what is known of a key of `from` matches here, and that there are as many
+    /// Ensures that what is known of a key of `from` matches here, and that there are as many
     /// copies here as there of all that may be the same key. Returns how many were added.
     fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> u64 {
         if let Some([low, high]) = self.halves(partial) {
@@ -149,8 +150,8 @@ impl Growing {
         } else {
             from.copies_in(partial, &class, value)
         };
-        // All that were counted are to match all keys of the class: what continues it on another
-        // branch than this key too.
+        // All copies that were counted must match all keys of the class, also what continues the
+        // class on another branch than this key.
         self.settle(&self.aim_at(&class));
         self.adopt(&shortest, value, missing);
         missing
@@ -176,7 +177,7 @@ impl Growing {
     }
 
     /// Copies with this value of all that begins or continues `class`, in all segments where that
-    /// may be: some twice that lie in several.
+    /// may be: copies that lie in several segments may be counted more than once.
     fn copies_of(&self, class: &Partial, value: u64) -> u64 {
         match self.halves(class) {
             Some(halves) => halves.iter().map(|half| self.copies_of(half, value)).sum(),
@@ -222,7 +223,7 @@ impl Growing {
     }
 }
 
-/// As many of `added` as `part` is of `all`, and at most `part`.
+/// The part of `added` that `part` is of `all`, rounded down, and at most `part`.
 pub(super) fn share(added: u64, part: u64, all: u64) -> u64 {
     let share = u128::from(added) * u128::from(part) / u128::from(all.max(1));
     u64::try_from(share).map_or(part, |share| share.min(part))

@@ -1,18 +1,18 @@
 //! How many bits a fingerprint has by the depth of its segment.
 //!
-//! A slot knows the bits of its segment's path and those of its fingerprint, so as many as a key
-//! needs for the promised rate are there with shorter fingerprints the deeper a segment is. But all
-//! depths together are to keep to the rate, and each brings as many matches as any other of its
-//! width. So widths fall by a bit a split at first, which takes nothing from any key: the split
-//! takes that bit anyway. Then they are the same for a while, and later rise again slowly, which
+//! A slot knows the bits of its segment's path and those of its fingerprint. So the deeper a
+//! segment is, the shorter its fingerprints can be for the same promised rate. But all depths
+//! together must keep to the rate, and all depths of one width bring equally many matches. So
+//! widths fall by one bit per split at first, which takes nothing from any key, because the split
+//! takes that bit anyway. Then they stay the same for a while, and later rise again slowly, which
 //! leaves the rest of the rate to the depths that few filters reach.
 
 use super::shape::{MAX_BITS, MAX_DEPTH, MIX_BITS};
 
 /// The splits in which a set's fingerprints get shorter by a bit each.
 const NARROWED: u32 = 2;
-/// Splits after which a set's fingerprints begin to get longer: as many of these as keep to the
-/// rate; if the fewest do not, all fingerprints have a bit more.
+/// The splits after which a set's fingerprints begin to get longer: the largest of these that keeps
+/// to the rate. If even the fewest do not, all fingerprints have a bit more.
 const TURNS: (u32, u32) = (3, 12);
 /// Splits in which fingerprints get longer by a bit from then on: with fewer, the shortest last
 /// longer, but filters of a hundred million keys take more than if all had one length.

@@ -51,7 +51,7 @@ impl Span {
 }
 
 impl Chunk {
-    /// Of one block, which stays alone.
+    /// A chunk of one block, which stays alone.
     pub(super) fn own(bytes: Box<[u8]>) -> Self {
         Self { memory: bytes.into_vec().into(), shared: None }
     }
@@ -123,7 +123,7 @@ impl Chunk {
         self.shared.as_ref().map(|blocks| blocks.end - blocks.used)
     }
 
-    /// The number of blocks, if there is so much room behind the last.
+    /// The number of blocks, if there is enough room after the last.
     pub(super) fn room_at_end(&self, len: usize) -> Option<usize> {
         let blocks = self.shared.as_ref()?;
         let position = blocks.spans.len();
@@ -135,7 +135,7 @@ impl Chunk {
         self.shared.as_ref()?.window(len, limit)
     }
 
-    /// Moves these blocks down as far as they can, and answers where they are now.
+    /// Moves these blocks down as far as they can go, and returns where they are now.
     pub(super) fn join(&mut self, blocks: Range<usize>) -> &[Span] {
         let Some(shared) = &mut self.shared else { return &[] };
         let mut start = shared.end_of(blocks.start);
@@ -148,7 +148,7 @@ impl Chunk {
         spans
     }
 
-    /// Adds a block behind the first `position` ones, where there is room; answers its start.
+    /// Adds a block after the first `position` ones, where there is room; returns its start.
     pub(super) fn insert(&mut self, position: usize, number: usize, len: usize) -> usize {
         let Some(blocks) = &mut self.shared else { return 0 };
         let start = blocks.end_of(position);
@@ -158,7 +158,7 @@ impl Chunk {
         start
     }
 
-    /// Removes the block of a segment, and the memory with the last one.
+    /// Removes the block of a segment; if it is the last, frees the memory too.
     pub(super) fn remove(&mut self, number: usize) {
         if let Some(blocks) = &mut self.shared {
             if let Some(position) = blocks.position(number) {
@@ -225,7 +225,7 @@ impl Clone for Chunk {
         let copy = || {
             let end = self.shared.as_ref()?.end;
             let mut copy = memory::lazy(self.memory.len())?;
-            // What was never in use stays without memory.
+            // Memory that was never in use is not committed.
             copy[..end].copy_from_slice(&self.memory[..end]);
             Some(copy)
         };

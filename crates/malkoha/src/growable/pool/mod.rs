@@ -1,12 +1,12 @@
 //! The memory of all segments: blocks in a few large chunks.
 //!
-//! Lookups in thousands of separate allocations wait for the translation of their addresses, since
-//! these lie on ordinary pages. A chunk has huge pages where the system gives them. What a segment
-//! leaves when it grows is a gap; a segment that fits no gap gets one made for it by moving a few
-//! blocks together. Small pools have an allocation for each segment, so that they take no more
-//! memory than they need. So have all pools where memory is not mapped, because then a chunk takes
-//! its memory at once, and has no huge pages. With the feature `allocator-sizes`, segments then
-//! have [sizes that allocators have](sizes).
+//! Lookups in thousands of separate allocations wait for address translation, because these lie on
+//! ordinary pages. A chunk has huge pages where the system gives them. A segment that grows leaves
+//! a gap; for a segment that fits no gap, one is made by moving a few blocks together. Small pools
+//! have an allocation for each segment, so that they take no more memory than they need. So do all
+//! pools where memory is not mapped, because there a chunk takes its memory at once, and has no
+//! huge pages. With the feature `allocator-sizes`, segments then have [sizes that allocators
+//! have](sizes).
 
 mod chunk;
 pub(super) mod sizes;
@@ -17,7 +17,7 @@ use crate::table::memory;
 #[cfg(feature = "mmap")]
 use crate::table::memory::Memory;
 
-/// Bytes of all segments from which on new ones share chunks.
+/// When all segments together have this many bytes, new ones share chunks.
 const SHARED_FROM: u64 = 2 << 20;
 /// Bytes of a chunk that segments share, at most.
 #[cfg(not(any(test, miri)))]
@@ -101,8 +101,8 @@ impl Clone for Pool {
 }
 
 impl Pool {
-    /// So many segments of zeros, of `len` bytes each; `None` if the system does not give the
-    /// memory.
+    /// A pool of `segments` segments of zeros, of `len` bytes each; `None` if the system does not
+    /// give the memory.
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
         if memory::IS_MAPPED && ((segments * len) as u64) < SHARED_FROM {
@@ -204,15 +204,15 @@ impl Pool {
         &self.chunks[address.chunk()].bytes()[address.start()..]
     }
 
-    /// Adds a segment. Answers the segments that have got a new address, itself the last.
+    /// Adds a segment. Returns the segments that have a new address, the added one last.
     pub(crate) fn push(&mut self, bytes: Box<[u8]>) -> Vec<usize> {
         self.blocks.push(Block::default());
         self.put(self.blocks.len() - 1, bytes)
     }
 
-    /// Gives a segment other bytes. Answers as [`push`](Self::push).
+    /// Gives a segment other bytes. Returns what [`push`](Self::push) returns.
     pub(super) fn replace(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {
-        // Its own memory is part of the room that is looked for.
+        // Its own memory is part of the room that is searched.
         self.free(number);
         self.put(number, bytes)
     }
@@ -248,8 +248,8 @@ impl Pool {
         *self = pool;
     }
 
-    /// Moves a segment out of the last chunk if the others have much room between theirs, so that
-    /// it can be given back in time. Answers as [`push`](Self::push).
+    /// Moves a segment out of the last chunk if the others have much room in gaps, so that this
+    /// chunk can be freed eventually. Returns what [`push`](Self::push) returns.
     pub(super) fn relieve(&mut self) -> Vec<usize> {
         if self.used < SHARED_FROM {
             let addresses = self.blocks.len();
@@ -329,7 +329,7 @@ impl Pool {
             .iter()
             .enumerate()
             .filter(|(_, chunk)| chunk.gaps().is_some_and(|gaps| gaps >= len));
-        // The share of gaps decides how much must be moved for one, not their bytes.
+        // The share of gaps decides how much must be moved to make one, not their bytes.
         let share = |chunk: &Chunk| chunk.gaps().unwrap_or(0) as u64 * 4096 / chunk.kept().max(1);
         let (_, at) = with_gaps.map(|(at, chunk)| (share(chunk), at)).max()?;
         let window = self.chunks[at].window(len, MOST_MOVED)?;
@@ -406,7 +406,7 @@ mod tests {
         assert!((0..model.len()).all(|number| copy.bytes(number) == model[number]));
     }
 
-    /// With a gap for every segment that fits, little more is kept than is used.
+    /// Segments that fit into gaps use them, so little more memory is kept than is used.
     #[test]
     fn gaps_are_few() {
         let most = 65_536;

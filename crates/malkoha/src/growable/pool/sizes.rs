@@ -1,15 +1,15 @@
-//! Sizes that allocators have: four from each power of two to the next, as jemalloc's. What is
-//! between two of them takes the larger one. Others have finer sizes, and lose nothing by these.
+//! Allocator size classes: four from each power of two to the next, like jemalloc's. A size between
+//! two of them is rounded up. Other allocators have finer classes, and lose nothing by these.
 
-/// Bytes that an allocation of so many takes.
+/// Bytes that an allocation of this many bytes takes.
 pub(in crate::growable) fn taken(bytes: usize) -> usize {
     const FINEST: usize = 16;
     let step = bytes.saturating_sub(1).checked_ilog2().map_or(1, |group| (1 << group) / 4);
     bytes.next_multiple_of(step.max(FINEST))
 }
 
-/// How many blocks of `len` bytes, at most `most`, share an allocation so that the least of it is
-/// lost; the largest such number.
+/// How many blocks of `len` bytes, at most `most`, should share an allocation to waste the least of
+/// it; the largest such number.
 pub(super) fn best_count(most: usize, len: usize) -> usize {
     // Lost bytes for each block, compared without a division.
     let lost = |count: usize| (taken(count * len) - count * len) as u64;
