@@ -1,4 +1,5 @@
-//! Keeps what only the build knows, so that every result names its compiler and target features.
+//! Records what is known only at build time, so that every result names its compiler and target
+//! features.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What can be said on the command line, shared by `lab` and `lab-peers`.
+//! Command-line options, shared by `lab` and `lab-peers`.
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ impl BenchArgs {
         self.layouts.iter().cloned().map(Ours::contender).chain(growing)
     }
 
-    /// Those of shared objects.
+    /// The contenders of shared objects.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl BenchArgs {
                 }));
             }
             report.rows.extend(results.rows());
-            // After each size, so that a long run that is interrupted leaves what it has.
+            // After each size, so that a long run that is interrupted leaves its results so far.
             report.write(&self.output)?;
         }
         ensure!(faults.is_empty(), "wrong answers of our own:\n{}", faults.join("\n"));
@@ -392,7 +392,7 @@ pub struct HashArgs {
 ///
 /// # Errors
 ///
-/// If it is none, or not a positive whole number.
+/// If the text is not a count, or not a positive whole number.
 pub fn parse_count(text: &str) -> Result<u64> {
     let (digits, factor) = match text.char_indices().last() {
         Some((end, 'k')) => (&text[..end], 1e3),

@@ -1,5 +1,5 @@
-//! A stream in which few keys come very often, into filters of fixed size: what they count beside
-//! the truth, and what that costs.
+//! A stream in which few keys come very often, into filters of fixed size: their counts compared
+//! with the true ones, and what counting costs.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Stream {
 ///
 /// # Errors
 ///
-/// If a filter refused a key, counted one too low, or did not give all copies back.
+/// If a filter refused a key, counted one too low, or did not remove all copies.
 pub fn report(args: &CopiesArgs) -> Result<()> {
     print!("{}", Report::new(Machine::describe(args.date.clone())).head());
     let stream = Stream::new(args.stream, args.seed)?;

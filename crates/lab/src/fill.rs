@@ -1,4 +1,4 @@
-//! How full a filter gets: keys until the first insert that fails.
+//! How full a filter gets: inserts keys until the first insert that fails.
 
 use std::ops::RangeInclusive;
 
@@ -64,7 +64,7 @@ fn ends(layout: &Ours, keys: u64, seeds: RangeInclusive<u64>) -> Result<Vec<End>
     seeds.map(|seed| Ok(fill(layout.builder(keys).build()?, keys, Keys::new(seed)))).collect()
 }
 
-/// Batches up to the capacity, because they are faster, then one by one.
+/// Inserts in batches up to the capacity, because they are faster, then one by one.
 fn fill(mut filter: CuckooFilter, capacity: u64, keys: Keys) -> End {
     let mut batch = vec![0; BATCH];
     for first in (0..capacity).step_by(BATCH) {

@@ -1,4 +1,4 @@
-//! The library's filters as subjects: the same methods, of an owner or shared.
+//! The library's filters as subjects: the same methods, for filters of one owner and shared ones.
 
 use malkoha::{
     ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Key,

@@ -1,4 +1,4 @@
-//! The keyed hash beside the other one: by itself, and in lookups.
+//! The keyed hash (SipHash-1-3) compared with XXH3-64: by itself, and in lookups.
 
 use std::hint::black_box;
 use std::time::Duration;

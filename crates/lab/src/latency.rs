@@ -1,10 +1,10 @@
 //! The time from a key to its answer: each lookup's key depends on the answer before it, so that no
-//! two lookups overlap, and what is measured is latency and not throughput. The paper announces
-//! such figures in section 7.2 and shows none.
+//! two lookups overlap, and latency is measured, not throughput. Section 7.2 of the paper announces
+//! such figures and shows none.
 //!
 //! The clock is read before and after a chain of lookups, which takes many times as long as reading
-//! it: how fine it is, and what it costs, is then lost in the figure. Percentiles are those of
-//! chains, each as the mean of its lookups: a single slow lookup shows as its share of a chain.
+//! it, so its resolution and its cost are negligible. Percentiles are over chains, each counted as
+//! the mean of its lookups: a single slow lookup shows as its share of a chain.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,7 +25,7 @@ use crate::report::{Grid, Report, number};
 
 /// The rate that filters are asked for.
 const FPR: f64 = 0.0019;
-/// What stands in the columns, in thousandths.
+/// The percentiles of the columns, in thousandths.
 const PERCENTILES: [(usize, &str); 4] = [(500, "p50"), (900, "p90"), (990, "p99"), (999, "p99.9")];
 
 /// Options of the latency of lookups.
@@ -61,8 +61,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// So many lookups, each of a key that depends on the answer of the last. That is an addition,
-    /// not a branch: a processor that guesses answers would go on without them.
+    /// Does `lookups` lookups, each of a key that depends on the answer before. The dependency is
+    /// an addition, not a branch: branch prediction would let the next lookup start early.
     #[inline(always)]
     fn chain(&mut self, lookups: u32, contains: impl Fn(u64) -> bool) {
         let mut key = [0];
@@ -143,7 +143,7 @@ fn table(args: &LatencyArgs, members: u64) -> Result<Grid> {
     Ok(grid)
 }
 
-/// The first of the filters that are none: what the chain itself takes, and one read of memory.
+/// The first entries are not filters: the chain alone, and one read of memory.
 const BASELINES: usize = 2;
 
 fn filters(keys: Keys, members: u64) -> Result<Vec<(String, Chain)>> {

@@ -22,7 +22,7 @@ pub struct Machine {
     pub memory: String,
     /// Kernel and its release.
     pub kernel: String,
-    /// Processes that wanted to run, on average over the last 1, 5 and 15 minutes: above the number
+    /// Runnable processes, on average over the last 1, 5 and 15 minutes: above the number
     /// of processors, speeds suffer.
     pub load: String,
     /// The system's setting for transparent huge pages.

@@ -19,7 +19,7 @@ use crate::report::{Grid, Report, number};
 
 /// Bits of the values, which all of the tables keep.
 const VALUE_BITS: u32 = 32;
-/// Keys that are asked for at a time.
+/// Keys that are looked up at a time.
 const BATCH: usize = 4096;
 
 /// A table under measurement.
@@ -69,7 +69,8 @@ macro_rules! hash_table {
 hash_table!(HashMap);
 hash_table!(Hashbrown);
 
-/// A power of two of places, of which seven eighths are used, each with a byte beside it.
+/// Slots of a hash table for `capacity` keys: a power of two, of which seven eighths are used, each
+/// with a control byte.
 fn places(capacity: usize) -> u64 {
     (capacity as u64 * 8 / 7).next_power_of_two()
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Adds the processor time that this thread spends on `work` to `total`. On an idle machine that is
-/// the time by the clock; on a busy one it leaves out when others had the processor.
+/// the wall-clock time; on a busy one it excludes the time in which others had the processor.
 ///
-/// What prepares the work stays outside.
+/// Preparation of the work belongs outside.
 #[inline]
 pub fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     let start = processor_time();
@@ -23,13 +23,13 @@ pub(crate) fn processor_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Million operations a second.
+/// Million operations per second.
 #[must_use]
 pub fn rate(operations: u64, time: Duration) -> f64 {
     operations as f64 / time.as_secs_f64() / 1e6
 }
 
-/// The middle of the values, or the mean of the two middle ones; `None` of nothing.
+/// The middle of the values, or the mean of the two middle ones; `None` if there are no values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

@@ -8,7 +8,7 @@ use malkoha::{
 use crate::subject::Contender;
 
 /// Every layout of the library: name, layout, and the fingerprint bits of about 0.19 % false
-/// positives (more where so few would not let it fill). A new layout is one line more.
+/// positives (more where so few bits would not let it fill). A new layout takes one more line.
 const LAYOUTS: [(&str, Layout, u32); 7] = [
     ("bucketed", Layout::Bucketed { bucket_size: 4 }, 12),
     ("semi-sorted", Layout::SemiSorted, 12),
@@ -89,7 +89,7 @@ impl Ours {
     }
 }
 
-/// Sets that grow from so many keys, none of which is foreseen: of one owner, and shared.
+/// Sets that grow from `start` keys, without naming the growth: of one owner, and shared.
 pub(crate) fn growing(start: u64, fpr: f64) -> [Contender; 2] {
     let contender =
         |name: &str, make| Contender { name: name.to_owned(), ours: true, make, build: None };

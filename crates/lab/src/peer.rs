@@ -31,7 +31,7 @@ struct Peer {
     filter: *mut c_void,
 }
 
-/// The contender of a shared object; one that grows is built for `start` keys, whatever comes.
+/// The contender of a shared object; one that grows is built for `start` keys, however many follow.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn contender(path: &Path, start: Option<u64>) -> Result<Contender> {
     let interface = Interface::load(path).with_context(|| {
         format!("{}: not a peer; crates/lab/peers/peer.h says what one has", path.display())
     })?;
-    // SAFETY: the interface promises a string that stays.
+    // SAFETY: the interface promises a string that is never freed.
     let name = unsafe { CStr::from_ptr((interface.name)()) }.to_string_lossy().into_owned();
     let make = move |keys| {
         let peer = Peer::new(interface, start.unwrap_or(keys))?;

@@ -28,7 +28,7 @@ pub enum Measure {
     Insert(How),
     /// The keys from one twentieth of the fill to another, the first inclusive.
     InsertPart(How, u8, u8),
-    /// Built from a slice on so many threads.
+    /// Built from a slice on this many threads.
     Build(usize),
     /// Lookups.
     Find(How, Present),

@@ -1,7 +1,7 @@
 //! A stream without end through sets whose keys expire: space over time, and the longest work.
 //!
-//! Every second event has a new key. Those between have one that was new at most half a window
-//! before, so it must be known.
+//! Every second event has a new key. Those between have a key that was new at most half a
+//! window before, so the set must contain it.
 
 use std::fs;
 use std::time::Duration;
@@ -29,9 +29,9 @@ const HEAD: [&str; 8] = [
 ];
 /// Events that are timed together: reading the processor's time takes as long as an event.
 const GROUP: u64 = 64;
-/// Points in time at which it is looked.
+/// Points in time at which the sets are measured.
 const POINTS: u64 = 200;
-/// Of which the table shows so many.
+/// Points that the table shows.
 const ROWS: u64 = 10;
 /// Positions of random draws begin here.
 const DRAWS: u64 = 1 << 62;
@@ -122,7 +122,7 @@ fn run<T: Ages>(args: &StreamArgs, mut set: Filter<Expiring<T>>) -> Result<Vec<P
                 let known = (args.live / 2).min(newest + 1);
                 let back = if is_new { 0 } else { keys.key(DRAWS + event) % known };
                 let key = keys.key(newest - back);
-                // One that is taken for another makes that as young as itself.
+                // A false positive refreshes the key that it is mistaken for.
                 let was_new = if is_new { set.refresh(key)? } else { set.insert_unique(key)? };
                 forgotten += u64::from(was_new && !is_new);
                 mistaken += u64::from(!was_new && is_new);

@@ -1,7 +1,7 @@
 //! What is measured: our filters and other people's, behind one interface.
 //!
 //! Every method takes a slice and loops inside, so that the loop is compiled with the filter's own
-//! type and nothing is called through a table for each key.
+//! type and there is no dynamic call per key.
 
 use anyhow::Result;
 
@@ -39,7 +39,7 @@ pub trait Subject {
     /// Inserts the keys; adds those that it refuses to `refused`.
     fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>);
     /// Looks the keys up; returns how many were found. `found` is as long as `keys`, for filters
-    /// that answer into a slice.
+    /// that write their answers into a slice.
     fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64;
     /// Removes the keys; returns how many were found. `removed` is as long as `keys`.
     fn remove(&mut self, how: How, keys: &[u64], removed: &mut [bool]) -> u64;

@@ -52,7 +52,7 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     assert!(rows.iter().any(|row| row.of_limit.is_some_and(|fraction| fraction > 0.0)));
 }
 
-/// What links Rust programs compiles C.
+/// The linker driver of Rust programs also compiles C.
 #[cfg(unix)]
 #[test]
 fn a_shared_object_is_measured_beside_ours() {

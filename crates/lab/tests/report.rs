@@ -41,7 +41,7 @@ fn chromium() -> Option<PathBuf> {
     std::env::var_os("CHROMIUM").map(PathBuf::from).or(in_path)
 }
 
-/// What Chromium prints, and the console's messages among what it logs.
+/// What Chromium prints, and the console messages from its log.
 fn browse(chromium: &Path, flags: &[&str], page: &Path) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(chromium)

@@ -1,5 +1,5 @@
-//! Building from a slice, beside a plain loop of partitioned writes: what sorting keys by segment
-//! and then writing each to a random place of its segment takes, and nothing else.
+//! Building from a slice, compared with a plain loop of partitioned writes, which only sorts keys
+//! by segment and then writes each to a random place of its segment.
 
 mod writes;
 
@@ -16,7 +16,7 @@ use crate::peer;
 use crate::report::{Grid, Report, number};
 use crate::subject::{Contender, How, Subject};
 
-/// The first row: what the others are compared with.
+/// The first row, with which the others are compared.
 const LOOP: &str = "plain partitioned writes";
 
 /// What is measured in a row of the table.
@@ -25,7 +25,7 @@ struct Row {
     work: Work,
     /// Million keys per second.
     rates: Vec<f64>,
-    /// The most memory that was taken beyond what the result keeps, in bytes per key.
+    /// Peak memory beyond what the result keeps, in bytes per key.
     beside: f64,
 }
 
@@ -116,7 +116,7 @@ impl Row {
                 filter.bytes()
             }
         };
-        // With others at work beside it, a thread's own time says more than the clock.
+        // On a busy machine, a thread's own processor time says more than the clock.
         let alone = processor_time().saturating_sub(processor);
         let time: Duration = if threads == 1 { alone } else { start.elapsed() };
         let peak = peak().saturating_sub(before).saturating_sub(kept);
@@ -126,7 +126,7 @@ impl Row {
     }
 }
 
-/// Has the system note the most memory from now on; returns what is in use, in bytes. 0 where it
+/// Resets the system's record of peak memory; returns the bytes now in use, or 0 where the system
 /// does not tell.
 fn peak_from_now() -> u64 {
     let _ = fs::write("/proc/self/clear_refs", "5");

@@ -9,11 +9,11 @@ use crate::keys::scale;
 
 /// Bytes of a segment: what 2^18 slots of 12 bits take.
 const SEGMENT: usize = 384 << 10;
-/// Keys of a segment that are sorted at a time, as builds have it.
+/// Keys of a segment that are sorted at a time, as in builds.
 const ROUND: usize = 24 << 10;
 
-/// Sorts the keys, which are random, by segment of a table of so many bytes, a round at a time into
-/// the same memory, and marks a word of its segment for each.
+/// Sorts the keys, which are random, by segment of a table of `bytes` bytes, a round at a time into
+/// the same memory, and marks a word in the segment of each key.
 pub(super) fn partitioned(keys: &[u64], bytes: u64) -> Result<()> {
     let segments = usize::try_from(bytes)?.div_ceil(SEGMENT);
     let mut table = zeroed(segments * SEGMENT)?;
@@ -47,12 +47,12 @@ pub(super) fn partitioned(keys: &[u64], bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// A number below `range` by the upper half of a random key.
+/// A number below `range`, from the upper half of a random key.
 fn below(random: u64, range: usize) -> usize {
     usize::try_from(scale(random, range as u64)).unwrap_or(0)
 }
 
-/// Memory of its own, on huge pages where there are any.
+/// Newly mapped zeroed memory, on huge pages where there are any.
 fn zeroed(bytes: usize) -> Result<MmapMut> {
     let map = MmapMut::map_anon(bytes).context("memory for the loop")?;
     #[cfg(target_os = "linux")]

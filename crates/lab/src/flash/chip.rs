@@ -1,10 +1,10 @@
 //! A model of a flash device: pages that hold a sector each and are written once, blocks of pages
-//! that are erased as a whole, and the layer that hides both, which maps sectors to pages, collects
-//! what is out of date and spreads the wear.
+//! that are erased as a whole, and the flash translation layer that hides both: it maps sectors to
+//! pages, collects garbage and levels the wear.
 
 /// Bytes of a sector and of a page.
 pub(super) const SECTOR: usize = 1 << 10;
-/// Blocks that stay erased, so that a collection always finds room for what it copies.
+/// Blocks that stay erased, so that a garbage collection always finds room for what it copies.
 const RESERVE: usize = 3;
 /// Erases by which a block may lag behind the most worn one before its content is moved away, so
 /// that it is written again.
@@ -28,9 +28,9 @@ pub(super) struct Shape {
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     erases: u32,
-    /// Pages that were written since: always the first ones, in their order.
+    /// Pages that were written since the last erase: always the first ones, in order.
     written: u32,
-    /// Pages whose sector lies nowhere else.
+    /// Pages that hold the current version of a sector.
     live: u32,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Counts {
     pub(super) erases: u64,
 }
 
-/// Who writes into an open block: what was just written and what was copied, which will hardly
-/// change soon, are kept apart.
+/// Who writes into an open block. New data and copied data, which is unlikely to change soon, are
+/// kept in separate blocks.
 #[derive(Clone, Copy, Debug)]
 enum Stream {
     New,
@@ -71,7 +71,7 @@ impl Chip {
     pub(super) fn new(shape: Shape) -> Self {
         let blocks = f64::from(shape.sectors) * (1.0 + shape.spare) / f64::from(shape.block_pages);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
-        // The reserve, the open blocks, and one that has something to give.
+        // The reserve, the open blocks, and one that has pages to reclaim.
         let blocks = blocks.ceil() as u32 + 6;
         let pages = (blocks * shape.block_pages) as usize;
         Self {
@@ -100,7 +100,7 @@ impl Chip {
         self.blocks.iter().map(|block| block.erases).collect()
     }
 
-    /// Writes a sector: `bytes` are at most those of one, and the rest of it is zero.
+    /// Writes a sector: `bytes` is at most a sector long, and the rest of the sector is zero.
     pub(super) fn write(&mut self, sector: u32, bytes: &[u8]) {
         let page = self.next_page(Stream::New);
         let memory = &mut self.memory[page as usize * SECTOR..][..SECTOR];
@@ -116,7 +116,7 @@ impl Chip {
         (page != NONE).then(|| &self.memory[page as usize * SECTOR..][..SECTOR])
     }
 
-    /// Says that a sector is of no use any more.
+    /// Marks a sector as no longer used.
     pub(super) fn discard(&mut self, sector: u32) {
         let page = std::mem::replace(&mut self.pages[sector as usize], NONE);
         if page != NONE {
@@ -125,7 +125,7 @@ impl Chip {
         }
     }
 
-    /// A page now holds a sector, in place of another one.
+    /// Maps a sector to a page, instead of the page that held it before.
     fn map(&mut self, sector: u32, page: u32) {
         self.discard(sector);
         self.pages[sector as usize] = page;
@@ -139,7 +139,7 @@ impl Chip {
         let block = match self.open[stream as usize].filter(|&block| !is_full(block)) {
             Some(block) => block,
             None => {
-                // Copies have the reserve.
+                // Copies may use the reserve.
                 while matches!(stream, Stream::New) && self.erased.len() <= RESERVE {
                     self.collect();
                 }
@@ -158,13 +158,13 @@ impl Chip {
         let at = match stream {
             _ if !self.shape.levelling => all.last(),
             Stream::New => all.min_by_key(erases),
-            // What does not change keeps a worn block from more wear.
+            // Data that does not change spares a worn block further erases.
             Stream::Copies => all.max_by_key(erases),
         };
         self.erased.swap_remove(at.expect("a collection keeps a reserve"))
     }
 
-    /// Empties the block that has the least to copy, and one that lags behind.
+    /// Empties the block that has the least to copy, and one that lags behind in wear.
     fn collect(&mut self) {
         let least = |of: &dyn Fn(&Block) -> (u32, u32)| {
             let full = self.full_blocks();
@@ -184,14 +184,14 @@ impl Chip {
         }
     }
 
-    /// Blocks in which every page is written, but those that are open.
+    /// Blocks in which every page is written, except open ones.
     fn full_blocks(&self) -> impl Iterator<Item = u32> {
         let all = (0..).zip(&self.blocks);
         let full = all.filter(|(_, block)| block.written == self.shape.block_pages);
         full.map(|(number, _)| number).filter(|&number| !self.open.contains(&Some(number)))
     }
 
-    /// Copies what counts in a block elsewhere, and erases it.
+    /// Copies the live pages of a block elsewhere, and erases it.
     fn empty(&mut self, block: u32) {
         let first = block * self.shape.block_pages;
         for page in first..first + self.shape.block_pages {
@@ -248,7 +248,7 @@ mod tests {
         };
         let (least, most) = range(&level);
         assert!(most - least <= LAG + 2 && least > 0, "{least} to {most} erases");
-        // Blocks whose content never changes are never erased, if nobody sees to it.
+        // Without wear levelling, blocks whose content never changes are never erased.
         let (least, worst) = range(&not);
         assert!(
             least == 0 && worst > most + most / 3,

@@ -28,7 +28,7 @@ struct Device {
     chip: Chip,
     /// Sectors that hold nothing.
     free: Vec<u32>,
-    /// Sectors that no file has asked for.
+    /// Sectors that no file has reserved.
     room: usize,
 }
 
@@ -45,7 +45,7 @@ struct Inode {
     sectors: BTreeMap<usize, u32>,
     /// Parts that a sync writes.
     dirty: BTreeSet<usize>,
-    /// Parts for which it has room.
+    /// Parts for which sectors are reserved.
     reserved: usize,
     removed: bool,
 }
@@ -70,7 +70,7 @@ impl Files {
         Self(Arc::new(Shared { device: Mutex::new(device), names: Mutex::default() }))
     }
 
-    /// What `look` finds at the device.
+    /// Returns what `look` returns for the device.
     pub(super) fn chip<T>(&self, look: impl FnOnce(&Chip) -> T) -> T {
         look(&lock(&self.0.device).chip)
     }
@@ -176,7 +176,7 @@ fn part_range(part: usize, len: usize) -> Range<usize> {
 }
 
 impl Inode {
-    /// Finds room for the first bytes of it.
+    /// Reserves sectors for the first `bytes` bytes of the file.
     fn reserve(&mut self, bytes: u64, device: &mut Device) -> io::Result<()> {
         let parts = as_len(bytes)?.div_ceil(SECTOR);
         let more = parts.saturating_sub(self.reserved);
@@ -185,7 +185,7 @@ impl Inode {
         Ok(())
     }
 
-    /// Gives back what lies behind the first parts.
+    /// Gives back the sectors after the first `parts` parts.
     fn give_back(&mut self, parts: usize, device: &mut Device) {
         for sector in self.sectors.split_off(&parts).into_values() {
             device.chip.discard(sector);

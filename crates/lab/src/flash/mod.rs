@@ -1,5 +1,5 @@
 //! The store on a model of flash: how much is written for each byte that is put, and how the erase
-//! blocks wear, beside records that are overwritten where they lie. The article at coolshell.cn has
+//! blocks wear, beside records that are overwritten in place. The article at coolshell.cn has
 //! its store append to sectors of 1 KiB because what is erased wears out.
 
 mod chip;
@@ -56,7 +56,7 @@ pub struct FlashArgs {
     pub date: Option<String>,
 }
 
-/// Runs the workloads and prints a table for each size of values and distance of syncs.
+/// Runs the workloads and prints a table for each value size and sync interval.
 ///
 /// # Errors
 ///

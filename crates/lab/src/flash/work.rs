@@ -1,5 +1,5 @@
-//! What is done to a store on flash, and to a table on flash whose records are overwritten where
-//! they lie.
+//! The workloads of a store on flash, and of a table on flash whose records are overwritten in
+//! place.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::keys::{Keys, scale};
 /// Bytes of a key.
 pub(super) const KEY: usize = 16;
 
-/// The workloads, in the order in which they are done to one device.
+/// The workloads, in the order in which they run on one device.
 pub(super) const WORKLOADS: [&str; 3] =
     ["load in order", "overwrite at random", "delete one, put another"];
 
@@ -23,7 +23,7 @@ pub(super) trait Subject {
     fn put(&mut self, key: &[u8; KEY], slot: u64, value: &[u8]) -> Result<()>;
     fn delete(&mut self, key: &[u8; KEY], slot: u64) -> Result<()>;
     fn sync(&mut self) -> Result<()>;
-    /// Ends, and looks for a value after the power was off.
+    /// Ends the subject, and looks for the expected values after a power cycle.
     fn check(self: Box<Self>, files: &Files, expected: &[([u8; KEY], Vec<u8>)]) -> Result<()>;
 }
 
@@ -36,7 +36,7 @@ impl Log {
     }
 }
 
-/// Syncs come from the workload alone, and compaction is as fast as the device.
+/// Only the workload syncs, and compaction is as fast as the device.
 fn options() -> Options {
     Options::new().durability(Durability::System).compact_rate(u64::MAX).seed(1)
 }
@@ -139,7 +139,7 @@ pub(super) struct Cost {
     pub(super) wear: Vec<u32>,
 }
 
-/// Does all workloads to a subject, and checks in the end that all is there.
+/// Runs all workloads on a subject, and checks at the end that all records are there.
 pub(super) fn run(
     mut subject: Box<dyn Subject>,
     files: &Files,

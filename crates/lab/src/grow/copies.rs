@@ -1,4 +1,4 @@
-//! A stream in which few keys come very often: what the filter counts beside the truth.
+//! A stream in which few keys come very often: the filter's counts compared with the true ones.
 
 use anyhow::{Result, ensure};
 use malkoha::GrowableCuckooFilter;

@@ -1,4 +1,5 @@
-//! From the start to the end: at every doubling the measured rate beside the promised one.
+//! Growth from the first key to the last: at every doubling, the measured false-positive rate
+//! beside the promised one.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -12,10 +13,10 @@ use crate::keys::Keys;
 use crate::measure::timed;
 use crate::report::Grid;
 
-/// Keys asked for at each doubling, none of which is in.
+/// Absent keys looked up at each doubling.
 const ABSENT: u64 = 4_000_000;
 
-/// What an insert should not take.
+/// Inserts that take longer count as slow.
 const SLOW: Duration = Duration::from_millis(1);
 
 const HEAD: [&str; 9] = [
@@ -128,7 +129,7 @@ pub(super) fn each_batch(keys: Keys, len: u64, mut each: impl FnMut(&[u64])) {
     }
 }
 
-/// Bytes of this process's memory by the kernel, under this name.
+/// Bytes of this process's memory that the kernel reports under this name.
 fn memory(name: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status").context("asking for resident memory")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)).context("no such line")?;

@@ -1,5 +1,5 @@
-//! Growth from any number of keys at any rate, none of it foreseen: the rate at every doubling
-//! beside the promised one, and what that takes.
+//! Growth from any number of keys at any false-positive rate, without naming the growth at the
+//! build: the rate at every doubling beside the promised one, and its cost in space and time.
 
 use anyhow::{Result, ensure};
 use malkoha::tables::Lookup;
@@ -27,7 +27,7 @@ const HEAD: [&str; 10] = [
     "lost or refused",
 ];
 
-/// Absent keys asked for at each doubling: enough for this many false positives at the promised
+/// Absent keys looked up at each doubling: enough for this many false positives at the promised
 /// rate, between these bounds.
 const HITS: f64 = 400.0;
 const SAMPLE: (f64, f64) = (1e5, 2e7);

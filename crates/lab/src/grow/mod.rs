@@ -23,7 +23,7 @@ use crate::report::Report;
 /// Keys handed over at a time.
 const BATCH: usize = 32_768;
 
-/// Runs all and prints it.
+/// Runs all measurements and prints them.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ fn with_growth<F>(builder: Builder<F>, growth: Option<f64>) -> Builder<F> {
     }
 }
 
-/// How many of so many keys that are not in seem to be.
+/// How many of `sample` absent keys are found.
 fn absent_found<T: Lookup>(filter: &Filter<T>, keys: Keys, members: u64, sample: u64) -> usize {
     let (mut batch, mut hits) = (vec![0; BATCH], 0);
     for first in (0..sample).step_by(BATCH) {

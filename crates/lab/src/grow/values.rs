@@ -1,5 +1,4 @@
-//! Maps with values, grown and of fixed size: candidates of keys that are in and of keys that are
-//! not.
+//! Maps with values, grown and of fixed size: candidates of present and of absent keys.
 
 use anyhow::{Result, ensure};
 use malkoha::{CuckooMap, GrowableCuckooMap, Key};
@@ -76,7 +75,7 @@ fn pairs(keys: &[u64], bits: u32, hasher: malkoha::KeyHasher) -> Vec<(u64, u64)>
     keys.iter().map(|key| (key.hash_with(hasher), value(*key, bits))).collect()
 }
 
-/// Looks up all keys, and as many that are not in.
+/// Looks up all keys, and as many absent ones.
 fn candidates(
     args: &GrowArgs,
     bits: u32,

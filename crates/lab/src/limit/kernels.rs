@@ -35,7 +35,7 @@ pub(super) fn two(words: &[u64]) -> impl Positions<2> + use<> {
 pub(super) fn near(words: &[u64]) -> impl Positions<2> + use<> {
     let lines = words.len() / LINE_WORDS;
     let segments = lines.div_ceil(SEGMENT_LINES);
-    // Equal segments that cover the table but for a rest smaller than their number.
+    // Equal segments that cover the table except a rest of fewer lines than there are segments.
     let segment_lines = lines / segments;
     move |key| {
         #[expect(clippy::cast_possible_truncation, reason = "below `segments`, a usize")]
@@ -82,7 +82,7 @@ fn prefetch<const N: usize>(words: &[u64], positions: [usize; N]) {
     }
 }
 
-/// Issues the loads of all keys in the way that was asked for.
+/// Issues the loads of all keys in the requested way.
 #[inline(always)]
 pub(super) fn run<const N: usize>(
     words: &[u64],

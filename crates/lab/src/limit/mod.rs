@@ -1,6 +1,6 @@
 //! What the memory allows: random loads and nothing else.
 //!
-//! A filter's lookup needs two cache lines. How many pairs of lines a core can fetch a second, in
+//! A filter's lookup needs two cache lines. How many pairs of lines a core can fetch per second, in
 //! a plain loop and with prefetches, is the limit that no filter of that kind can pass.
 
 mod kernels;

@@ -31,7 +31,7 @@ impl Table {
         // Where the advice is refused the pages are the system's choice, which the report states.
         #[cfg(target_os = "linux")]
         let _ = map.advise(if huge_pages { Advice::HugePage } else { Advice::NoHugePage });
-        // Pages that were only read would all be the one page of zeros.
+        // Pages that are only read would all map to the shared zero page.
         map.fill(0x55);
         Ok(Self { map, lines })
     }
@@ -42,8 +42,8 @@ impl Table {
         self.lines * 64
     }
 
-    /// Million steps a second of `access`, over `steps` keys from `first` on, made in `batch`
-    /// outside the time. An eighth more goes ahead to warm the caches.
+    /// Million steps per second of `access`, over `steps` keys from `first` on, made in `batch`
+    /// outside the timed part. An eighth as many steps run first to warm the caches.
     pub fn rate(
         &self,
         access: Access,
@@ -64,7 +64,7 @@ impl Table {
         rate(steps, time)
     }
 
-    /// Does one step of `access` for each of the random `keys`; the sum of what was loaded.
+    /// Does one step of `access` for each of the random `keys`; returns the sum of what was loaded.
     #[must_use]
     pub fn run(&self, access: Access, keys: &[u64]) -> u64 {
         // SAFETY: the map is aligned to pages, any bytes are a valid `u64`, and the slice borrows

@@ -6,8 +6,8 @@ use super::table::Table;
 
 const RATES: [f64; 5] = [0.03, 0.01, 0.001, 0.0001, 0.00001];
 
-/// Name and bits a key of each structure, at this false-positive rate. Fingerprints are not rounded
-/// to whole bits.
+/// Name and bits per key of each structure, at this false-positive rate. Fingerprints are not
+/// rounded to whole bits.
 fn costs(fpr: f64) -> [(&'static str, f64); 10] {
     let bound = params::information_bound(fpr);
     let bloom = params::bloom_bits_per_key(fpr);

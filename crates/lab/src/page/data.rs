@@ -37,14 +37,14 @@ impl Machine {
         found.map_or("unknown", |property| &property.1)
     }
 
-    /// Whether more wanted to run than there are processors, so that speeds are too low.
+    /// Whether more processes were runnable than there are processors, so that speeds are too low.
     pub(super) fn was_busy(&self) -> bool {
         let number = |name| self.get(name).split(' ').next().and_then(|first| first.parse().ok());
         number("load").zip(number("cpus")).is_some_and(|(load, cpus): (f64, f64)| load > 1.5 * cpus)
     }
 }
 
-/// The rows of a file that need not be there, none if it is not, and the machine.
+/// The rows of an optional file, none if there is no such file, and the machine.
 #[derive(Default)]
 pub(super) struct Optional<T> {
     pub(super) machine: Machine,
@@ -91,7 +91,7 @@ impl Data {
             }
             experiments.insert(experiment, found);
         }
-        // Not measured by everybody: some take long, and peers are another program's.
+        // Optional: some take long, and `peers` comes from another program.
         let [full, later] = [large, &large.join(LATER)].map(|folder| {
             let mut measured = BTreeMap::new();
             for experiment in FULL {
@@ -129,12 +129,12 @@ impl Data {
         self.full.get(&experiment)
     }
 
-    /// What another run at the paper's size has of an experiment, if there was one.
+    /// The values of an experiment from another run at the paper's size, if there was one.
     pub(super) fn later(&self, experiment: Experiment) -> Option<&Optional<Value>> {
         self.later.get(&experiment)
     }
 
-    /// The values of that run of structures that are not in the first one.
+    /// The values of that run for structures that are not in the first one.
     pub(super) fn only_later(&self, experiment: Experiment) -> Vec<Value> {
         let first = self.full(experiment).map_or(&[][..], |full| &full.rows);
         let is_new = |value: &&Value| first.iter().all(|known| known.series != value.series);

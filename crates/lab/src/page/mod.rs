@@ -124,7 +124,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    // Templates leave blanks where conditions were.
+    // Templates leave trailing blanks where conditions were.
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     fs::write(path, lines.join("\n") + "\n").with_context(|| format!("writing {}", path.display()))
 }

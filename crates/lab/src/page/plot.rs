@@ -1,17 +1,17 @@
-//! Plots as SVG, in colours that a style sheet exchanges for dark pages.
+//! Plots as SVG, in colours that a style sheet replaces on dark pages.
 
 use std::fmt::Write as _;
 
 use anyhow::{Result, anyhow, ensure};
 use plotters::prelude::*;
 
-/// Pixels of a plot; small, so that its letters stay readable on a telephone.
+/// Width of a plot in pixels; small, so that its text stays readable on a phone.
 const WIDTH: u32 = 480;
 const HEIGHT: u32 = 340;
 const LEGEND_ROW: u32 = 24;
 const LEGEND_COLUMNS: usize = 2;
 
-/// Light colours and the dark ones that stand for them: paper, ink, grid, then lines.
+/// Light colours and the dark ones that replace them: paper, ink, grid, then lines.
 const COLOURS: [(RGBColor, &str); 13] = [
     (RGBColor(0xff, 0xff, 0xff), "#0d1117"),
     (RGBColor(0x24, 0x29, 0x2f), "#e6edf3"),
@@ -101,7 +101,7 @@ pub(super) fn among(lines: &[Line], names: &[&str]) -> Vec<Line> {
     lines.iter().map(shown).collect()
 }
 
-/// The style that exchanges the colours on dark pages.
+/// The style that replaces the colours on dark pages.
 pub(super) fn dark_style() -> String {
     let mut style = "@media (prefers-color-scheme: dark) {".to_owned();
     for (RGBColor(r, g, b), dark) in COLOURS {
@@ -158,8 +158,7 @@ fn draw(
         .light_line_style(TRANSPARENT)
         .draw()?;
     for (place_in_legend, (number, (name, points))) in drawn(lines).enumerate() {
-        // The eleventh line begins with the second colour: the first stands for what all others are
-        // measured by.
+        // The eleventh line begins with the second colour: the first is that of the baseline.
         let colour = COLOURS[3 + (number + number / LINES) % LINES].0;
         let inside = |&&(at, value): &&(f64, f64)| {
             (x.from..=x.to).contains(&at) && (y.from..=y.to).contains(&value)

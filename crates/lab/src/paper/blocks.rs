@@ -11,7 +11,7 @@ const BLOCK_BITS: u64 = 512;
 const HASHES: usize = 9;
 const BITS_AN_ITEM: f64 = 13.0;
 const BLOCKS: u64 = 1 << 14;
-/// Absent keys asked for: at 0.3 % a standard deviation is 0.9 % of the rate.
+/// Absent keys looked up: at 0.3 % a standard deviation is 0.9 % of the rate.
 const QUERIES: u64 = 1 << 22;
 /// The paper's table 3.
 const PAPER: f64 = 0.43;
@@ -24,7 +24,7 @@ const WAYS: [(&str, Position); 4] = [
     ("independent bits", |hashes, i| hashes[i] % BLOCK_BITS),
     ("double hashing, h2 odd", |hashes, i| double(hashes[0], hashes[1] | 1, i)),
     ("double hashing", |hashes, i| double(hashes[0], hashes[1], i)),
-    // The block says where the bits of its keys begin.
+    // The block's index determines where the bits of its keys begin.
     ("double hashing, block from h1", |hashes, i| double(block(hashes), hashes[1], i)),
 ];
 

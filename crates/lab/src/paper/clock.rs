@@ -1,5 +1,5 @@
-//! How long the experiments of a run took, and how much of that they took before the run was
-//! stopped and went on.
+//! How long the experiments of a run took, and how much of that was before the run was stopped and
+//! resumed.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::machine::Machine;
 pub const FILE: &str = "time.csv";
 /// Its columns.
 pub const SECONDS: &str = "seconds";
-/// Those of [`SECONDS`] that a run took that was stopped.
+/// The part of [`SECONDS`] that was spent before the run was stopped.
 pub const BEFORE: &str = "of these before it was stopped";
 
 pub(super) struct Clock {
@@ -28,7 +28,7 @@ impl Clock {
         Self { begin: Instant::now(), values: Vec::new() }
     }
 
-    /// Notes the time since the last lap, and that of the steps that were taken up meanwhile;
+    /// Notes the time since the last lap, and that of the steps that were reused meanwhile;
     /// returns the seconds of both.
     pub(super) fn lap(&mut self, name: &str, steps: &mut Steps) -> String {
         let before = steps.seconds_before();

@@ -13,8 +13,8 @@ use super::structures::{self, Structure};
 use crate::keys::{Keys, Present};
 use crate::subject::{How, Subject};
 
-/// Slots of the table, 768 KB: 24 times the cache of the model, so a lookup finds a line there that
-/// another has left in one of 24 cases.
+/// Slots of the table, 768 KB: 24 times the cache of the model, so a lookup finds its line
+/// already in the cache in one of 24 cases.
 const SLOTS: u64 = 1 << 19;
 /// 32 KB in sets of 16 lines of 64 bytes. Tables for decoding, of 8 KB, should stay in it.
 const CACHE: &str = "32768,16,64";
@@ -67,7 +67,7 @@ fn ask(subject: &dyn Subject, keys: &[u64], answers: &mut [bool]) -> u64 {
     subject.find(How::Single, keys, answers)
 }
 
-/// Lines a lookup of a present key or of an absent one fetches; `lab` is this program's file.
+/// Cache lines that a lookup of a present or an absent key fetches; `lab` is this program's file.
 /// `None` where Valgrind is not installed.
 ///
 /// # Errors

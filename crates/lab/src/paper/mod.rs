@@ -271,14 +271,14 @@ fn alone(experiment: Experiment, scale: &Scale) -> Result<Vec<Value>> {
     }
 }
 
-/// A bar on stderr, drawn only if that is a terminal.
+/// A progress bar on stderr, drawn only if that is a terminal.
 fn progress(what: &'static str, steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
 }
 
-/// What runs 1, 2, and so on find, in no order, on all processors: only for what no clock measures.
-/// A run holds so many bytes.
+/// The results of runs 1, 2, and so on, in no order, on all processors: only for experiments that
+/// are not timed. A run takes `bytes` bytes of memory.
 fn of_runs<T: Send>(runs: u64, bytes: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let fitting = usize::try_from(MEMORY / bytes.max(1)).unwrap_or(processors);

@@ -19,7 +19,7 @@ const PARTS: u64 = 20;
 const BATCH: usize = 256;
 /// Queries at each occupancy, and of each mix, at most.
 const QUERIES: u64 = 1 << 18;
-/// Absent keys that tell the false-positive rate.
+/// Absent keys looked up to measure the false-positive rate.
 const FPR_QUERIES: u64 = 1 << 22;
 /// Shares of present keys in figure 5, in percent.
 const MIXES: [u8; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
@@ -41,7 +41,7 @@ pub(super) struct Pass {
     pub(super) present: Vec<(f64, f64)>,
     /// (percent present, speed) when full.
     pub(super) mixes: Vec<(u8, f64)>,
-    /// (occupancy, speed) of removals from there.
+    /// (occupancy, speed) of removals from that occupancy.
     pub(super) remove: Vec<(f64, f64)>,
 }
 
@@ -58,7 +58,7 @@ impl Passes {
     }
 }
 
-/// All structures, in runs whose order turns round. Each pass is a step.
+/// All structures, in runs whose order alternates. Each pass is a step.
 pub(super) fn all(scale: &Scale, steps: &mut Steps) -> Result<Vec<Passes>> {
     let mut passes: Vec<Passes> = structures::named(&scale.only)?
         .into_iter()

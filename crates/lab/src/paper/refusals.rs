@@ -1,5 +1,5 @@
-//! Why a table of short fingerprints refuses a key long before long ones would: counted, run by
-//! run, beside what equation 3 of the paper foresees.
+//! Why a table of short fingerprints refuses a key long before one of long fingerprints would:
+//! counted, run by run, beside the prediction of equation 3 of the paper.
 
 use anyhow::Result;
 
@@ -22,7 +22,7 @@ const TABLES: [(u32, usize, u32); 11] = [
     (15, 4, 4),
     (15, 4, 12),
 ];
-/// Runs of each table, for every run of which other experiments take the median.
+/// Runs of each table, for each run of the other experiments.
 const RUNS: u64 = 10;
 
 /// Shares of the runs by the kind of their first refusal, and the loads at it.

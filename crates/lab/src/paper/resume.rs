@@ -16,7 +16,7 @@ use crate::machine::Machine;
 /// The file's name.
 const NAME: &str = "steps.jsonl";
 
-/// A finished step. Those of another revision or machine are not taken up.
+/// A finished step. Steps of another revision or machine are not reused.
 #[derive(Serialize, Deserialize)]
 struct Step {
     revision: String,
@@ -36,12 +36,12 @@ pub(super) struct Steps {
     cpu: String,
     /// What each found, and in how many seconds.
     found: BTreeMap<String, (serde_json::Value, f64)>,
-    /// Seconds that those took that were taken up.
+    /// Seconds that the reused steps took.
     taken_up: f64,
 }
 
 impl Steps {
-    /// Those in a folder, or none of them unless the run goes on.
+    /// Reads the steps in a folder, or none unless the run is resumed.
     pub(super) fn open(folder: &Path, machine: &Machine, resume: bool) -> Result<Self> {
         let path = folder.join(NAME);
         let (revision, cpu) = (machine.revision.clone(), machine.cpu.clone());
@@ -75,12 +75,12 @@ impl Steps {
         self.found.len()
     }
 
-    /// Seconds of an earlier run that steps took which were taken up since this was asked.
+    /// Seconds that steps of an earlier run took, for those reused since the last call.
     pub(super) fn seconds_before(&mut self) -> f64 {
         std::mem::take(&mut self.taken_up)
     }
 
-    /// What a step found, or what it finds now.
+    /// The stored result of a step; runs it if there is none.
     pub(super) fn get_or<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(steps.get_or("a", || Ok(vec![(0.5, 1.0 / 3.0)])).unwrap(), [(0.5, 1.0 / 3.0)]);
         assert_eq!(steps.get_or("b", || Ok(2_u64)).unwrap(), 2);
         drop(steps);
-        // Stopped within a line.
+        // The run was stopped within a line.
         let path = folder.path().join(NAME);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 3]).unwrap();

@@ -11,7 +11,7 @@ use crate::keys::Keys;
 
 /// Slots of each table, as a power of two.
 const SLOTS: u32 = 17;
-/// Absent keys asked for. Rates below 10^-5 would rest on fewer than 20 of them and are left out.
+/// Absent keys looked up. Rates below 10^-5 would rest on fewer than 20 of them and are left out.
 const QUERIES: u64 = 1 << 21;
 const LEAST_FPR: f64 = 1e-5;
 /// Bits of a fingerprint.
@@ -75,8 +75,8 @@ fn of_layout(layout: Layout, name: &str, bits: u32, keys: Keys) -> Result<[Value
     Ok(halves(name, bits, fpr, filter.bits_per_key()))
 }
 
-/// A growable filter with the keys that it was asked to begin with; it never refuses any. Its rate
-/// is asked for: that of buckets of 4 with so many bits.
+/// A growable filter with the keys that it was built for; it never refuses any. It is built for the
+/// rate of buckets of 4 with fingerprints of `bits` bits.
 fn of_growable(bits: u32, keys: Keys) -> Result<[Value; 2]> {
     let (capacity, fpr) = (1 << SLOTS, params::cuckoo_fpr(bits, 8, 1.0));
     let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).growth(1.0);

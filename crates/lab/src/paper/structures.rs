@@ -22,7 +22,7 @@ const BLOOM_BITS: f64 = 13.0;
 const BLOOM_HASHES: u32 = 9;
 /// The share of its slots to which the quotient filter is filled.
 const QUOTIENT_LOAD: f64 = 0.9;
-/// The rate of the paper's filter, for those that are asked for one.
+/// The rate of the paper's filter, for structures that are built for a rate.
 const FPR: f64 = 0.0019;
 
 /// The paper's row of table 3.
@@ -64,7 +64,7 @@ pub(super) struct Structure {
     pub(super) name: &'static str,
     pub(super) fill: Fill,
     pub(super) paper: Option<Row>,
-    /// Cache misses a lookup by the paper's table 1.
+    /// Cache misses per lookup in the paper's table 1.
     pub(super) misses: Option<f64>,
     pub(super) make: fn(u64) -> Result<Box<dyn Subject>>,
 }
@@ -114,7 +114,7 @@ pub(super) fn all() -> Vec<Structure> {
             },
         ),
         structure("dl-CBF", Fill::Refusal, Some(4.0), row(103.82, 15.51, 0.76, 4.78), |slots| {
-            // Eleven bits of a fingerprint and one that counts copies.
+            // Eleven bits of fingerprint and one that counts copies.
             let filter = DLeftCountingFilter::with_geometry(slots / 16, 11, 1, KeyHasher::new(0))?;
             Ok(Box::new(Classic::removable(filter)))
         }),
@@ -133,7 +133,7 @@ pub(super) fn all() -> Vec<Structure> {
             Ok(Box::new(builder.build()?))
         }),
         structure("concurrent", Fill::Refusal, None, None, |slots| {
-            // Five slots of twelve bits a word of 64.
+            // Five slots of twelve bits per 64-bit word.
             let capacity = at_load(slots * SLOT_BITS / 64 * 5, Layout::Words.load(12));
             let builder = ConcurrentCuckooFilter::builder().capacity(capacity);
             let filter = builder.fingerprint_bits(12).build()?;

@@ -16,7 +16,7 @@ pub(super) fn figure(experiment: Experiment, passes: &[Passes]) -> Vec<Value> {
     values.collect()
 }
 
-/// The occupancy up to which it was filled.
+/// The occupancy to which the structure was filled.
 fn end_of(pass: &Pass) -> f64 {
     pass.insert.last().map_or(f64::NAN, |point| point.0)
 }

@@ -39,7 +39,7 @@ impl Value {
     }
 }
 
-/// Writes a file of values, under the machine and how long it took in comments.
+/// Writes a file of values, below comments with the machine and the time it took.
 ///
 /// # Errors
 ///

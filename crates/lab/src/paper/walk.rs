@@ -1,4 +1,4 @@
-//! The paper's filter as its section 3 has it: a power of two of buckets, the alternate by
+//! The paper's filter as in its section 3: a power of two of buckets, the alternate bucket by
 //! exclusive-or, and a random walk of 500 kicks. Figures 2 and 3 are about this walk; the library
 //! searches breadth-first and fills further.
 
@@ -11,7 +11,7 @@ use crate::keys::Keys;
 const MAX_KICKS: u32 = 500;
 /// What a slot is made of: small ones let a table of 2^30 buckets fit into 4 GiB.
 pub(super) trait Slot: Copy + Eq + Send + Sync {
-    /// Marks an empty slot: longer than any fingerprint.
+    /// Marks an empty slot: greater than any fingerprint.
     const EMPTY: Self;
     /// The most bits of a fingerprint.
     const BITS: u32;
@@ -42,8 +42,8 @@ macro_rules! slot {
 slot!(u8, 7);
 slot!(u32, 20);
 
-/// Buckets at which the search for a closed group ends: larger ones are not told apart from a table
-/// that is full.
+/// Buckets at which the search for a closed group ends: larger ones are not distinguished from a
+/// full table.
 const LARGEST_GROUP: usize = 1 << 16;
 /// Keys whose buckets are read before they are inserted.
 const AHEAD: u64 = 32;
@@ -51,7 +51,7 @@ const AHEAD: u64 = 32;
 /// Why a key was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// So many buckets are full of keys that have no other place, and the key has none either: no
+    /// This many buckets are full of keys that have no other place, and the key has none either: no
     /// search can help.
     Group {
         /// Buckets of the group.
@@ -140,7 +140,7 @@ impl<S: Slot> Walk<S> {
     }
 
     /// Reads both buckets of the keys from a position on. Nothing depends on these reads, so the
-    /// processor has many of them on their way where the table lies in memory.
+    /// processor overlaps many of them where the table is larger than the caches.
     fn read_ahead(&self, keys: Keys, position: u64) -> u64 {
         let first_slot = |bucket| self.slots[self.bucket(bucket).start].bits();
         let read = |position| {

@@ -1,5 +1,5 @@
-//! Ratios: what stays true on a machine whose speed moves. Each is the median over the runs of the
-//! ratio within a run.
+//! Ratios, which stay valid on a machine whose speed drifts. Each is the median over the runs of
+//! the ratio within a run.
 
 use super::text::{Grid, number};
 use crate::keys::Present;
@@ -22,7 +22,7 @@ fn best<'a>(results: &'a Results, contender: usize, ways: &[Measure]) -> &'a [f6
     measured.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(&[], |(_, runs)| runs)
 }
 
-/// What two filters are compared in: the best of these ways of each.
+/// The comparisons of two filters: for each, the best of these ways of either filter.
 fn comparisons() -> Vec<(String, Vec<Measure>)> {
     let fills = [Measure::Insert(How::Single), Measure::Insert(How::Many), Measure::Build(1)];
     let mut columns = vec![
@@ -71,7 +71,7 @@ pub fn against(
     grid
 }
 
-/// What batches and building at once gain each of our filters over itself.
+/// What each of our filters gains from batches and from building at once.
 #[must_use]
 pub fn gains(results: &Results, contenders: &[usize]) -> Grid {
     let lines = [

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A table with a title and a head; the first column to the left, all others to the right.
+/// A table with a title and a head; the first column is left-aligned, all others right-aligned.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     title: String,
@@ -26,7 +26,7 @@ impl Grid {
 }
 
 impl fmt::Display for Grid {
-    /// Prints nothing if there is no row, and leaves out columns in which nothing stands.
+    /// Prints nothing if there is no row, and leaves out empty columns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((head, rows)) = self.rows.split_first().filter(|(_, rows)| !rows.is_empty())
         else {
@@ -54,7 +54,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A value to three or four digits; nothing for nothing.
+/// A value to three or four digits; empty for `None`.
 #[must_use]
 pub fn number(value: Option<f64>) -> String {
     match value {

@@ -15,12 +15,12 @@ use crate::measure::rate;
 pub enum Way {
     /// One by one.
     Single,
-    /// So many at a time as [`Way::BATCH`].
+    /// [`Way::BATCH`] at a time.
     Batch,
 }
 
 impl Way {
-    /// Keys of the larger kind of a batch.
+    /// Keys in a batch of the more frequent operation.
     pub const BATCH: usize = 4096;
 
     /// As tables name it.
@@ -58,7 +58,7 @@ impl Mix {
         Self { inserts: 100, from: 0, to: 90 },
     ];
 
-    /// Fills an empty filter, lets the threads work, and answers with million operations a second by
+    /// Fills an empty filter, lets the threads work, and returns million operations per second by
     /// the clock. Keys are made beforehand.
     pub(super) fn run(
         self,

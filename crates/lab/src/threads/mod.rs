@@ -37,7 +37,7 @@ pub trait Shared: Sync {
     }
 
     /// One thread's part of the work: inserts, with `lookups / inserts` lookups between them.
-    /// Answers (inserts refused, lookups that found something).
+    /// Returns (inserts refused, lookups that found something).
     fn work(&self, inserts: &[u64], lookups: &[u64], way: Way) -> (usize, usize) {
         rounds(inserts, lookups, way, |some, others| {
             if way == Way::Single {
@@ -50,7 +50,7 @@ pub trait Shared: Sync {
     }
 }
 
-/// Hands out inserts and lookups in even parts, as they are mixed; answers the sums of both
+/// Hands out inserts and lookups in even parts, as they are mixed; returns the sums of both
 /// numbers.
 fn rounds(
     inserts: &[u64],
@@ -73,7 +73,7 @@ fn rounds(
     (refused, found)
 }
 
-/// A filter by name, and how an empty one is made for so many keys.
+/// A filter by name, and how an empty one is made for a number of keys.
 pub struct SharedContender {
     /// The name in tables.
     pub name: String,
@@ -81,10 +81,10 @@ pub struct SharedContender {
     pub build: Box<dyn Fn(u64) -> Result<Box<dyn Shared>>>,
 }
 
-/// More are a mistake.
+/// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;
 
-/// Measures all contenders, alternating, and prints rates and what more threads gain. Answers the
+/// Measures all contenders, alternating, and prints rates and what more threads gain. Returns the
 /// rows that it wrote.
 ///
 /// # Errors
@@ -121,7 +121,7 @@ fn chosen<'a>(only: &[String], all: &'a [SharedContender]) -> Result<Vec<&'a Sha
     Ok(all.iter().filter(wanted).collect())
 }
 
-/// A row for each number of threads of each contender that has such a way.
+/// A row for each number of threads of each contender that supports the way.
 fn measure(
     args: &ThreadsArgs,
     contenders: &[&SharedContender],

@@ -11,7 +11,7 @@ use malkoha::{
 
 use super::{Shared, SharedContender};
 
-/// 0.23 % false positives with five slots a word.
+/// 0.23 % false positives with five slots per word.
 const FINGERPRINT_BITS: u32 = 12;
 
 macro_rules! shared {
@@ -61,7 +61,7 @@ pub fn locks() -> Vec<SharedContender> {
     ]
 }
 
-/// The filter that grows, from a thousandth of the keys: no growth is foreseen. Then 64 growing
+/// The filter that grows, from a thousandth of the keys, without naming the growth. Then 64 growing
 /// filters of one owner, each in a lock that lets readers in together.
 #[must_use]
 pub fn growing() -> Vec<SharedContender> {
@@ -101,7 +101,7 @@ fn part_of(key: u64, parts: usize) -> usize {
     usize::try_from(hash % parts as u64).unwrap_or(0)
 }
 
-/// A filter of one owner, of the same layout, for one thread: it says what sharing costs.
+/// A filter of one owner, of the same layout, for one thread: it shows what sharing costs.
 struct Unshared(Mutex<CuckooFilter>);
 
 /// Parts of a filter, each in a mutex: the usual way to share one that does not share itself.

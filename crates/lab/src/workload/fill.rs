@@ -10,7 +10,7 @@ use crate::results::{Measure, PARTS};
 use crate::subject::{Build, How, Operation, Subject};
 
 impl Workload<'_> {
-    /// Fills a contender in every way that it knows; the last filter stays.
+    /// Fills a contender in every way that it supports; the last filter stays.
     pub(super) fn fill(&mut self, contender: usize, run: u32) -> Result<Filled> {
         let make = &self.contenders[contender].make;
         let mut filled = self.insert_parts(contender, make(self.settings.keys)?, How::Single);
@@ -77,7 +77,7 @@ impl Workload<'_> {
     /// Asks for every key that was accepted. Once is enough: later runs do the same again.
     ///
     /// A refused key that is found nevertheless is no substitute for another that is not: some
-    /// filters keep the new key and throw an old one out.
+    /// filters keep the new key and evict an old one.
     fn check_members(&mut self, contender: usize, filled: &Filled, run: u32) {
         if run > 0 {
             return;

@@ -80,7 +80,7 @@ impl Workload<'_> {
         (found, time)
     }
 
-    /// All ways of asking must have the same answers; absent keys tell the false-positive rate,
+    /// All ways of asking must have the same answers; absent keys measure the false-positive rate,
     /// and present ones must be found.
     fn check_found(&mut self, contender: usize, filled: &Filled, present: Present, found: &[u64]) {
         let Some(&single) = found.first() else { return };

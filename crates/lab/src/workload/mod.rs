@@ -1,5 +1,5 @@
-//! The work that every contender is given: filled, asked and emptied, in runs whose order turns
-//! round, with every answer checked.
+//! The work that every contender is given: filled, queried and emptied, in runs whose order
+//! alternates, with every answer checked.
 
 mod fill;
 mod find;
@@ -25,13 +25,13 @@ pub struct Settings {
     pub lookups: u64,
     /// Keys handed over at a time.
     pub batch: usize,
-    /// Threads for a parallel build, besides the build on one; at most one: none.
+    /// Threads for a parallel build, besides the build on one; 0 or 1 for none.
     pub threads: usize,
     /// Seed of the keys.
     pub seed: u64,
 }
 
-/// A filter with the keys in that it accepted.
+/// A filter that holds the keys that it accepted.
 struct Filled {
     subject: Box<dyn Subject>,
     accepted: u64,
@@ -55,7 +55,7 @@ struct Workload<'a> {
 ///
 /// # Errors
 ///
-/// If a filter cannot be built, or memory for the limit's tables is not to be had. Wrong answers
+/// If a filter cannot be built, or there is no memory for the limit's tables. Wrong answers
 /// are no error here: they are in the results, as [faults](Measure::is_fault).
 pub fn run(settings: Settings, contenders: &[Contender]) -> Result<Results> {
     let mut workload = Workload {
@@ -143,7 +143,8 @@ mod tests {
     use crate::keys::Present;
     use crate::subject::{How, Operation};
 
-    /// Has room for so many keys; beyond, it says no, keeps the new key and throws an old one out.
+    /// Has room for so many keys; beyond that, it refuses, keeps the new key and evicts
+    /// an old one.
     struct Lossy(HashSet<u64>, usize);
 
     impl Subject for Lossy {

@@ -11,8 +11,8 @@ use crate::subject::{How, Operation};
 const BATCHES: u64 = 32;
 
 impl Workload<'_> {
-    /// Removes all keys. A filter that knows both ways is asked in turn, one batch one by one and
-    /// the next at once, so that both see the same loads.
+    /// Removes all keys. A filter that supports both ways gets them in turn, one batch one by one
+    /// and the next at once, so that both see the same loads.
     pub(super) fn empty(&mut self, contender: usize, filled: &mut Filled) {
         if !filled.subject.can(Operation::Remove, How::Single) {
             return;

@@ -1,5 +1,5 @@
-//! Hashes that somebody chose who knows how tables make places and fingerprints of them, with
-//! nothing but docs/FORMAT.md and a seed: keys of XXH3-64 with these hashes are made at once.
+//! Hashes chosen by an attacker who knows how tables derive places and fingerprints from them. This
+//! takes only docs/FORMAT.md and a seed: keys with given XXH3-64 hashes are easy to make.
 
 use malkoha::Geometry;
 

@@ -1,4 +1,4 @@
-//! The operations on a kind of fixed size that is kept full, so that it refuses keys all the while.
+//! The operations on a kind of fixed size that is kept full, so that it keeps refusing keys.
 
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, Geometry, Key, KeyHasher};
@@ -10,11 +10,11 @@ use crate::keys::{Keys, scale};
 
 /// Keys that filters are built for: they have one segment.
 pub(super) const CAPACITY: u64 = 200_000;
-/// Distinct keys that come over and over.
+/// Distinct keys that come repeatedly.
 const HOT: u64 = 100;
 
-/// Runs so many operations, two inserts for each removal; returns what was wrong. First no key is
-/// crafted, then one in eight is.
+/// Runs the operations, two inserts for each removal; returns the number of wrong answers. First no
+/// key is crafted, then one in eight is.
 pub(super) fn run<T: Lookup, C: Content>(
     (operations, seed): (u64, u64),
     filter: &mut Filter<T, C>,

@@ -1,6 +1,6 @@
 //! Very many operations on every kind that grows, far beyond the size that it was built for, and on
-//! kinds of fixed size that are full, beside what must come of them; and the most that one
-//! operation did.
+//! kinds of fixed size that are full. The results are checked against a model, and the largest work
+//! of one operation is reported.
 
 #![expect(
     clippy::cast_possible_truncation,

@@ -1,8 +1,8 @@
-//! The operations on a kind that grows, and what must come of them.
+//! The operations on a kind that grows, and the model of their results.
 //!
-//! Of honest keys the model is arithmetic, so that it takes no memory: number `t` is inserted at
+//! The model of honest keys is arithmetic, so it takes no memory: number `t` is inserted at
 //! step `t`, one in 1024 twice, and every eighth step removes the next of the keys 1, 5, 9, ...
-//! Between them come skewed, repeated and crafted keys, of which it counts each.
+//! Between them come skewed, repeated and crafted keys, each of which the model counts.
 
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, Key, KeyHasher};
@@ -13,11 +13,11 @@ use crate::grow::BATCH;
 use crate::keys::Keys;
 use crate::zipf::Zipf;
 
-/// One in so many keys comes twice.
+/// One in this many keys comes twice.
 const TWICE: u64 = 1024;
 /// Keys of a filter that is united with the grown one.
 const UNITED: u64 = 100_000;
-/// Keys from here on come by unions, are skewed, and come over and over.
+/// Keys from here on are those of unions, skewed keys and repeated keys.
 const OTHERS: u64 = 1 << 40;
 const SKEWED: u64 = 1 << 41;
 const HOT: u64 = 1 << 42;

@@ -7,7 +7,7 @@ use malkoha::tables::places_looked_at;
 use crate::measure::processor_time;
 
 /// Operations between two readings of the thread's processor time, which costs as much as one of
-/// them. None of them took longer than all together, whoever else had the processor meanwhile.
+/// them. The time of a block bounds that of each operation in it, whatever else ran meanwhile.
 const BLOCK: u32 = 16;
 
 /// Who chose the keys of an operation.
@@ -17,7 +17,7 @@ pub(super) enum Keys {
     Honest,
     /// By Zipf's law.
     Skewed,
-    /// A few, over and over.
+    /// A few, repeatedly.
     Repeated,
     /// By somebody who knows the hash of each.
     Crafted,
@@ -57,7 +57,7 @@ pub(super) struct Largest {
 #[derive(Debug)]
 pub(super) struct Meter {
     largest: [[Largest; 3]; 4],
-    /// Times by the clock that may be the largest.
+    /// Wall-clock times that may be the largest.
     pending: Vec<(Keys, Did, Duration)>,
     in_block: u32,
     since: Duration,
@@ -108,7 +108,7 @@ impl Meter {
         self.largest.iter().flatten().map(|largest| largest.operations).sum()
     }
 
-    /// What there was.
+    /// The largest of each kind of keys and operation.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, Did, &'static str, Largest)> {
         let of = move |(keys, whose): (Keys, &'static str)| {
             let largest = self.largest[keys as usize];

@@ -1,4 +1,4 @@
-//! What the paper says, and whether it came out here. Every verdict is computed from the results,
+//! The paper's claims, and whether they hold here. Every verdict is computed from the results,
 //! and says at which size and on which machine.
 
 mod sizes;
@@ -17,7 +17,7 @@ pub(super) const CACHED: f64 = 24.0;
 struct Claim {
     says: &'static str,
     found: String,
-    /// Nothing if what it speaks of was not measured, only something like it.
+    /// `None` if not the claim's subject was measured, but only something similar.
     holds: Option<bool>,
     /// What it was measured on: an experiment, and how large its tables were.
     at: (E, String),

@@ -55,7 +55,7 @@ pub(super) fn loads(data: &Data) -> Vec<Claim> {
     claims.extend(Filled::of(data, "b = 4", 6.0..=20.0).map(|filled| Claim {
         says: "Six bits are enough at b = 4, for 2^30 buckets",
         found: percent(filled.load),
-        // What a smaller table does says nothing of this one.
+        // A smaller table's load says nothing about this one.
         holds: (filled.name == LARGEST).then_some(filled.load > 0.945),
         at: (E::Figure2, filled.size()),
     }));

@@ -9,7 +9,7 @@ use crate::report::number;
 /// The experiments of the statements.
 const FIGURES: [E; 4] = [E::Figure5, E::Figure6, E::Figure7, E::Figure8];
 
-/// At the paper's size, if there are results, and at the small one: a cache decides some of them.
+/// At the paper's size, if there are results, and at the small one: some depend on the cache.
 pub(super) fn all(data: &Data) -> Vec<Claim> {
     let full = |experiment| data.full(experiment).map_or(&[][..], |full| &full.rows);
     let are_full = FIGURES.iter().all(|&experiment| data.full(experiment).is_some());

@@ -1,4 +1,4 @@
-//! What articles say beside the paper, and what answers them.
+//! Claims of articles other than the paper, and the experiments that test them.
 
 use anyhow::Result;
 

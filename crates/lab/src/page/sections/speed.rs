@@ -87,7 +87,7 @@ fn size(data: &Data) -> String {
     }
 }
 
-/// What there is to say of a figure at the paper's size, if it was measured.
+/// The text on a figure at the paper's size, if it was measured.
 fn at_full_size(data: &Data, experiment: E, text: &str) -> String {
     let text = data.full(experiment).map_or_else(String::new, |_| format!(" At 192 MB: {text}"));
     text + &another_run(data, experiment)

@@ -11,7 +11,7 @@ use crate::report::number;
 use crate::results::Row;
 use crate::threads::{Mix, Way};
 
-/// The lines of each plot: every kind of lock, then what else there is to share a filter.
+/// The lines of each plot: every kind of lock, then other ways to share a filter.
 const PANELS: [(&str, [&str; 6]); 2] = [
     (
         "",
@@ -88,7 +88,7 @@ fn taken(data: &Data) -> String {
     )
 }
 
-/// What the most threads do over what one does.
+/// The rate of the most threads over that of one.
 fn gains(rows: &[Row]) -> Table {
     let mixes = Mix::ALL.map(|mix| lines(rows, mix, Way::Single));
     let cell = |name: &str, mix: &Vec<Line>| {

@@ -1,5 +1,5 @@
 //! Balls in bins: N balls into N bins, and how many lie in the fullest one. A ball that may choose
-//! the emptier of two bins lowers that from ln N / ln ln N to ln ln N / ln 2, but for a constant.
+//! the emptier of two bins lowers that from ln N / ln ln N to ln ln N / ln 2, up to a constant.
 
 use crate::keys::{Keys, scale as scaled};
 use crate::paper::values::Value;
@@ -32,7 +32,7 @@ const CHOICES: [(&str, Choice); 4] = [
     ("the emptier of two", |bins, ball, count| {
         put(bins, [0, 1].map(|which| scaled(ball.hash(which), count)));
     }),
-    // As in a cuckoo filter: there are 256 seconds for a first.
+    // As in a cuckoo filter: there are 256 possible second bins for a first one.
     ("of two, by 8 bits", |bins, ball, count| {
         let first = ball.hash(0) & (count - 1);
         put(bins, [first, (first ^ mix(ball.hash(0) >> 56)) & (count - 1)]);

@@ -14,7 +14,7 @@ use crate::paper::values::Value;
 
 /// Keys in both, as a power of two.
 const KEYS: u32 = 20;
-/// Numbers of which one is a key.
+/// Numbers for each key.
 const SPARSE: [u64; 8] = [2, 4, 8, 12, 16, 64, 256, 1024];
 const QUERIES: u64 = 1 << 20;
 const BATCH: u64 = 256;
@@ -68,7 +68,7 @@ fn both(sparse: u64) -> Result<(Bitmap, CuckooFilter, u64)> {
     Ok((bitmap, filter, keys))
 }
 
-/// Lookups of random numbers, one by one: the bitmap's speed over the filter's.
+/// The bitmap's speed over the filter's, for lookups of random numbers one by one.
 fn faster(bitmap: &Bitmap, filter: &CuckooFilter, numbers: u64, run: u32) -> f64 {
     let mut speeds = [0.0; 2];
     for side in alternating(2, run) {
@@ -88,7 +88,7 @@ fn faster(bitmap: &Bitmap, filter: &CuckooFilter, numbers: u64, run: u32) -> f64
     speeds[0] / speeds[1]
 }
 
-/// Bits that a number costs at least where a share of all of them are keys: the entropy.
+/// The fewest bits per number if this share of all numbers are keys: the entropy.
 fn exact(share: f64) -> f64 {
     let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
     term(share) + term(1.0 - share)

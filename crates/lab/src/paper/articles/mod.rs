@@ -1,5 +1,5 @@
-//! What articles say of cuckoo filters beside the paper, and what readers answered: each claim with
-//! the experiment that answers it.
+//! What articles other than the paper say of cuckoo filters, and what their readers replied: each
+//! claim with the experiment that tests it.
 
 mod bins;
 mod bitmap;

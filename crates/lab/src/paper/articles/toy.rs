@@ -1,6 +1,6 @@
 //! Load factors of a table of four slots a bucket: an implementer measured about 80 %, the filter's
-//! author answered that it is 96 %, by 500 kicks and a good hash function. The toy always kicks out
-//! a bucket's first entry.
+//! author replied that it is 96 %, with 500 kicks and a good hash function. The toy always kicks
+//! out a bucket's first entry.
 
 use crate::keys::Keys;
 use crate::paper::values::Value;
