@@ -299,6 +299,34 @@ fn large_batches_meet() {
     assert_eq!(filter.len(), 460_000);
 }
 
+/// Threads that insert the same keys uniquely make room for them once, in the order of each.
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+#[cfg_attr(miri, ignore = "too many keys")]
+fn many_threads_with_the_same_keys_take_the_memory_of_one() {
+    let hashes = honest(150_000);
+    let unique = |filter: &GrowableConcurrentCuckooFilter, hashes: &[u64]| {
+        filter.insert_unique_hashes(hashes, &mut vec![false; hashes.len()]).unwrap();
+    };
+    let alone = build(1_000, 0.002, None);
+    unique(&alone, &hashes);
+    for rotated in [0, 9_001] {
+        let filter = build(1_000, 0.002, None);
+        std::thread::scope(|scope| {
+            for thread in 0..16 {
+                let (filter, mut hashes) = (&filter, hashes.clone());
+                scope.spawn(move || {
+                    hashes.rotate_left(thread * rotated);
+                    unique(filter, &hashes);
+                });
+            }
+        });
+        assert!(has_all(&filter, &hashes));
+        let [all, one] = [filter.bits_per_key(), alone.bits_per_key()];
+        assert!(all < 1.3 * one, "{all}, of one thread {one}");
+    }
+}
+
 /// The parts of a string that a filter of a few segments knows are those that choose the branch:
 /// strings that begin alike are in one.
 #[test]

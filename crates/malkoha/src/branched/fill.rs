@@ -6,9 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::Branched;
 use super::batch::ROUND;
+use crate::concurrent::sync::lock;
 use crate::error::InsertError;
 use crate::filter::rounds::{self, Source};
-use crate::growable::{BRANCH_BITS, Growing, MAX_BRANCHES, has_outgrown, keys_with, sorted};
+use crate::growable::{
+    BRANCH_BITS, Growing, MAX_BRANCHES, New, has_outgrown, is_large, keys_with, sorted,
+};
 use crate::table::Rounds;
 use crate::table::traits::{Fill, Sealed};
 
@@ -21,6 +24,8 @@ pub(super) struct Filling<'a> {
     table: &'a Branched,
     /// How many of the keys that room was made for have not been inserted yet.
     coming: u64,
+    /// Its number among the batches that room was made for.
+    announced: Option<u64>,
 }
 
 impl Branched {
@@ -46,8 +51,8 @@ impl Branched {
         });
     }
 
-    fn filling(&self) -> Filling<'_> {
-        Filling { table: self, coming: 0 }
+    pub(super) fn filling(&self) -> Filling<'_> {
+        Filling { table: self, coming: 0, announced: None }
     }
 
     /// Changes all branches in order. A change may require a branch to split.
@@ -111,6 +116,9 @@ impl Filling<'_> {
 impl Drop for Filling<'_> {
     fn drop(&mut self) {
         self.table.coming.fetch_sub(self.coming, Relaxed);
+        if let Some(number) = self.announced {
+            lock(&self.table.announced).remove(number);
+        }
     }
 }
 
@@ -122,20 +130,33 @@ impl Fill for Filling<'_> {
     /// Room beside that for what other threads are about to insert.
     fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         let table = self.table;
+        if !is_large(hashes, table.segments()) {
+            return;
+        }
         let (mut len, mut room) = (0, 0);
-        let look = || {
-            table.for_each(|branch| {
-                len += branch.occupied();
-                room += branch.room_for();
-            });
-            len += table.coming.load(Relaxed);
-            (len, room)
-        };
-        let contains = |rare: &[u64], found: &mut [bool]| table.find_each(rare, found);
-        let keys = keys_with((hashes, table.segments()), hash, look, contains);
-        let Some(keys) = keys else { return };
+        table.for_each(|branch| {
+            len += branch.occupied();
+            room += branch.room_for();
+        });
+        if keys_with(hashes as f64, len + table.coming.load(Relaxed), room).is_none() {
+            return;
+        }
+        let contains = |some: &[u64], found: &mut [bool]| table.find_each(some, found);
+        let (number, left) = lock(&table.announced).begin();
+        // With a number of its own it draws other positions than a batch of the same hashes.
+        let mut new = New::of(hashes, number, hash, contains);
+        let mut announced = lock(&table.announced);
+        if announced.left() != left {
+            // Their keys may have come since the table was asked for ours.
+            new.leave_out(contains);
+        }
+        let (len, share) = (len + table.coming.load(Relaxed), announced.share_of(&new));
+        let Some(keys) = keys_with(new.keys * (1.0 - share), len, room) else { return };
         self.coming = keys - len;
         table.coming.fetch_add(self.coming, Relaxed);
+        self.announced = Some(number);
+        announced.add(number, new);
+        drop(announced);
         // Split first, because otherwise the new room would be copied as well.
         table.change_all(|branch| branch.split_for_room(keys));
         table.change_all(|branch| branch.make_room_to(keys));

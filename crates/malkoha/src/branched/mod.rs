@@ -9,6 +9,7 @@
 //! Batches are sorted by branch and take each lock once. No function of the caller runs under a
 //! lock.
 
+mod announced;
 mod batch;
 mod fill;
 mod lookup;
@@ -18,7 +19,9 @@ mod tests;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{OnceLock, PoisonError};
 
-use crate::concurrent::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use announced::Announced;
+
+use crate::concurrent::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::error::{BuildError, InsertError};
 use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_number};
 use crate::table::memory;
@@ -44,6 +47,8 @@ pub struct Branched {
     overdrawn: AtomicU64,
     /// Keys that batches have made room for and not inserted yet.
     coming: AtomicU64,
+    /// Which they are.
+    announced: Mutex<Announced>,
     /// Batches that were sorted.
     batches: AtomicUsize,
 }
@@ -82,7 +87,8 @@ impl Branched {
         let branches = (0..MAX_BRANCHES).map(|_| OnceLock::new()).collect();
         let [overdrawn, coming] = [0; 2].map(AtomicU64::new);
         let [segments, batches] = [0; 2].map(AtomicUsize::new);
-        Self { branches, segments, capacity, overdrawn, coming, batches }
+        let announced = Mutex::default();
+        Self { branches, segments, capacity, overdrawn, coming, announced, batches }
     }
 
     /// Adds a branch. No other branch has keys of it.

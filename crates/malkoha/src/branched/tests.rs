@@ -10,7 +10,7 @@ use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
 use crate::filter::rounds::Hashes;
 use crate::growable::{Growing, branch_number};
-use crate::table::traits::Lookup;
+use crate::table::traits::{Fill, Lookup};
 use crate::{Builder, GrowableCuckooFilter};
 
 /// A table of two segments as one branch, with these keys.
@@ -165,6 +165,48 @@ fn what_has_come_is_not_expected_any_more() {
     let (first, last) = (coming[0], coming[coming.len() - 1]);
     assert!(first > 30_000 && last < first / 2, "{first}, then {last}");
     assert_eq!(table.coming.load(Relaxed), 0);
+}
+
+/// Else a set to which threads give the same keys ends with room for all their batches, which it
+/// does not need.
+#[cfg(not(any(loom, shuttle)))]
+#[test]
+#[cfg_attr(miri, ignore = "many keys")]
+fn room_for_the_same_keys_is_made_once() {
+    const KEYS: usize = 100_000;
+    let (table, keys) = (whole(&[]), KEYS as u64);
+    let hash = |n: usize| Some((n as u64 + 1).wrapping_mul(0x9fb2_1c65_1e98_df25));
+    let filling_of = |keys: usize, hash: &dyn Fn(usize) -> Option<u64>| {
+        let mut filling = table.filling();
+        filling.make_room(keys, hash);
+        filling
+    };
+    let filling = |hash: &dyn Fn(usize) -> Option<u64>| filling_of(KEYS, hash);
+    let expected = |batches: u64| {
+        let coming = table.coming.load(Relaxed);
+        assert!(coming.abs_diff(batches * keys) < keys / 3, "{coming} for {batches}");
+    };
+    let mut fillings = vec![filling(&hash)];
+    expected(1);
+    let size = table.size_in_bytes();
+    // In any order.
+    for step in [1, 7, KEYS - 1] {
+        fillings.push(filling(&|n| hash(n * step % KEYS)));
+    }
+    expected(1);
+    assert_eq!(table.size_in_bytes(), size);
+    fillings.push(filling(&|n| hash(n + KEYS)));
+    expected(2);
+    // Half of these are those of one batch, half of another.
+    fillings.push(filling(&|n| hash(n + KEYS / 2)));
+    expected(2);
+    fillings.push(filling(&|n| hash(n + KEYS * 7 / 4)));
+    expected(3);
+    fillings.clear();
+    expected(0);
+    // Nobody brings them any more.
+    fillings.push(filling_of(6 * KEYS, &hash));
+    expected(6);
 }
 
 /// Otherwise the new room of a table would be copied as well.

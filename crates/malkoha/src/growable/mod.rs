@@ -48,7 +48,7 @@ pub(crate) use bulk::{has_outgrown, sorted};
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;
-pub(crate) use sample::keys_with;
+pub(crate) use sample::{New, is_large, keys_with};
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
 pub(crate) use sound::count_slots;
 pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN, Record};

@@ -22,9 +22,14 @@ impl Growing {
     /// Makes room for a batch of hashes, if that saves many rebuilds. Where the system does not
     /// give the memory, the table grows as the keys come.
     pub(super) fn make_room_for(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
-        let room = || (self.occupied, self.room_for());
-        let contains = |rare: &[u64], found: &mut [bool]| self.contains_batch(rare, found);
-        let keys = keys_with((hashes, self.records.len()), hash, room, contains);
+        if !is_large(hashes, self.records.len()) {
+            return;
+        }
+        let (len, room) = (self.occupied, self.room_for());
+        let keys = keys_with(hashes as f64, len, room).and_then(|_| {
+            let new = New::of(hashes, 0, hash, |some, found| self.contains_batch(some, found));
+            keys_with(new.keys, len, room)
+        });
         if let Some(keys) = keys {
             self.make_room_to(keys);
         }
@@ -53,37 +58,84 @@ impl Growing {
     }
 }
 
-/// How many keys there will be with a batch of hashes, if room should be made for them in a tree of
-/// so many segments. `room` says how many there are and how many fit, `contains` which hashes are
-/// in.
-pub(crate) fn keys_with(
-    (hashes, segments): (usize, usize),
-    hash: impl FnMut(usize) -> Option<u64>,
-    room: impl FnOnce() -> (u64, u64),
-    contains: impl FnOnce(&[u64], &mut [bool]),
-) -> Option<u64> {
-    let most = hashes as f64;
-    if most < LEAST || segments > 1 && hashes / segments < LEAST_EACH {
-        return None;
-    }
-    let (len, room) = room();
-    let (len, room) = (len as f64, room as f64);
-    let least = LEAST.max(len * WORTHWHILE);
-    if most < least || len + most <= room {
-        return None;
-    }
-    let Sample { distinct, rare } = Sample::of(hashes, hash);
-    let mut found = vec![false; rare.len()];
-    contains(&rare, &mut found);
-    let old = found.iter().filter(|&&found| found).count() as f64 / rare.len().max(1) as f64;
-    let new = distinct * (1.0 - old);
+/// Whether so many hashes, into a tree of so many segments, may be enough to make room for.
+pub(crate) fn is_large(hashes: usize, segments: usize) -> bool {
+    hashes as f64 >= LEAST && (segments == 1 || hashes / segments >= LEAST_EACH)
+}
+
+/// How many keys there will be with `new` ones, if room should be made for them in a tree that has
+/// `len` and room for `room`.
+pub(crate) fn keys_with(new: f64, len: u64, room: u64) -> Option<u64> {
+    let len = len as f64;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "positive, and no more than there are hashes and slots"
     )]
     let keys = (len + new) as u64;
-    (new >= least && len + new > room).then_some(keys)
+    (new >= LEAST.max(len * WORTHWHILE) && keys > room).then_some(keys)
+}
+
+/// The keys of a batch that a table does not have, as far as a sample tells.
+#[derive(Debug)]
+pub(crate) struct New {
+    /// How many they are, estimated.
+    pub(crate) keys: f64,
+    /// The hashes of some of them, each once, in ascending order.
+    pub(crate) hashes: Vec<u64>,
+}
+
+impl New {
+    /// Samples with another `salt` draw other positions. `contains` returns which hashes a table
+    /// has.
+    pub(crate) fn of(
+        hashes: usize,
+        salt: u64,
+        hash: impl FnMut(usize) -> Option<u64>,
+        contains: impl FnOnce(&[u64], &mut [bool]),
+    ) -> Self {
+        let Sample { distinct, rare } = Sample::of(hashes, salt, hash);
+        let mut new = Self { keys: distinct, hashes: rare };
+        new.leave_out(contains);
+        new
+    }
+
+    /// Leaves out the keys that a table has.
+    pub(crate) fn leave_out(&mut self, contains: impl FnOnce(&[u64], &mut [bool])) {
+        let before = self.hashes.len();
+        let mut found = vec![false; before];
+        contains(&self.hashes, &mut found);
+        let mut found = found.into_iter();
+        self.hashes.retain(|_| found.next() != Some(true));
+        if before > 0 {
+            self.keys *= self.hashes.len() as f64 / before as f64;
+        }
+    }
+
+    /// The share of these keys that other batches have too.
+    pub(crate) fn share_in<'a>(&self, others: impl Iterator<Item = &'a Self>) -> f64 {
+        let mut times = vec![0_u32; self.hashes.len()];
+        let (mut all, mut meant) = (0.0, 0.0);
+        for other in others {
+            // Keys for each that is known.
+            let each = other.keys / other.hashes.len() as f64;
+            let mut theirs = other.hashes.iter().peekable();
+            for (times, hash) in times.iter_mut().zip(&self.hashes) {
+                while theirs.next_if(|&other| other < hash).is_some() {}
+                if theirs.peek() == Some(&hash) {
+                    *times += 1;
+                    all += 1.0;
+                    meant += each;
+                }
+            }
+        }
+        if all == 0.0 {
+            return 0.0;
+        }
+        let drawn = |often: u32| times.iter().filter(|&&times| times == often).count() as f64;
+        let runs = times.len() as f64 - drawn(0);
+        f64::min(1.0, distinct([drawn(1), drawn(2), runs], meant / all) / times.len() as f64)
+    }
 }
 
 /// What is known of a batch.
@@ -91,24 +143,36 @@ struct Sample {
     /// Its distinct keys, estimated: too few rather than too many where some are repeated much more
     /// often than others.
     distinct: f64,
-    /// Hashes that came once or twice in the sample, each once.
+    /// Hashes that came once or twice in the sample, each once, in ascending order.
     rare: Vec<u64>,
+}
+
+/// How many different keys there are, if so many were drawn once, twice and at all, and one in
+/// `each` was drawn.
+///
+/// Of n keys that come m times each, a number that follows Poisson's law was drawn as often as it
+/// says: its mean l is twice those drawn twice over those drawn once. Since nothing is drawn twice,
+/// l is (m - 1) / `each`, and those drawn once are n m / `each` times e^-l. Keys that come far more
+/// often than others are drawn three times and more, and change nothing of this.
+fn distinct([once, twice, runs]: [f64; 3], each: f64) -> f64 {
+    let mean = 2.0 * twice / f64::max(once, 1.0);
+    if mean < 2.0 {
+        let estimate = once * each * mean.exp() / (1.0 + mean * each);
+        f64::max(runs, estimate.min((once + 2.0 * twice) * each))
+    } else {
+        // Nearly all were drawn: all but 13 % at most, if they come equally often.
+        runs * 1.15
+    }
 }
 
 impl Sample {
     /// Draws positions independently of each other, so that the order of the keys does not matter.
-    ///
-    /// Of n keys that come m times each, a number that follows Poisson's law was drawn as often as
-    /// it says: its mean l is twice those drawn twice over those drawn once. Since no position is
-    /// drawn twice, l of `count` positions is (m - 1) / `hashes`, and those drawn once are
-    /// n m / `hashes` times e^-l. Keys that come far more often than others are drawn three times
-    /// and more, and change nothing of this.
-    fn of(hashes: usize, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
+    fn of(hashes: usize, salt: u64, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
         let count = (hashes / SAMPLED).min(MOST_SAMPLED);
         // Begun by hashes of the batch: who does not know the key of the hash cannot foresee which
         // positions are drawn.
         let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
-        let mut random = ends.into_iter().fold(0_u64, |seed, end| seed.rotate_left(21) ^ end);
+        let mut random = ends.into_iter().fold(salt, |seed, end| seed.rotate_left(21) ^ end);
         let mut draw = || {
             // Weyl's sequence, mixed as SplitMix64 does.
             random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -135,15 +199,7 @@ impl Sample {
         }
         // Positions of the batch for each that was drawn.
         let each = hashes as f64 / count.max(1) as f64;
-        let mean = 2.0 * twice / f64::max(once, 1.0);
-        let distinct = if mean < 2.0 {
-            let estimate = once * each * mean.exp() / (1.0 + mean * each);
-            f64::max(runs, estimate.min((once + 2.0 * twice) * each))
-        } else {
-            // Nearly all were drawn: all but 13 % at most, if they come equally often.
-            runs * 1.15
-        };
-        Self { distinct, rare }
+        Self { distinct: distinct([once, twice, runs], each), rare }
     }
 }
 
@@ -154,7 +210,7 @@ mod tests {
 
     fn estimate(hashes: usize, key: impl Fn(usize) -> usize) -> f64 {
         let hash = |i| Some((key(i) as u64 + 1).wrapping_mul(MIX));
-        Sample::of(hashes, hash).distinct
+        Sample::of(hashes, 0, hash).distinct
     }
 
     #[test]
