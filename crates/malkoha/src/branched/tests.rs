@@ -10,7 +10,7 @@ use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
 use crate::filter::rounds::Hashes;
 use crate::growable::{Growing, branch_number};
-use crate::table::traits::{Fill, Lookup};
+use crate::table::traits::Lookup;
 use crate::{Builder, GrowableCuckooFilter};
 
 /// A table of two segments as one branch, with these keys.
@@ -173,6 +173,7 @@ fn what_has_come_is_not_expected_any_more() {
 #[test]
 #[cfg_attr(miri, ignore = "many keys")]
 fn room_for_the_same_keys_is_made_once() {
+    use crate::table::traits::Fill;
     const KEYS: usize = 100_000;
     let (table, keys) = (whole(&[]), KEYS as u64);
     let hash = |n: usize| Some((n as u64 + 1).wrapping_mul(0x9fb2_1c65_1e98_df25));
