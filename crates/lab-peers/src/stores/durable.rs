@@ -18,12 +18,15 @@ pub(crate) fn run(kind: &Kind, directory: &Path, count: u64, output: &mut Output
     fs::create_dir(&path)?;
     let peer = kind.open(&path, Level::Durable)?;
     // The first one makes files.
-    peer.put(u64::MAX / 2, 1, true)?;
+    peer.put(&[u64::MAX / 2], true)?;
     let start = Instant::now();
-    (0..count).try_for_each(|n| peer.put(n, 1, true))?;
+    (0..count).try_for_each(|n| peer.put(&[n], true))?;
     output.add(kind.name, "synced puts, one by one", "/s", per_second(count, start.elapsed()));
     let start = Instant::now();
-    (1..=count).try_for_each(|n| peer.put(n * BATCH, BATCH, true))?;
+    (1..=count).try_for_each(|n| {
+        let numbers: Vec<u64> = (n * BATCH..(n + 1) * BATCH).collect();
+        peer.put(&numbers, true)
+    })?;
     let rate = per_second(count * BATCH, start.elapsed());
     output.add(kind.name, "synced puts, batches of 1000", "/s", rate);
     drop(peer);

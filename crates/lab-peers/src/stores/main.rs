@@ -40,6 +40,9 @@ struct Cli {
     /// Puts in a transaction of the load
     #[arg(long, default_value_t = 1000)]
     batch: u64,
+    /// Load in the order of keys, as B-trees like best
+    #[arg(long)]
+    sorted: bool,
     /// Seconds of puts one by one, and of a thread that reads beside one that overwrites
     #[arg(long, default_value_t = 20)]
     seconds: u64,
@@ -67,8 +70,8 @@ fn main() -> Result<()> {
     let kinds: Vec<Kind> =
         rivals::all(usize::try_from(cli.cache)?).into_iter().filter(chosen).collect();
     let seconds = Duration::from_secs(cli.seconds);
-    let Cli { keys, lookups, runs, batch, .. } = cli;
-    let work = Work { keys, lookups, runs, batch, seconds };
+    let Cli { keys, lookups, runs, batch, sorted, .. } = cli;
+    let work = Work { keys, lookups, runs, batch, sorted, seconds };
     let mut output = Output::default();
     for kind in &kinds {
         durable::run(kind, directory.path(), cli.synced, &mut output)?;

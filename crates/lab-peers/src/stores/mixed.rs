@@ -68,7 +68,7 @@ impl Work {
         let (start, mut longest, mut count) = (Instant::now(), Duration::ZERO, 0);
         while start.elapsed() < self.seconds {
             let begin = Instant::now();
-            peer.put(random(self.keys, count, WRITES), 1, false)?;
+            peer.put(&[random(self.keys, count, WRITES)], false)?;
             longest = longest.max(begin.elapsed());
             count += 1;
         }

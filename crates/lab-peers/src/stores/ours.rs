@@ -22,12 +22,12 @@ pub(crate) fn open(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn P
 }
 
 impl Peer for Ours {
-    fn put(&self, first: u64, count: u64, _durable: bool) -> Result<()> {
-        if count == 1 {
-            return Ok(self.0.put(&key(first), &value(first))?);
+    fn put(&self, numbers: &[u64], _durable: bool) -> Result<()> {
+        if let &[n] = numbers {
+            return Ok(self.0.put(&key(n), &value(n))?);
         }
         let mut batch = Batch::new();
-        for n in first..first + count {
+        for &n in numbers {
             batch.put(&key(n), &value(n))?;
         }
         Ok(self.0.apply(&batch)?)

@@ -10,7 +10,7 @@ use crate::items::Key;
 pub(crate) trait Peer: Sync {
     /// Puts the records of these numbers in one transaction; `durable`: it is on the device when
     /// this returns.
-    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()>;
+    fn put(&self, numbers: &[u64], durable: bool) -> Result<()>;
 
     /// Looks the keys up one by one; the number of those that are there.
     fn get(&self, keys: &[Key]) -> Result<u64>;

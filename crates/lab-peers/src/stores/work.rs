@@ -24,6 +24,8 @@ pub(crate) struct Work {
     pub(crate) runs: u64,
     /// Puts in a transaction of a load.
     pub(crate) batch: u64,
+    /// Whether a load comes in the order of keys.
+    pub(crate) sorted: bool,
     /// How long puts one by one go on at most, and reading beside writing.
     pub(crate) seconds: Duration,
 }
@@ -48,13 +50,17 @@ impl Work {
     ) -> Result<Box<dyn Peer>> {
         let path = path_of(kind, directory);
         fs::create_dir(&path)?;
+        let mut numbers: Vec<u64> = (0..self.keys).collect();
+        if self.sorted {
+            numbers.sort_unstable_by_key(|&n| key(n));
+        }
         let before = anonymous_memory();
         let peer = kind.open(&path, Level::Relaxed)?;
         let (start, processor) = (Instant::now(), processor(ClockId::ProcessCPUTime));
         let mut longest = Duration::ZERO;
-        for first in (0..self.keys).step_by(usize::try_from(self.batch)?) {
+        for numbers in numbers.chunks(usize::try_from(self.batch)?) {
             let begin = Instant::now();
-            peer.put(first, self.batch.min(self.keys - first), false)?;
+            peer.put(numbers, false)?;
             longest = longest.max(begin.elapsed());
         }
         output.add(kind.name, "load", "/s", per_second(self.keys, start.elapsed()));
@@ -86,7 +92,7 @@ impl Work {
         let (mut longest, mut count) = (Duration::ZERO, 0);
         while count < self.keys && start.elapsed() < self.seconds {
             let begin = Instant::now();
-            peer.put(count, 1, false)?;
+            peer.put(&[count], false)?;
             longest = longest.max(begin.elapsed());
             count += 1;
         }

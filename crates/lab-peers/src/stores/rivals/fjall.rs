@@ -21,10 +21,10 @@ pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn P
 }
 
 impl Peer for Fjall {
-    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()> {
+    fn put(&self, numbers: &[u64], durable: bool) -> Result<()> {
         let level = if durable { PersistMode::SyncData } else { PersistMode::Buffer };
         let mut batch = self.database.batch().durability(Some(level));
-        for n in first..first + count {
+        for &n in numbers {
             batch.insert(&self.records, key(n), value(n));
         }
         Ok(batch.commit()?)

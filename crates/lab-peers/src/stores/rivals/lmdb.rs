@@ -37,9 +37,9 @@ pub(super) fn open(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn P
 }
 
 impl Peer for Lmdb {
-    fn put(&self, first: u64, count: u64, _durable: bool) -> Result<()> {
+    fn put(&self, numbers: &[u64], _durable: bool) -> Result<()> {
         let mut transaction = self.environment.write_txn()?;
-        for n in first..first + count {
+        for &n in numbers {
             self.database.put(&mut transaction, &key(n), &value(n))?;
         }
         Ok(transaction.commit()?)

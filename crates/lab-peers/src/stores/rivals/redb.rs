@@ -19,12 +19,12 @@ pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn P
 }
 
 impl Peer for Redb {
-    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()> {
+    fn put(&self, numbers: &[u64], durable: bool) -> Result<()> {
         let mut transaction = self.0.begin_write()?;
         let level = if durable { Durability::Immediate } else { Durability::None };
         transaction.set_durability(level)?;
         let mut table = transaction.open_table(TABLE)?;
-        for n in first..first + count {
+        for &n in numbers {
             table.insert(&key(n)[..], &value(n)[..])?;
         }
         drop(table);

@@ -38,10 +38,10 @@ pub(super) fn open(path: &Path, _level: Level, cache: usize) -> Result<Box<dyn P
 }
 
 impl Peer for RocksDb {
-    fn put(&self, first: u64, count: u64, durable: bool) -> Result<()> {
+    fn put(&self, numbers: &[u64], durable: bool) -> Result<()> {
         let options = if durable { &self.durable } else { &self.relaxed };
         let mut batch = WriteBatch::default();
-        for n in first..first + count {
+        for &n in numbers {
             batch.put(key(n), value(n));
         }
         Ok(self.database.write_opt(batch, options)?)
