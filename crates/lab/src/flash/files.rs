@@ -165,7 +165,11 @@ impl Storage for Files {
         Ok(Some(Room { total: bytes(device.chip.sectors()), free: bytes(device.room) }))
     }
 
-    fn link(&self, _name: &str, _directory: &Path) -> io::Result<()> {
+    fn link(&self, _name: &str, _directory: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn copy(&self, _name: &str, _directory: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -135,15 +135,17 @@ impl Storage for OsStorage {
         Ok(Some(Room { total: bytes(system.f_blocks), free: bytes(system.f_bavail) }))
     }
 
-    fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
         let to = directory.join(name);
         let link = || linkat(&self.directory, name, CWD, &to, AtFlags::empty());
         match retry_on_intr(link) {
             Err(Errno::EXIST) => Err(Errno::EXIST.into()),
-            // Another device, or a file system without links.
-            Err(_) => copy(&mut self.open_at(name, OFlags::RDONLY)?, &to),
-            Ok(()) => Ok(()),
+            linked => Ok(linked.is_ok()),
         }
+    }
+
+    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+        copy(&mut self.open_at(name, OFlags::RDONLY)?, &directory.join(name))
     }
 }
 

@@ -125,13 +125,14 @@ impl Storage for OsStorage {
         if done == 0 { Err(io::Error::last_os_error()) } else { Ok(Some(Room { total, free })) }
     }
 
-    fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
-        let (from, to) = (self.path.join(name), directory.join(name));
-        match fs::hard_link(&from, &to) {
+    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
+        match fs::hard_link(self.path.join(name), directory.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            // Another device, or a file system without links.
-            Err(_) => copy(&mut File::open(from)?, &to),
-            Ok(()) => Ok(()),
+            linked => Ok(linked.is_ok()),
         }
+    }
+
+    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+        copy(&mut File::open(self.path.join(name))?, &directory.join(name))
     }
 }

@@ -118,7 +118,7 @@ impl Inner {
 
     fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
-        let making = self.making_space();
+        self.space.set_vain(false);
         let position = self.writer()?.position();
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
@@ -131,7 +131,7 @@ impl Inner {
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
         if !makes_way() {
-            making.in_vain();
+            self.space.set_vain(true);
         }
         compacted.and(checkpoint)
     }

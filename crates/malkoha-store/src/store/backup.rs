@@ -24,7 +24,6 @@ impl Store {
     /// If the device is full or the system refuses. The checkpoint before it stays then.
     pub fn checkpoint(&self) -> Result<()> {
         let mut maintained = self.inner.maintenance();
-        let _making = self.inner.making_space();
         self.inner.checkpoint(&mut maintained)
     }
 
@@ -63,7 +62,6 @@ impl Store {
     fn copy_into(&self, path: &Path) -> Result<()> {
         let failed = |action| Error::io(action, path.display().to_string());
         let mut maintained = self.inner.maintenance();
-        let making = self.inner.making_space();
         // Sealed files are never written again, so both stores may share them. The seal says which
         // part of the log is durable.
         self.inner.sync()?;
@@ -71,12 +69,18 @@ impl Store {
         turn.writer.seal()?;
         let keys = self.inner.index.len();
         let files = self.inner.write_checkpoint(&mut maintained, turn, &[])?;
-        // Copying may take hours.
-        drop(making);
+        let mut keeping = None;
         let names = files.iter().map(|file| file_name(file.id));
         for name in names.chain([index::CHECKPOINT.to_owned()]) {
-            self.inner.storage.link(&name, path).map_err(failed("write a copy in"))?;
+            if !self.inner.storage.link(&name, path).map_err(failed("write a copy in"))? {
+                // This may take hours.
+                keeping.get_or_insert_with(|| self.inner.keep_files());
+                self.inner.storage.copy(&name, path).map_err(failed("write a copy in"))?;
+            }
         }
+        // The copy has all its files, whatever the store removes from now on.
+        drop(keeping);
+        drop(maintained);
         sync_directory(path).map_err(failed("sync"))?;
         let bytes: u64 = files.iter().map(|file| file.end).sum();
         let mark = format!("keys {keys}\nfiles {}\nbytes {bytes}\nwhole\n", files.len());

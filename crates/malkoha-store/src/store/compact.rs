@@ -52,7 +52,6 @@ impl Store {
             swept => swept,
         };
         let mut maintained = self.inner.maintenance();
-        let _making = self.inner.making_space();
         // Also the last file, if space can be reclaimed from it: tombstones, if all files before it
         // are removed.
         let others = self.inner.files.load().files().len().saturating_sub(1);

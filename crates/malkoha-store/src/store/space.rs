@@ -6,12 +6,13 @@
 //! cheaper the more bytes are dead.
 //!
 //! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
-//! or a verification has the right to remove files, writes continue, and the log gets longer. If a
-//! failed sync has stopped the store, they say so at once.
+//! or a verification keeps files from being removed, writes continue, and the log gets longer. If a
+//! failed sync has stopped the store, they say so at once. Whoever else has the right to remove files
+//! makes room, or soon gives that right back, so writes wait for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -36,9 +37,10 @@ pub(super) struct Space {
     live: AtomicU64,
     /// Bytes on the device of log files and of the room for the copy of one.
     taken: AtomicU64,
-    /// Whether a thread is making room, or does what it will make room after, such as a checkpoint.
-    making: AtomicBool,
-    /// Whether it could not make more room.
+    /// Whether the thread that has the right to remove files keeps them all, possibly for hours.
+    /// Changed by that thread alone, and false when it gives the right back.
+    keeping: AtomicBool,
+    /// Whether the thread in the background could not make more room.
     vain: AtomicBool,
     /// Nanoseconds that writes have to sleep.
     debt: AtomicU64,
@@ -77,7 +79,12 @@ impl Space {
             .iter()
             .map(|file| if Some(file.id()) == tail { file.capacity() } else { file.least() });
         self.taken.store(taken.sum::<u64>() + writer.reserved(), Ordering::Relaxed);
-        self.vain.store(false, Ordering::Relaxed);
+        self.set_vain(false);
+    }
+
+    /// Waiting writers check again whether there is more room to make.
+    pub(super) fn set_vain(&self, vain: bool) {
+        self.vain.store(vain, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
@@ -107,22 +114,24 @@ impl Inner {
         }
     }
 
+    /// Whether room can be made for writes.
+    fn can_make_space(&self) -> bool {
+        let is_kept = self.space.keeping.load(Ordering::Relaxed);
+        // A store that has stopped writing does not compact either: the write will say so.
+        !is_kept && !self.space.vain.load(Ordering::Relaxed) && self.commit.check().is_ok()
+    }
+
     #[cold]
     fn slow_down(&self, bytes: u64) {
         let space = &self.space;
-        let slept = |time: Duration| {
-            let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let sleep = |sleep: &mut dyn FnMut()| {
+            let start = Instant::now();
+            sleep();
+            let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             space.held_back.fetch_add(nanos, Ordering::Relaxed);
         };
-        loop {
+        while self.can_make_space() {
             let pressure = self.pressure(0);
-            // A backup that copies, or a verification, may keep files for hours.
-            let can_be_made = space.making.load(Ordering::Relaxed) || !self.maintenance.is_locked();
-            // A store that has stopped writing does not compact either: the write will say so.
-            let has_stopped = self.commit.check().is_err();
-            if space.vain.load(Ordering::Relaxed) || !can_be_made || has_stopped {
-                return;
-            }
             self.look_after_space();
             if pressure < 1.0 {
                 #[expect(
@@ -136,40 +145,100 @@ impl Inner {
                 if debt >= u64::try_from(NAPS.0.as_nanos()).unwrap_or(0) {
                     space.debt.store(0, Ordering::Relaxed);
                     let nap = Duration::from_nanos(debt).min(NAPS.1);
-                    thread::sleep(nap);
-                    slept(nap);
+                    sleep(&mut || thread::sleep(nap));
                 }
                 return;
             }
-            let mut asleep = space.asleep.lock();
-            space.changed.wait_for(&mut asleep, LOOK);
-            slept(LOOK);
+            sleep(&mut || {
+                let mut asleep = space.asleep.lock();
+                space.changed.wait_for(&mut asleep, LOOK);
+            });
         }
     }
 
-    /// Notes that this thread, which has the right to remove files, is making room or will soon
-    /// have given that right back: writes wait for it. Without this, the log would grow without
-    /// limit while somebody calls `compact` or a checkpoint waits for the device.
-    pub(super) fn making_space(&self) -> Making<'_> {
-        self.space.vain.store(false, Ordering::Relaxed);
-        self.space.making.store(true, Ordering::Relaxed);
-        Making(&self.space)
+    /// Notes that this thread, which has the right to remove files, keeps them all until this is
+    /// dropped, which must be before it gives that right back: writes do not wait for it.
+    pub(super) fn keep_files(&self) -> Keeping<'_> {
+        self.space.keeping.store(true, Ordering::Relaxed);
+        self.space.changed.notify_all();
+        Keeping(&self.space)
     }
 }
 
-/// A thread is making room until this is dropped.
-pub(super) struct Making<'a>(&'a Space);
+/// A thread keeps all files until this is dropped.
+pub(super) struct Keeping<'a>(&'a Space);
 
-impl Making<'_> {
-    /// It stops because there is no more room to make.
-    pub(super) fn in_vain(self) {
-        self.0.vain.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Making<'_> {
+impl Drop for Keeping<'_> {
     fn drop(&mut self) {
-        self.0.making.store(false, Ordering::Relaxed);
-        self.0.changed.notify_all();
+        self.0.keeping.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Durability, Options};
+    use crate::store::Store;
+
+    /// A store at the limit of its log. Its thread in the background is not told.
+    fn full() -> (tempfile::TempDir, Store) {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().background(false).durability(Durability::System);
+        let store = Store::open(directory.path(), &options.file_bytes(1 << 20)).unwrap();
+        for n in 0..3 {
+            store.put(b"key", &vec![n; 8 << 20]).unwrap();
+        }
+        assert!(store.inner.pressure(0) >= 1.0);
+        (directory, store)
+    }
+
+    /// Once a checkpoint or a compaction had ended, a write passed the limit before the right to
+    /// remove files was free: a store of 200 KB took 34 MiB. Beside a write that made room on a full
+    /// device, all others passed it.
+    #[test]
+    fn only_who_keeps_files_lets_writes_pass_the_limit() {
+        let (_directory, store) = full();
+        let inner = &store.inner;
+        assert!(inner.can_make_space());
+        let maintained = inner.maintenance();
+        assert!(inner.can_make_space());
+        let keeping = inner.keep_files();
+        assert!(!inner.can_make_space());
+        drop(keeping);
+        assert!(inner.can_make_space());
+        drop(maintained);
+    }
+
+    /// Only the thread in the background knows what there is to reclaim: after a checkpoint, writes
+    /// waited for it again, in vain.
+    #[test]
+    fn checkpoints_and_compactions_promise_no_room() {
+        let (_directory, store) = full();
+        store.inner.space.set_vain(true);
+        store.checkpoint().unwrap();
+        assert!(!store.inner.can_make_space());
+    }
+
+    /// A write that was woken early counted as held back for ten milliseconds each time.
+    #[test]
+    fn writes_are_held_back_for_as_long_as_they_wait() {
+        let (_directory, store) = full();
+        let space = &store.inner.space;
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| store.inner.slow_down(1));
+            while space.held_back() < Duration::from_millis(1) {
+                space.changed.notify_all();
+                thread::sleep(Duration::from_micros(100));
+            }
+            for _ in 0..100 {
+                space.changed.notify_all();
+                thread::sleep(Duration::from_micros(100));
+            }
+            space.set_vain(true);
+            waiting.join().unwrap();
+        });
+        assert!(space.held_back() > Duration::ZERO);
+        assert!(space.held_back() <= start.elapsed());
     }
 }

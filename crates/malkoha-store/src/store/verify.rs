@@ -30,6 +30,7 @@ impl Store {
     /// If the system refuses. Damage is no error here but what is answered.
     pub fn verify(&self) -> Result<Verification> {
         let _no_removals = self.inner.maintenance();
+        let _keeping = self.inner.keep_files();
         let snapshot = self.snapshot();
         let mut found = Verification::default();
         for (file, end) in snapshot.files() {

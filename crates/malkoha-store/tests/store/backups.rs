@@ -39,10 +39,13 @@ impl Storage for Killed {
     fn sync_directory(&self) -> io::Result<()> {
         self.inner.sync_directory()
     }
-    fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
         let left = self.left.fetch_sub(1, Ordering::Relaxed);
         assert_ne!(left, 0, "killed");
         self.inner.link(name, directory)
+    }
+    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+        self.inner.copy(name, directory)
     }
 }
 

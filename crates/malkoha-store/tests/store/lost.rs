@@ -143,8 +143,11 @@ fn a_log_that_cannot_be_read_does_not_end_there() {
         fn sync_directory(&self) -> io::Result<()> {
             self.0.sync_directory()
         }
-        fn link(&self, name: &str, directory: &Path) -> io::Result<()> {
+        fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
             self.0.link(name, directory)
+        }
+        fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+            self.0.copy(name, directory)
         }
     }
 

@@ -258,7 +258,11 @@ impl Storage for Simulated {
         Ok(())
     }
 
-    fn link(&self, _name: &str, _directory: &Path) -> io::Result<()> {
+    fn link(&self, _name: &str, _directory: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn copy(&self, _name: &str, _directory: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -125,10 +125,9 @@ fn under_deletes() {
     });
 }
 
-/// While somebody else than the store's own thread compacted or waited for a checkpoint, writes did
-/// not wait for room: such a store of 200 KB took 180 MiB.
-#[test]
-fn beside_checkpoints_and_compactions() {
+/// Overwrites a few keys while another thread does something else again and again: the log has its
+/// permitted excess, and what is made and removed at the moment.
+fn stays_small_beside(other: impl Fn(&Store) + Sync) {
     let dir = Dir::new();
     let options = Options::new().durability(Durability::System).seed(1);
     let options = options.file_bytes(1 << 16).checkpoint_bytes(1 << 20);
@@ -137,12 +136,11 @@ fn beside_checkpoints_and_compactions() {
     let most = thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
-                store.checkpoint().unwrap();
-                store.compact().unwrap();
+                other(&store);
             }
         });
         let mut most = 0;
-        for n in 0..100_000 {
+        for n in 0..40_000 {
             store.put(&key(n % 500), &[1; 400]).unwrap();
             if n % 1000 == 0 {
                 most = most.max(on_device(&dir));
@@ -151,8 +149,31 @@ fn beside_checkpoints_and_compactions() {
         done.store(true, Ordering::Release);
         most
     });
-    // The permitted excess, and what is made and removed at the moment.
-    assert!(most < 16 << 20, "{most} bytes: {:?}", store.metrics());
+    assert!(most < 12 << 20, "{most} bytes: {:?}", store.metrics());
+}
+
+/// While somebody else than the store's own thread compacted or waited for a checkpoint, writes did
+/// not wait for room: such a store of 200 KB took 180 MiB. Then it took 34 MiB, because writes
+/// passed the limit whenever a checkpoint ended.
+#[test]
+fn beside_checkpoints_and_compactions() {
+    stays_small_beside(|store| {
+        store.checkpoint().unwrap();
+        store.compact().unwrap();
+    });
+    stays_small_beside(|store| store.checkpoint().unwrap());
+}
+
+/// While a backup made links and synced its directory, writes did not wait for room, although it
+/// needs no time, or nothing of the store's: such a store of 200 KB took 36 MiB.
+#[test]
+fn beside_backups() {
+    let copies = Dir::new();
+    let copy = copies.path().join("copy");
+    stays_small_beside(|store| {
+        store.backup(&copy).unwrap();
+        fs::remove_dir_all(&copy).unwrap();
+    });
 }
 
 /// Keys that end counted as live until compaction met them, and nothing led it to them: the log
