@@ -76,8 +76,8 @@ pub trait Storage: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Gives a file a second name in another directory. Returns whether that is possible: on another
-    /// device, or on a file system without links, it is not.
+    /// Gives a file a second name in another directory. Returns whether that is possible: on
+    /// another device, or on a file system without links, it is not.
     fn link(&self, name: &str, directory: &Path) -> io::Result<bool>;
 
     /// Copies a file into another directory. Durable when it returns.

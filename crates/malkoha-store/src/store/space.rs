@@ -7,8 +7,8 @@
 //!
 //! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
 //! or a verification keeps files from being removed, writes continue, and the log gets longer. If a
-//! failed sync has stopped the store, they say so at once. Whoever else has the right to remove files
-//! makes room, or soon gives that right back, so writes wait for them.
+//! failed sync has stopped the store, they say so at once. Whoever else has the right to remove
+//! files makes room, or soon gives that right back, so writes wait for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -193,8 +193,8 @@ mod tests {
     }
 
     /// Once a checkpoint or a compaction had ended, a write passed the limit before the right to
-    /// remove files was free: a store of 200 KB took 34 MiB. Beside a write that made room on a full
-    /// device, all others passed it.
+    /// remove files was free: a store of 200 KB took 34 MiB. Beside a write that made room on a
+    /// full device, all others passed it.
     #[test]
     fn only_who_keeps_files_lets_writes_pass_the_limit() {
         let (_directory, store) = full();
