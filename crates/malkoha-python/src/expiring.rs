@@ -6,10 +6,8 @@ use malkoha::tables::{Ages, Expiring};
 use malkoha::{BatchError, Builder, ExpiringCuckooFilter, Filter};
 use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter};
 use malkoha::{InsertError, KeyHasher};
-use parking_lot::RwLock;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::RwLockExt;
 
 use crate::batch::{self, Mask};
 use crate::columns::Columns;
@@ -18,8 +16,9 @@ use crate::face::common_methods;
 use crate::filter::Set;
 use crate::filter::batches::batch_methods;
 use crate::key;
+use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
-use crate::store::{self, Store, change_by};
+use crate::store::{self, Store, change_by, change_methods};
 
 /// ExpiringCuckooFilter(ttl, capacity=None, fpr=0.001, *, resolution=None, growable=True,
 /// shared=False, seed=None, key=None)
@@ -34,6 +33,7 @@ pub(crate) struct PyExpiring {
 }
 
 common_methods!(PyExpiring, "ExpiringCuckooFilter");
+change_methods!(PyExpiring, Aging);
 batch_methods!(PyExpiring);
 
 #[pymethods]
@@ -62,11 +62,11 @@ impl PyExpiring {
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder = with_ages::<ExpiringCuckooFilter>(&options, ttl, resolution)?;
-                py.detach(|| builder.build()).map(|filter| Store::Fixed(RwLock::new(filter)))
+                py.detach(|| builder.build()).map(|filter| Store::Fixed(Lock::new(filter)))
             }
             Kind::Growable => {
                 let builder = with_ages::<GrowableExpiringCuckooFilter>(&options, ttl, resolution)?;
-                py.detach(|| builder.build()).map(|filter| Store::Growable(RwLock::new(filter)))
+                py.detach(|| builder.build()).map(|filter| Store::Growable(Lock::new(filter)))
             }
             Kind::Shared => {
                 let builder: Builder<GrowableConcurrentExpiringCuckooFilter> =
@@ -74,44 +74,44 @@ impl PyExpiring {
                 py.detach(|| builder.build()).map(Store::Shared)
             }
         };
-        store.map(Self::from_store).map_err(Raise::raise)
+        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
     }
 
     /// Sets the time to `now`, in the unit of ttl. An earlier time than the present one changes
     /// nothing.
     fn advance(&self, py: Python<'_>, now: u64) -> PyResult<()> {
-        self.change(py, |set| set.advance(now))
+        self.change_one(py, |set| set.advance(now))
     }
 
     /// The latest time that advance() was given; 0 before any.
     #[getter]
     fn now(&self, py: Python<'_>) -> u64 {
-        self.read(py, |set| set.times().0)
+        self.read_one(py, |set| set.times().0)
     }
 
     /// The time for which a key is found at least.
     #[getter]
     fn ttl(&self, py: Python<'_>) -> u64 {
-        self.read(py, |set| set.times().1)
+        self.read_one(py, |set| set.times().1)
     }
 
     /// How much longer it may be found, rounded up.
     #[getter]
     fn resolution(&self, py: Python<'_>) -> u64 {
-        self.read(py, |set| set.times().2)
+        self.read_one(py, |set| set.times().2)
     }
 
     /// The time that has passed since a key was added or refreshed, at most, and less than a step
     /// of resolution too long; None if it is not in.
     fn age(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let hash = key::hash(key, self.hasher)?;
-        Ok(self.read(py, |set| set.age_hash(hash)))
+        Ok(self.read_one(py, |set| set.age_hash(hash)))
     }
 
     /// Adds a key; one that is in is as young as a new one then.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
+        self.change_one(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
     /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it
@@ -119,13 +119,13 @@ impl PyExpiring {
     /// told so.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
+        self.change_one(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
     }
 
     /// Adds a key as add() does; returns whether it was new.
     fn refresh(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.refresh_hash(hash))?.map_err(Raise::raise)
+        self.change_one(py, |set| set.refresh_hash(hash))?.map_err(Raise::raise)
     }
 
     /// Adds many keys, as refresh() does each, in their order; returns a numpy array of booleans
@@ -154,7 +154,7 @@ impl PyExpiring {
     /// Forgets a key, if it is in; returns whether it was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.remove_hash(hash))
+        self.change_one(py, |set| set.remove_hash(hash))
     }
 
     /// Forgets all keys.
@@ -184,25 +184,15 @@ fn with_ages<F>(options: &Options, ttl: u64, step: Option<u64>) -> PyResult<Buil
 }
 
 impl PyExpiring {
-    fn from_store(store: Store<store::Ages>) -> Self {
-        let hasher = store.hasher();
+    fn from_store(py: Python<'_>, store: Store<store::Ages>) -> Self {
+        let hasher = store.hasher(py);
         Self { store, hasher }
     }
 
-    #[inline]
-    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Aging) -> R) -> PyResult<R> {
+    fn read_one<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aging) -> R + Send) -> R {
         match &self.store {
-            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Shared(filter) => Ok(change(&mut &*filter)),
-            Store::Mapped(never) => match *never {},
-        }
-    }
-
-    fn read<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aging) -> R) -> R {
-        match &self.store {
-            Store::Fixed(lock) => read(&*lock.read_py_attached(py)),
-            Store::Growable(lock) => read(&*lock.read_py_attached(py)),
+            Store::Fixed(lock) => lock.read_one(py, |set| read(set)),
+            Store::Growable(lock) => lock.read_one(py, |set| read(set)),
             Store::Shared(filter) => read(&filter),
             Store::Mapped(never) => match *never {},
         }

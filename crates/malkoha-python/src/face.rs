@@ -7,24 +7,24 @@ macro_rules! common_methods {
         impl $class {
             fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
                 let hash = crate::key::hash(key, self.hasher)?;
-                Ok(self.store.read(py, |table| table.contains_hash(hash)))
+                Ok(self.store.read_one(py, |table| table.contains_hash(hash)))
             }
 
             fn __len__(&self, py: Python<'_>) -> usize {
-                let len = self.store.read(py, |table| table.len());
+                let len = self.store.read_one(py, |table| table.len());
                 // Python's lengths end there.
                 usize::try_from(len).unwrap_or(usize::MAX).min(isize::MAX.cast_unsigned())
             }
 
             fn __bool__(&self, py: Python<'_>) -> bool {
-                self.store.read(py, |table| table.len() > 0)
+                self.store.read_one(py, |table| table.len() > 0)
             }
 
             /// The number of copies of a key that are in: never too few, and too many with the
             /// probability of a false positive.
             fn count(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u64> {
                 let hash = crate::key::hash(key, self.hasher)?;
-                Ok(self.store.read(py, |table| table.count_hash(hash)))
+                Ok(self.store.read_one(py, |table| table.count_hash(hash)))
             }
 
             /// Looks up many keys; returns a numpy array of booleans. Nulls are not in.
@@ -83,13 +83,13 @@ macro_rules! common_methods {
             /// Bytes of memory, or of the mapped file, that the table takes.
             #[getter]
             fn size_in_bytes(&self, py: Python<'_>) -> u64 {
-                self.store.read(py, |table| table.size_in_bytes())
+                self.store.read_one(py, |table| table.size_in_bytes())
             }
 
             /// Distinct keys that it was built for, or with growth, begins with.
             #[getter]
             fn capacity(&self, py: Python<'_>) -> u64 {
-                self.store.read(py, |table| table.capacity())
+                self.store.read_one(py, |table| table.capacity())
             }
 
             /// "growable", "fixed", "shared", or "mapped": of fixed size in a file, read-only.
@@ -128,7 +128,7 @@ macro_rules! common_methods {
             #[pyo3(signature = (path, *, shared=false))]
             fn load(py: Python<'_>, path: std::path::PathBuf, shared: bool) -> PyResult<Self> {
                 let store = crate::files::load(py, &path)?;
-                crate::files::share(py, store, shared).map(Self::from_store)
+                crate::files::share(py, store, shared).map(|store| Self::from_store(py, store))
             }
 
             /// Maps the file at `path`: processes that open one file share its memory.
@@ -140,7 +140,7 @@ macro_rules! common_methods {
             /// Replacing it, as save() does, is fine.
             #[staticmethod]
             fn open(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-                crate::files::open(py, &path).map(Self::from_store)
+                crate::files::open(py, &path).map(|store| Self::from_store(py, store))
             }
 
             /// Reads the bytes of a whole file, and checks all of them. `shared` is as in load().
@@ -152,12 +152,12 @@ macro_rules! common_methods {
                 shared: bool,
             ) -> PyResult<Self> {
                 let store = crate::files::from_bytes(py, &data)?;
-                crate::files::share(py, store, shared).map(Self::from_store)
+                crate::files::share(py, store, shared).map(|store| Self::from_store(py, store))
             }
 
             /// A copy in memory, which can change also if this one is mapped.
             pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-                self.store.copy(py).map(Self::from_store)
+                self.store.copy(py).map(|store| Self::from_store(py, store))
             }
 
             fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use malkoha::tables::{Fixed, Growing};
 use malkoha::{AnyFilter, Content, FileKind, Filter, Keys, MappedFile, ReadError, Values};
-use parking_lot::RwLock;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::errors::Raise;
+use crate::lock::Lock;
 use crate::store::{Ages, Kinds, Store};
 
 /// Sets or maps, as files have them.
@@ -34,8 +34,8 @@ impl Files for Keys {
 
     fn store(any: AnyFilter) -> Option<Store<Self>> {
         match any {
-            AnyFilter::Set(filter) => Some(Store::Fixed(RwLock::new(filter))),
-            AnyFilter::GrowableSet(filter) => Some(Store::Growable(RwLock::new(filter))),
+            AnyFilter::Set(filter) => Some(Store::Fixed(Lock::new(filter))),
+            AnyFilter::GrowableSet(filter) => Some(Store::Growable(Lock::new(filter))),
             _ => None,
         }
     }
@@ -57,8 +57,8 @@ impl Files for Values {
 
     fn store(any: AnyFilter) -> Option<Store<Self>> {
         match any {
-            AnyFilter::Map(map) => Some(Store::Fixed(RwLock::new(map))),
-            AnyFilter::GrowableMap(map) => Some(Store::Growable(RwLock::new(map))),
+            AnyFilter::Map(map) => Some(Store::Fixed(Lock::new(map))),
+            AnyFilter::GrowableMap(map) => Some(Store::Growable(Lock::new(map))),
             AnyFilter::SharedGrowableMap(map) => Some(Store::Shared(map)),
             _ => None,
         }
@@ -74,8 +74,8 @@ impl Files for Ages {
 
     fn store(any: AnyFilter) -> Option<Store<Self>> {
         match any {
-            AnyFilter::ExpiringSet(filter) => Some(Store::Fixed(RwLock::new(filter))),
-            AnyFilter::GrowableExpiringSet(filter) => Some(Store::Growable(RwLock::new(filter))),
+            AnyFilter::ExpiringSet(filter) => Some(Store::Fixed(Lock::new(filter))),
+            AnyFilter::GrowableExpiringSet(filter) => Some(Store::Growable(Lock::new(filter))),
             AnyFilter::SharedGrowableExpiringSet(filter) => Some(Store::Shared(filter)),
             _ => None,
         }
@@ -142,7 +142,7 @@ where
     } else if kind == growable {
         // SAFETY: as above.
         let filter = unsafe { Filter::<Growing, C>::map(path) }?;
-        Ok(Store::Growable(RwLock::new(filter)))
+        Ok(Store::Growable(Lock::new(filter)))
     } else {
         Err(another_kind::<C>(kind))
     }

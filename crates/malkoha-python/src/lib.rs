@@ -12,6 +12,7 @@ mod face;
 mod files;
 mod filter;
 mod key;
+mod lock;
 mod map;
 mod options;
 mod store;

@@ -15,18 +15,17 @@ use malkoha::{CuckooFilter, CuckooMap, ExpiringCuckooFilter, MappedFilter, Mappe
 use malkoha::{GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap};
 use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter};
 use malkoha::{GrowableCuckooFilter, GrowableCuckooMap};
-use parking_lot::RwLock;
 use pyo3::prelude::*;
-use pyo3::sync::RwLockExt;
 
 use crate::errors::Raise;
+use crate::lock::Lock;
 
 /// A set or a map.
 pub(crate) enum Store<C: Kinds> {
     /// Of fixed size, with one lock.
-    Fixed(RwLock<C::Fixed>),
+    Fixed(Lock<C::Fixed>),
     /// One that grows, with one lock.
-    Growable(RwLock<C::Growable>),
+    Growable(Lock<C::Growable>),
     /// One that grows and has locks of its own.
     Shared(C::Shared),
     /// In a file, of fixed size.
@@ -136,8 +135,23 @@ impl<C: Kinds> Store<C> {
     #[inline]
     pub(crate) fn read<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Readable) -> R) -> R {
         match self {
-            Self::Fixed(lock) => read(&*lock.read_py_attached(py)),
-            Self::Growable(lock) => read(&*lock.read_py_attached(py)),
+            Self::Fixed(lock) => read(&*lock.read(py)),
+            Self::Growable(lock) => read(&*lock.read(py)),
+            Self::Shared(filter) => read(filter),
+            Self::Mapped(filter) => read(filter),
+        }
+    }
+
+    /// Reads what is brief, without detaching.
+    #[inline]
+    pub(crate) fn read_one<R>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&dyn Readable) -> R + Send,
+    ) -> R {
+        match self {
+            Self::Fixed(lock) => lock.read_one(py, |table| read(table)),
+            Self::Growable(lock) => lock.read_one(py, |table| read(table)),
             Self::Shared(filter) => read(filter),
             Self::Mapped(filter) => read(filter),
         }
@@ -146,12 +160,10 @@ impl<C: Kinds> Store<C> {
     /// A copy that can change.
     pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(match self {
-            Self::Fixed(lock) => Self::Fixed(RwLock::new(lock.read_py_attached(py).clone())),
-            Self::Growable(lock) => Self::Growable(RwLock::new(lock.read_py_attached(py).clone())),
+            Self::Fixed(lock) => Self::Fixed(Lock::new(lock.read(py).clone())),
+            Self::Growable(lock) => Self::Growable(Lock::new(lock.read(py).clone())),
             Self::Shared(filter) => Self::Shared(filter.clone()),
-            Self::Mapped(filter) => {
-                Self::Fixed(RwLock::new(C::owned(filter).map_err(Raise::raise)?))
-            }
+            Self::Mapped(filter) => Self::Fixed(Lock::new(C::owned(filter).map_err(Raise::raise)?)),
         })
     }
 
@@ -167,23 +179,58 @@ impl<C: Kinds> Store<C> {
         }
     }
 
-    pub(crate) fn hasher(&self) -> KeyHasher {
-        match self {
-            Self::Fixed(lock) => lock.read().hasher(),
-            Self::Growable(lock) => lock.read().hasher(),
-            Self::Shared(filter) => filter.hasher(),
-            Self::Mapped(filter) => filter.hasher(),
-        }
+    pub(crate) fn hasher(&self, py: Python<'_>) -> KeyHasher {
+        self.read_one(py, |table| table.hasher())
     }
 }
+
+/// Implements methods of a class that change its table, as an object of the trait that all tables
+/// of this sort have.
+macro_rules! change_methods {
+    ($class:ident, $changes:ident) => {
+        impl $class {
+            /// Changes the table, and keeps others out also while it detaches; an exception if the
+            /// table is mapped.
+            #[inline]
+            fn change<R>(
+                &self,
+                py: Python<'_>,
+                change: impl FnOnce(&mut dyn $changes) -> R,
+            ) -> PyResult<R> {
+                match &self.store {
+                    Store::Fixed(lock) => Ok(change(&mut *lock.write(py))),
+                    Store::Growable(lock) => Ok(change(&mut *lock.write(py))),
+                    Store::Shared(table) => Ok(change(&mut &*table)),
+                    Store::Mapped(_) => Err(crate::errors::read_only()),
+                }
+            }
+
+            /// Changes the table without detaching; an exception if it is mapped.
+            #[inline]
+            fn change_one<R>(
+                &self,
+                py: Python<'_>,
+                change: impl FnOnce(&mut dyn $changes) -> R + Send,
+            ) -> PyResult<R> {
+                match &self.store {
+                    Store::Fixed(lock) => Ok(lock.change_one(py, |table| change(table))),
+                    Store::Growable(lock) => Ok(lock.change_one(py, |table| change(table))),
+                    Store::Shared(table) => Ok(change(&mut &*table)),
+                    Store::Mapped(_) => Err(crate::errors::read_only()),
+                }
+            }
+        }
+    };
+}
+pub(crate) use change_methods;
 
 /// Changes a table exclusively, and lets other Python threads run.
 pub(crate) fn change<T: Send + Sync, R: Send>(
     py: Python<'_>,
-    lock: &RwLock<T>,
+    lock: &Lock<T>,
     change: impl FnOnce(&mut T) -> R + Send,
 ) -> R {
-    let table = &mut *lock.write_py_attached(py);
+    let table = &mut *lock.write(py);
     py.detach(|| change(table))
 }
 
@@ -191,26 +238,26 @@ pub(crate) fn change<T: Send + Sync, R: Send>(
 /// so that no two wait for each other.
 pub(crate) fn change_by<T: Send + Sync, R: Send>(
     py: Python<'_>,
-    ours: &RwLock<T>,
-    theirs: &RwLock<T>,
+    ours: &Lock<T>,
+    theirs: &Lock<T>,
     change: impl FnOnce(&mut T, &T) -> R + Send,
 ) -> R {
     let (mut ours, theirs) = if ptr::from_ref(ours) < ptr::from_ref(theirs) {
-        let ours = ours.write_py_attached(py);
-        (ours, theirs.read_py_attached(py))
+        let ours = ours.write(py);
+        (ours, theirs.read(py))
     } else {
-        let theirs = theirs.read_py_attached(py);
-        (ours.write_py_attached(py), theirs)
+        let theirs = theirs.read(py);
+        (ours.write(py), theirs)
     };
     let (ours, theirs) = (&mut *ours, &*theirs);
     py.detach(|| change(ours, theirs))
 }
 
-fn equal<T: Send + Sync + PartialEq>(py: Python<'_>, a: &RwLock<T>, b: &RwLock<T>) -> bool {
+fn equal<T: Send + Sync + PartialEq>(py: Python<'_>, a: &Lock<T>, b: &Lock<T>) -> bool {
     // A waiting writer blocks new readers, so the order matters here too.
     let (a, b) = if ptr::from_ref(a) < ptr::from_ref(b) { (a, b) } else { (b, a) };
-    let a = a.read_py_attached(py);
-    let b = b.read_py_attached(py);
+    let a = a.read(py);
+    let b = b.read(py);
     let (a, b) = (&*a, &*b);
     py.detach(|| a == b)
 }

@@ -137,6 +137,33 @@ def test_threads_with_keys_of_their_own(empty):
     assert all(100 * i in empty for i in range(len(changes)))
 
 
+def test_single_keys_beside_batches(empty):
+    """A batch runs without the interpreter's lock, on which single keys rely otherwise."""
+    empty.add_many(range(-1000, 0))
+    some, done = np.arange(1000), threading.Event()
+
+    def batches():
+        try:
+            for _ in range(300):
+                empty.add_many(some)
+                assert empty.remove_many(some).all()
+        finally:
+            done.set()
+
+    def single(first):
+        turns = 0
+        while not done.is_set():
+            empty.add(first)
+            assert first in empty and empty.count(first) >= 1 and len(empty) > 1000
+            assert all(key in empty for key in range(-20, 0))
+            empty.remove(first)
+            turns += 1
+        return turns
+
+    together(batches, lambda: single(10_000), lambda: single(20_000))
+    assert len(empty) == 1000 and empty.contains_many(range(-1000, 0)).all()
+
+
 @pytest.mark.parametrize("kind", ["growable", "shared"])
 def test_batches_of_two_threads_at_once(make, kind):
     """Large enough for several threads each."""

@@ -7,16 +7,15 @@ use malkoha::tables::Change;
 use malkoha::{BatchError, CuckooFilter, Filter, GrowableConcurrentCuckooFilter};
 use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter};
 use malkoha::{InsertError, KeyHasher, Keys};
-use parking_lot::RwLock;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::sync::RwLockExt;
 
-use crate::errors::{Raise, read_only};
+use crate::errors::Raise;
 use crate::face::common_methods;
 use crate::key;
+use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
-use crate::store::{self, Store};
+use crate::store::{self, Store, change_methods};
 
 /// CuckooFilter(capacity=None, fpr=0.001, *, growable=True, shared=False, growth=None, seed=None,
 /// key=None)
@@ -30,6 +29,7 @@ pub(crate) struct PyFilter {
 }
 
 common_methods!(PyFilter, "CuckooFilter");
+change_methods!(PyFilter, Set);
 batches::batch_methods!(PyFilter);
 
 #[pymethods]
@@ -53,25 +53,25 @@ impl PyFilter {
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder = options.builder::<CuckooFilter>()?;
-                py.detach(|| builder.build()).map(|filter| Store::Fixed(RwLock::new(filter)))
+                py.detach(|| builder.build()).map(|filter| Store::Fixed(Lock::new(filter)))
             }
             Kind::Growable => {
                 let builder = options.builder::<GrowableCuckooFilter>()?;
-                py.detach(|| builder.build()).map(|filter| Store::Growable(RwLock::new(filter)))
+                py.detach(|| builder.build()).map(|filter| Store::Growable(Lock::new(filter)))
             }
             Kind::Shared => {
                 let builder = options.builder::<GrowableConcurrentCuckooFilter>()?;
                 py.detach(|| builder.build()).map(Store::Shared)
             }
         };
-        store.map(Self::from_store).map_err(Raise::raise)
+        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
     }
 
     /// Adds a key, or one more copy if it is in already. count() returns the number of copies, and
     /// remove() takes one out.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
+        self.change_one(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
     /// Adds a key unless it seems to be in; returns whether it was added. If several threads add
@@ -80,7 +80,7 @@ impl PyFilter {
     /// Not for a filter from which keys are removed: the key that was in may be another one.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
+        self.change_one(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
     }
 
     /// Removes one copy of a key that was added; KeyError if it is not in.
@@ -94,7 +94,7 @@ impl PyFilter {
     /// Removes one copy of a key that was added, if it is in; returns whether it was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |set| set.remove_hash(hash))
+        self.change_one(py, |set| set.remove_hash(hash))
     }
 
     /// Removes all keys.
@@ -112,20 +112,9 @@ impl PyFilter {
 }
 
 impl PyFilter {
-    fn from_store(store: Store<Keys>) -> Self {
-        let hasher = store.hasher();
+    fn from_store(py: Python<'_>, store: Store<Keys>) -> Self {
+        let hasher = store.hasher(py);
         Self { store, hasher }
-    }
-
-    /// Changes the set; an exception if it is mapped.
-    #[inline]
-    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Set) -> R) -> PyResult<R> {
-        match &self.store {
-            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Shared(filter) => Ok(change(&mut &*filter)),
-            Store::Mapped(_) => Err(read_only()),
-        }
     }
 }
 

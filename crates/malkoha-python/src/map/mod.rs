@@ -5,16 +5,15 @@ mod batches;
 use malkoha::tables::Candidates;
 use malkoha::{BatchError, Builder, CuckooMap, Filter, GrowableConcurrentCuckooMap};
 use malkoha::{GrowableCuckooMap, InsertError, KeyHasher, Values};
-use parking_lot::RwLock;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::sync::RwLockExt;
 
-use crate::errors::{Raise, read_only};
+use crate::errors::Raise;
 use crate::face::common_methods;
 use crate::key;
+use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
-use crate::store::Store;
+use crate::store::{Store, change_methods};
 
 /// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False,
 /// growth=None, seed=None, key=None)
@@ -29,6 +28,7 @@ pub(crate) struct PyMap {
 }
 
 common_methods!(PyMap, "CuckooMap");
+change_methods!(PyMap, Map);
 
 #[pymethods]
 impl PyMap {
@@ -53,11 +53,11 @@ impl PyMap {
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder: Builder<CuckooMap> = options.builder()?.value_bits(bits);
-                py.detach(|| builder.build()).map(|map| Store::Fixed(RwLock::new(map)))
+                py.detach(|| builder.build()).map(|map| Store::Fixed(Lock::new(map)))
             }
             Kind::Growable => {
                 let builder: Builder<GrowableCuckooMap> = options.builder()?.value_bits(bits);
-                py.detach(|| builder.build()).map(|map| Store::Growable(RwLock::new(map)))
+                py.detach(|| builder.build()).map(|map| Store::Growable(Lock::new(map)))
             }
             Kind::Shared => {
                 let builder: Builder<GrowableConcurrentCuckooMap> =
@@ -65,20 +65,22 @@ impl PyMap {
                 py.detach(|| builder.build()).map(Store::Shared)
             }
         };
-        store.map(Self::from_store).map_err(Raise::raise)
+        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
     }
 
     /// Adds a value for a key, beside those that it has.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |map| map.insert_hash(hash, value))?.map_err(Raise::raise)
+        self.change_one(py, |map| map.insert_hash(hash, value))?.map_err(Raise::raise)
     }
 
     /// The different candidate values of a key, ascending.
     fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let hash = key::hash(key, self.hasher)?;
         let mut values = Vec::new();
-        self.look_up(py, |map| map.for_each_candidate(hash, &mut |value, _| values.push(value)));
+        self.look_up_one(py, |map| {
+            map.for_each_candidate(hash, &mut |value, _| values.push(value))
+        });
         values.sort_unstable();
         values.dedup();
         Ok(values)
@@ -88,7 +90,7 @@ impl PyMap {
     fn count_value(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<u64> {
         let hash = key::hash(key, self.hasher)?;
         let mut copies = 0_u64;
-        self.look_up(py, |map| {
+        self.look_up_one(py, |map| {
             map.for_each_candidate(hash, &mut |found, more| {
                 copies += if found == value { more } else { 0 };
             });
@@ -100,7 +102,7 @@ impl PyMap {
     /// in.
     fn replace(&self, py: Python<'_>, key: &Bound<'_, PyAny>, old: u64, new: u64) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
-        let found = self.change(py, |map| map.update_hash(hash, old, new))?;
+        let found = self.change_one(py, |map| map.update_hash(hash, old, new))?;
         if found.map_err(Raise::raise)? { Ok(()) } else { Err(not_in(key, old)) }
     }
 
@@ -115,7 +117,7 @@ impl PyMap {
     /// was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
-        self.change(py, |map| map.remove_hash(hash, value))
+        self.change_one(py, |map| map.remove_hash(hash, value))
     }
 
     /// Removes all pairs.
@@ -126,7 +128,7 @@ impl PyMap {
     /// The greatest number of bits that a value can have.
     #[getter]
     fn value_bits(&self, py: Python<'_>) -> u32 {
-        self.look_up(py, |map| map.value_bits())
+        self.look_up_one(py, |map| map.value_bits())
     }
 }
 
@@ -135,25 +137,25 @@ fn not_in(key: &Bound<'_, PyAny>, value: u64) -> PyErr {
 }
 
 impl PyMap {
-    fn from_store(store: Store<Values>) -> Self {
-        let hasher = store.hasher();
+    fn from_store(py: Python<'_>, store: Store<Values>) -> Self {
+        let hasher = store.hasher(py);
         Self { store, hasher }
     }
 
-    /// Changes the map; an exception if it is mapped.
-    fn change<R>(&self, py: Python<'_>, change: impl FnOnce(&mut dyn Map) -> R) -> PyResult<R> {
+    fn look_up_one<R>(&self, py: Python<'_>, look_up: impl FnOnce(&dyn Lookups) -> R + Send) -> R {
         match &self.store {
-            Store::Fixed(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Growable(lock) => Ok(change(&mut *lock.write_py_attached(py))),
-            Store::Shared(map) => Ok(change(&mut &*map)),
-            Store::Mapped(_) => Err(read_only()),
+            Store::Fixed(lock) => lock.read_one(py, |map| look_up(map)),
+            Store::Growable(lock) => lock.read_one(py, |map| look_up(map)),
+            Store::Shared(map) => look_up(map),
+            Store::Mapped(map) => look_up(map),
         }
     }
 
+    /// Looks up what takes longer, and may detach meanwhile.
     fn look_up<R>(&self, py: Python<'_>, look_up: impl FnOnce(&dyn Lookups) -> R) -> R {
         match &self.store {
-            Store::Fixed(lock) => look_up(&*lock.read_py_attached(py)),
-            Store::Growable(lock) => look_up(&*lock.read_py_attached(py)),
+            Store::Fixed(lock) => look_up(&*lock.read(py)),
+            Store::Growable(lock) => look_up(&*lock.read(py)),
             Store::Shared(map) => look_up(map),
             Store::Mapped(map) => look_up(map),
         }
