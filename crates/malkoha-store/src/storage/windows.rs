@@ -50,6 +50,12 @@ impl OsStorage {
 
     /// The same: no file is mapped.
     #[must_use]
+    pub fn huge_pages(self) -> Self {
+        self
+    }
+
+    /// The same: no file is mapped.
+    #[must_use]
     pub fn unmapped(self) -> Self {
         self
     }
@@ -71,7 +77,7 @@ impl OsStorage {
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        Box::new(OsFile::new(file, writable, false, false))
+        Box::new(OsFile::new(file, writable, None, false))
     }
 }
 

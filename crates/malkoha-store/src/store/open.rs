@@ -37,6 +37,7 @@ impl Store {
             _ if options.background => Writing::Prepared,
             _ => Writing::Mapped,
         });
+        let storage = if options.huge_pages { storage.huge_pages() } else { storage };
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 
