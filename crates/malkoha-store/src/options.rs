@@ -45,7 +45,6 @@ pub struct Options {
     pub(crate) log_ratio: f64,
     pub(crate) checkpoint_bytes: u64,
     pub(crate) compression: Compression,
-    pub(crate) huge_pages: bool,
     pub(crate) create: bool,
     pub(crate) seed: Option<u64>,
 }
@@ -61,7 +60,6 @@ impl Default for Options {
             log_ratio: 1.5,
             checkpoint_bytes: 1 << 30,
             compression: Compression::None,
-            huge_pages: false,
             create: true,
             seed: None,
         }
@@ -127,16 +125,6 @@ impl Options {
     /// Sets whether new values are compressed. The default is no.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
-        self
-    }
-
-    /// Sets whether log files are read through pages of 2 MiB, where the system has such for files:
-    /// Linux on ext4 and XFS, if its huge pages are not switched off. This is for stores that fit
-    /// in memory: their gets miss the processor's address tables less, and run at 1.5 to 1.9 of the
-    /// rate at 5 million records. Beyond memory each get reads 2 MiB. Each sync writes 2 MiB unless
-    /// [`Durability::Always`] is chosen. The default is no.
-    pub fn huge_pages(mut self, on: bool) -> Self {
-        self.huge_pages = on;
         self
     }
 

@@ -12,21 +12,12 @@ use crate::peer::{Level, Peer};
 pub(crate) struct Ours(Store);
 
 pub(crate) fn open(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn Peer>> {
-    open_with(path, level, false)
-}
-
-pub(crate) fn open_huge(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn Peer>> {
-    open_with(path, level, true)
-}
-
-fn open_with(path: &Path, level: Level, huge_pages: bool) -> Result<Box<dyn Peer>> {
     let durability = match level {
         Level::Durable => Durability::Always,
         Level::Relaxed | Level::Busy => Durability::System,
     };
     // Half of the keys are deleted, and the space is measured before compaction and after.
     let options = Options::new().durability(durability).background(level == Level::Busy);
-    let options = options.huge_pages(huge_pages);
     Ok(Box::new(Ours(Store::open(path, &options)?)))
 }
 

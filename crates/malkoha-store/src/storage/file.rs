@@ -14,7 +14,6 @@ use rustix::fs::{SeekFrom, seek};
 #[cfg(unix)]
 use rustix::io::Errno;
 
-use super::mapping::Pages;
 use super::positional::write_all_at;
 use super::reader::Reader;
 use super::{Mapping, StorageFile, View};
@@ -43,14 +42,14 @@ pub(super) struct OsFile {
     /// Bytes before this offset are written through the mapping, if there is one.
     mapped_until: AtomicU64,
     view: OnceLock<View>,
-    /// By what it is mapped to be read, if it is.
-    maps: Option<Pages>,
+    /// Whether it is mapped to be read.
+    maps: bool,
 }
 
 impl OsFile {
     /// Of a file that is written through its mapping, once it is mapped: all of it, or what was
     /// [prepared](StorageFile::prepare).
-    pub(super) fn new(file: File, writable: bool, maps: Option<Pages>, all_mapped: bool) -> Self {
+    pub(super) fn new(file: File, writable: bool, maps: bool, all_mapped: bool) -> Self {
         Self {
             file: RwLock::new(Some(Arc::new(file))),
             writable,
@@ -73,12 +72,12 @@ impl OsFile {
     }
 
     #[cfg(unix)]
-    fn mapped(&self, pages: Pages) -> io::Result<View> {
-        Mapping::file(&*self.file()?, self.writable, pages).map(View::Mapped)
+    fn mapped(&self) -> io::Result<View> {
+        Mapping::file(&*self.file()?, self.writable).map(View::Mapped)
     }
 
     #[cfg(not(unix))]
-    fn mapped(&self, _: Pages) -> io::Result<View> {
+    fn mapped(&self) -> io::Result<View> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -148,7 +147,7 @@ impl StorageFile for OsFile {
         if let Some(view) = self.view.get() {
             return Ok(view.clone());
         }
-        let view = self.maps.map_or_else(|| self.read_by_calls(), |pages| self.mapped(pages))?;
+        let view = if self.maps { self.mapped() } else { self.read_by_calls() }?;
         Ok(self.view.get_or_init(|| view).clone())
     }
 

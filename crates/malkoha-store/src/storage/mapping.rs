@@ -11,17 +11,6 @@ use memmap2::{MmapOptions, MmapRaw};
 #[cfg(unix)]
 use super::guard::Watch;
 
-/// By which pages a file is mapped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pages {
-    /// The system's own, of 4 KiB as a rule. Only the page of a record is read.
-    Ordinary,
-    /// Those of 2 MiB too, where the system has such for files. Each access to a record that is not
-    /// in memory reads 2 MiB.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
-    Huge,
-}
-
 /// The bytes of a file, or of a simulated one, at the time of mapping.
 ///
 /// # Who may write
@@ -58,13 +47,13 @@ impl Watched {
 }
 
 impl Mapping {
-    /// Maps a file, for reading or for writing too, by pages of this kind.
+    /// Maps a file, for reading or for writing too.
     ///
     /// # Errors
     ///
     /// Those of the operating system.
     #[cfg(unix)]
-    pub fn file(file: &File, writable: bool, pages: Pages) -> io::Result<Self> {
+    pub fn file(file: &File, writable: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let bytes = usize::try_from(length).map_err(io::Error::other)?;
         if bytes == 0 {
@@ -73,7 +62,7 @@ impl Mapping {
         let options = MmapOptions::new();
         let map =
             if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
-        advise(&map, pages);
+        advise(&map);
         let watch = Some(Watch::new(map.as_ptr() as usize, bytes));
         Ok(Self { map: Arc::new(Watched { watch, map }), bytes, writable })
     }
@@ -221,16 +210,12 @@ impl Mapping {
     }
 }
 
-/// With ordinary pages nothing is read ahead. The advice for huge pages makes the system read 2 MiB
-/// each time, whatever else it is advised.
+/// Nothing is read ahead: an access to a record that is not in memory reads only its page. The
+/// advice for huge pages would make the system read 2 MiB each time, whatever else it is advised.
 #[cfg(unix)]
-fn advise(map: &MmapRaw, pages: Pages) {
+fn advise(map: &MmapRaw) {
     // Only speed depends on it; systems differ in what they know.
-    let _ = match pages {
-        #[cfg(target_os = "linux")]
-        Pages::Huge => map.advise(memmap2::Advice::HugePage),
-        _ => map.advise(memmap2::Advice::Random),
-    };
+    let _ = map.advise(memmap2::Advice::Random);
 }
 
 #[cfg(all(test, unix))]
@@ -241,8 +226,8 @@ mod tests {
     fn what_is_mapped_for_reading_is_not_written() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(8).unwrap();
-        assert!(Mapping::file(&file, false, Pages::Ordinary).unwrap().write(0, b"cuckoo").is_err());
-        let map = Mapping::file(&file, true, Pages::Huge).unwrap();
+        assert!(Mapping::file(&file, false).unwrap().write(0, b"cuckoo").is_err());
+        let map = Mapping::file(&file, true).unwrap();
         assert!(map.write(3, b"cuckoo").is_err());
         map.write(2, b"cuckoo").unwrap();
         assert_eq!(map.get(0, 8).unwrap(), b"\0\0cuckoo");

@@ -9,7 +9,6 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::directory::copy;
 use super::file::{OsFile, Writing};
-use super::mapping::Pages;
 use super::{Room, Storage, StorageFile};
 
 /// A directory of the operating system: the same one whatever becomes of the path that led to it,
@@ -19,7 +18,7 @@ pub struct OsStorage {
     directory: File,
     system: FileSystem,
     writing: Writing,
-    maps: Option<Pages>,
+    maps: bool,
 }
 
 /// File systems that are not treated like any other.
@@ -44,22 +43,14 @@ impl OsStorage {
         let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
         let directory = directory.into();
         let (system, writing) = (file_system(&directory), Writing::default());
-        let maps = (!cfg!(malkoha_calls)).then_some(Pages::Ordinary);
-        Ok(Self { directory, system, writing, maps })
+        Ok(Self { directory, system, writing, maps: !cfg!(malkoha_calls) })
     }
 
     /// The same with files that are read and written by system calls, each by a descriptor that
     /// stays open: slower, and as systems do it on which mapped files bring trouble.
     #[must_use]
     pub fn unmapped(self) -> Self {
-        Self { maps: None, ..self }
-    }
-
-    /// The same with files that are mapped by huge pages where the system has them, if they are
-    /// mapped.
-    #[must_use]
-    pub fn huge_pages(self) -> Self {
-        Self { maps: self.maps.map(|_| Pages::Huge), ..self }
+        Self { maps: false, ..self }
     }
 
     /// The same with files that are written in this way, or by system calls where a page that was

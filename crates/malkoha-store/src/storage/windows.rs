@@ -50,12 +50,6 @@ impl OsStorage {
 
     /// The same: no file is mapped.
     #[must_use]
-    pub fn huge_pages(self) -> Self {
-        self
-    }
-
-    /// The same: no file is mapped.
-    #[must_use]
     pub fn unmapped(self) -> Self {
         self
     }
@@ -77,7 +71,7 @@ impl OsStorage {
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        Box::new(OsFile::new(file, writable, None, false))
+        Box::new(OsFile::new(file, writable, false, false))
     }
 }
 

@@ -37,7 +37,6 @@ impl Store {
             _ if options.background => Writing::Prepared,
             _ => Writing::Mapped,
         });
-        let storage = if options.huge_pages { storage.huge_pages() } else { storage };
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 

@@ -114,21 +114,3 @@ fn other_versions_are_refused() {
         assert_eq!((found, supported), (9, newest), "{name}");
     }
 }
-
-/// Linux tells how a file is mapped: `hg` where huge pages were asked for.
-#[cfg(all(target_os = "linux", not(malkoha_calls)))]
-#[test]
-fn logs_are_mapped_by_the_pages_that_are_asked_for() {
-    let (dir, expected) = filled();
-    for huge in [false, true] {
-        let store = Store::open(dir.path(), &options().huge_pages(huge)).unwrap();
-        assert_holds(&store, &expected);
-        let smaps = fs::read_to_string("/proc/self/smaps").unwrap();
-        let log = dir.logs()[0].display().to_string();
-        let of_log = smaps.lines().skip_while(|line| !line.ends_with(&log));
-        let flags = of_log.map(str::trim).find(|line| line.starts_with("VmFlags:"));
-        let flags = flags.expect("the log is mapped").split_whitespace();
-        assert_eq!(flags.clone().any(|flag| flag == "hg"), huge);
-        assert_eq!(flags.clone().any(|flag| flag == "rr"), !huge, "read ahead");
-    }
-}

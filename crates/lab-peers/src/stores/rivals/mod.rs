@@ -13,7 +13,6 @@ use crate::peer::Kind;
 pub(crate) fn all(cache: usize) -> Vec<Kind> {
     vec![
         Kind { name: "malkoha", opener: ours::open, cache },
-        Kind { name: "malkoha-huge", opener: ours::open_huge, cache },
         Kind { name: "redb", opener: redb::open, cache },
         Kind { name: "fjall", opener: fjall::open, cache },
         Kind { name: "lmdb", opener: lmdb::open, cache },
