@@ -118,7 +118,6 @@ impl Inner {
 
     fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
-        self.space.set_vain(false);
         let position = self.writer()?.position();
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
@@ -129,6 +128,7 @@ impl Inner {
         let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
+        self.space.set_vain(false);
         let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
         if !makes_way() {
             self.space.set_vain(true);
