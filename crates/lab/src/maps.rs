@@ -212,34 +212,50 @@ fn table(args: &MapsArgs, keys: u64) -> Result<Grid> {
     Ok(grid)
 }
 
-/// The contenders, empty. Hash tables are made for their keys, as the cuckoo tables are, and also
-/// grow from nothing.
+/// Makes a contender, empty.
+type Make = fn(&MapsArgs, u64) -> Result<Box<dyn Table>>;
+
+/// The contenders. Hash tables are made for their keys, as the cuckoo tables are, and also grow
+/// from nothing.
+const CONTENDERS: [(&str, Make); 9] = [
+    ("HashMap of std", |_, keys| {
+        Ok(Box::new(HashMap::<u64, u32>::with_capacity(usize::try_from(keys)?)))
+    }),
+    ("HashMap of std, growing", |_, _| Ok(Box::new(HashMap::<u64, u32>::new()))),
+    ("hashbrown", |_, keys| {
+        Ok(Box::new(Hashbrown::<u64, u32>::with_capacity(usize::try_from(keys)?)))
+    }),
+    ("hashbrown, growing", |_, _| Ok(Box::new(Hashbrown::<u64, u32>::new()))),
+    ("cuckoo table, 2 x 4", |args, keys| Ok(Box::new(cuckoo::<2, 4>(keys, args.seed)?))),
+    ("cuckoo table, 2 x 4, growing", |_, _| {
+        let growing = BucketedCuckooTable::<u64, u32, 2, 4>::with_capacity(64)?;
+        Ok(Box::new(growing.with_growth(Growth::Rehash)))
+    }),
+    ("cuckoo table, 4 x 2", |args, keys| Ok(Box::new(cuckoo::<4, 2>(keys, args.seed)?))),
+    ("CuckooMap", |args, keys| Ok(Box::new(CuckooMap::with_capacity(keys, args.fpr, VALUE_BITS)?))),
+    ("GrowableCuckooMap, from a thousandth", |args, keys| {
+        let from = keys / 1000 + 1;
+        Ok(Box::new(GrowableCuckooMap::with_capacity(from, args.fpr, VALUE_BITS)?))
+    }),
+];
+
+/// What `--only` accepts.
+pub(crate) fn names() -> [&'static str; CONTENDERS.len()] {
+    CONTENDERS.map(|(name, _)| name)
+}
+
+/// Those that were asked for by name; all, if none was.
 fn tables(args: &MapsArgs, keys: u64) -> Result<Vec<(&'static str, Box<dyn Table>)>> {
-    let count = usize::try_from(keys)?;
-    let hasher = KeyHasher::new(args.seed);
-    let growing = BucketedCuckooTable::<u64, u32, 2, 4>::with_capacity(64)?;
-    let from = keys / 1000 + 1;
-    Ok(vec![
-        ("HashMap of std", Box::new(HashMap::<u64, u32>::with_capacity(count))),
-        ("HashMap of std, growing", Box::new(HashMap::<u64, u32>::new())),
-        ("hashbrown", Box::new(Hashbrown::<u64, u32>::with_capacity(count))),
-        ("hashbrown, growing", Box::new(Hashbrown::<u64, u32>::new())),
-        ("cuckoo table, 2 x 4", Box::new(cuckoo::<2, 4>(keys, hasher)?)),
-        ("cuckoo table, 2 x 4, growing", Box::new(growing.with_growth(Growth::Rehash))),
-        ("cuckoo table, 4 x 2", Box::new(cuckoo::<4, 2>(keys, hasher)?)),
-        ("CuckooMap", Box::new(CuckooMap::with_capacity(keys, args.fpr, VALUE_BITS)?)),
-        (
-            "GrowableCuckooMap, from a thousandth",
-            Box::new(GrowableCuckooMap::with_capacity(from, args.fpr, VALUE_BITS)?),
-        ),
-    ])
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let wanted = CONTENDERS.into_iter().filter(|(name, _)| wanted(name));
+    wanted.map(|(name, make)| Ok((name, make(args, keys)?))).collect()
 }
 
 fn cuckoo<const D: usize, const B: usize>(
     keys: u64,
-    hasher: KeyHasher,
+    seed: u64,
 ) -> Result<BucketedCuckooTable<u64, u32, D, B>> {
-    Ok(BucketedCuckooTable::with_capacity_and_hasher(keys, hasher)?)
+    Ok(BucketedCuckooTable::with_capacity_and_hasher(keys, KeyHasher::new(seed))?)
 }
 
 #[cfg(test)]
@@ -250,8 +266,15 @@ mod tests {
     fn maps_and_hash_tables_find_the_same() {
         let keys: Vec<u64> = (0..2_000).map(|position| Keys::new(1).key(position)).collect();
         let pairs: Vec<(u64, u32)> = keys.iter().zip(1..).map(|(&key, i)| (key, i)).collect();
-        let args =
-            MapsArgs { keys: vec![], fpr: 1e-7, lookups: 5_000, runs: 1, seed: 1, date: None };
+        let mut args = MapsArgs {
+            keys: vec![],
+            only: vec![],
+            fpr: 1e-7,
+            lookups: 5_000,
+            runs: 1,
+            seed: 1,
+            date: None,
+        };
         for (name, mut table) in tables(&args, 2_000).unwrap() {
             table.insert_all(&pairs).unwrap();
             assert_eq!(table.get(&keys), 2_001_000, "{name}");
@@ -261,5 +284,8 @@ mod tests {
         }
         let text = super::table(&args, 3_000).unwrap().to_string();
         assert!(text.contains("hashbrown") && text.contains("get_many, "), "{text}");
+        args.only = vec!["hashbrown".to_owned()];
+        let text = super::table(&args, 3_000).unwrap().to_string();
+        assert!(text.contains("hashbrown") && !text.contains("CuckooMap"), "{text}");
     }
 }
