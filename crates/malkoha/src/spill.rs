@@ -61,29 +61,44 @@ impl SpillKey {
 
 /// Ordered, so that equal filters have equal bytes. Also, no choice of keys makes a lookup in a
 /// tree long.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spill {
     counts: BTreeMap<SpillKey, u64>,
     /// Copies of all.
     copies: u64,
+    hint: Hint,
 }
+
+impl PartialEq for Spill {
+    fn eq(&self, other: &Self) -> bool {
+        self.counts == other.counts
+    }
+}
+
+impl Eq for Spill {}
 
 impl Spill {
     pub(crate) fn add(&mut self, key: SpillKey, copies: u64) {
-        let count = self.counts.entry(key).or_default();
+        let count = self.counts.entry(key).or_insert_with(|| {
+            self.hint.add(&key);
+            0
+        });
         *count = count.saturating_add(copies);
         self.copies = self.copies.saturating_add(copies);
+        if self.hint.is_full() {
+            self.hint = Hint::of(&self.counts);
+        }
     }
 
     #[inline]
     pub(crate) fn count(&self, key: &SpillKey) -> u64 {
-        if self.counts.is_empty() { 0 } else { self.counts.get(key).copied().unwrap_or(0) }
+        if self.hint.may_hold(key) { self.counts.get(key).copied().unwrap_or(0) } else { 0 }
     }
 
     /// Takes one copy, if there is one.
     #[inline]
     pub(crate) fn take(&mut self, key: &SpillKey) -> bool {
-        if self.counts.is_empty() {
+        if !self.hint.may_hold(key) {
             return false;
         }
         let Entry::Occupied(mut count) = self.counts.entry(*key) else { return false };
@@ -104,7 +119,13 @@ impl Spill {
 
     /// The values of all copies that otherwise equal `key`, and the number of copies of each. A
     /// file may claim any number of copies, so no work is done for each copy.
+    #[inline]
     pub(crate) fn values(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
+        self.hint.may_hold(&key).then(|| self.values_in_tree(key)).into_iter().flatten()
+    }
+
+    #[cold]
+    fn values_in_tree(&self, key: SpillKey) -> impl Iterator<Item = (u64, u64)> {
         let (first, last) = (SpillKey { value: 0, ..key }, SpillKey { value: u64::MAX, ..key });
         self.counts.range(first..=last).map(|(key, &count)| (key.value, count))
     }
@@ -116,9 +137,6 @@ impl Spill {
 
     /// Takes one copy that equals `key` except for the value; returns its value.
     pub(crate) fn pop(&mut self, key: SpillKey) -> Option<u64> {
-        if self.is_empty() {
-            return None;
-        }
         let (value, _) = self.values(key).next()?;
         Some(value).filter(|&value| self.take(&SpillKey { value, ..key }))
     }
@@ -201,6 +219,102 @@ impl Spill {
     /// Bytes of the list, nearly.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         // An entry, and what a tree's nodes of 6 to 11 entries have empty.
-        self.counts.len() as u64 * (size_of::<(SpillKey, u64)>() as u64) * 4 / 3
+        let entries = self.counts.len() as u64 * (size_of::<(SpillKey, u64)>() as u64) * 4 / 3;
+        entries + self.hint.size_in_bytes()
+    }
+}
+
+/// Which keys may have spilled copies: a bit for each of some number of their hashes. Most maps of
+/// many keys spill a few values of keys that agree by chance, and then every lookup of a present
+/// key would search the tree: at 100 million keys this took more than the lookup itself.
+#[derive(Clone, Debug, Default)]
+struct Hint {
+    /// None or a power of two of them.
+    words: Vec<u64>,
+    /// Entries since the bits were last set anew; those of removed entries stay.
+    added: usize,
+}
+
+/// Bits for each entry: one lookup in this many of keys without spilled copies searches the tree.
+const BITS: usize = 32;
+
+impl Hint {
+    fn of(counts: &BTreeMap<SpillKey, u64>) -> Self {
+        // For as many entries again.
+        let words = (counts.len() * 2 * BITS / 64).next_power_of_two().max(16);
+        let mut hint = Self { words: alloc::vec![0; words], added: 0 };
+        counts.keys().for_each(|key| hint.add(key));
+        hint
+    }
+
+    /// The word and the bit in it of a key, whatever its value.
+    #[inline]
+    fn place(&self, key: &SpillKey) -> (usize, u64) {
+        let place = u64::from(key.segment) << 32 | u64::from(key.place);
+        let mixed = (place ^ u64::from(key.fingerprint) << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // The highest bits depend on all others.
+        let hash = mixed >> 32;
+        #[expect(clippy::cast_possible_truncation, reason = "26 bits")]
+        let word = (hash >> 6) as usize & self.words.len().wrapping_sub(1);
+        (word, 1 << (hash & 63))
+    }
+
+    #[inline]
+    fn may_hold(&self, key: &SpillKey) -> bool {
+        let (word, bit) = self.place(key);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn add(&mut self, key: &SpillKey) {
+        let (word, bit) = self.place(key);
+        if let Some(word) = self.words.get_mut(word) {
+            *word |= bit;
+        }
+        self.added += 1;
+    }
+
+    /// Whether the bits are to be set anew, and for how many entries.
+    fn is_full(&self) -> bool {
+        self.added * BITS > self.words.len() * 64
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        size_of_val(&*self.words) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever came and went: the hint hides nothing that is there.
+        #[test]
+        fn what_is_spilled_is_found(
+            steps in proptest::collection::vec((any::<bool>(), 0_u32..40, 0_u64..3), 0..400),
+            reach: u32,
+        ) {
+            let (mut spill, mut model) = (Spill::default(), BTreeMap::new());
+            for (adds, number, value) in steps {
+                let mixed = number.wrapping_mul(reach);
+                let (segment, place) = (mixed >> 16, number);
+                let key = SpillKey { segment, place, fingerprint: mixed, value };
+                let count: &mut u64 = model.entry(key).or_default();
+                if adds {
+                    spill.add(key, 1);
+                    *count += 1;
+                } else {
+                    prop_assert_eq!(spill.take(&key), *count > 0);
+                    *count = count.saturating_sub(1);
+                }
+            }
+            for (&key, &count) in &model {
+                prop_assert_eq!(spill.count(&key), count);
+                let values = spill.values(key).find(|&(value, _)| value == key.value);
+                prop_assert_eq!(values.map_or(0, |(_, copies)| copies), count);
+            }
+            prop_assert!(spill.size_in_bytes() < 10_000);
+        }
     }
 }

@@ -269,7 +269,7 @@ fn seal_spilled(bytes: &mut [u8], at: usize) {
 /// does not give.
 #[test]
 fn semi_sorted_buckets_are_in_order() {
-    let mut bytes = std::fs::read("tests/fixtures/set-v1-semi-sorted-f13.mlk").unwrap();
+    let mut bytes = std::fs::read(fixture("set-v1-semi-sorted-f13.mlk")).unwrap();
     // Four fingerprints of nine bits each below their nibbles, which are 0: 3, 1, 2, 4.
     let bucket: u64 = (3 | 1 << 9 | 2 << 18 | 4 << 27) << 12;
     bytes[HEADER..][..6].copy_from_slice(&bucket.to_le_bytes()[..6]);
