@@ -106,6 +106,7 @@ impl Spill {
             *count.get_mut() -= 1;
         } else {
             count.remove();
+            self.hint.forget(&self.counts);
         }
         self.copies = self.copies.saturating_sub(1);
         true
@@ -114,6 +115,7 @@ impl Spill {
     /// Takes out all copies.
     pub(crate) fn remove(&mut self, key: &SpillKey) {
         let copies = self.counts.remove(key).unwrap_or(0);
+        self.hint.forget(&self.counts);
         self.copies = self.copies.saturating_sub(copies);
     }
 
@@ -241,7 +243,7 @@ const BITS: usize = 32;
 impl Hint {
     fn of(counts: &BTreeMap<SpillKey, u64>) -> Self {
         // For as many entries again.
-        let words = (counts.len() * 2 * BITS / 64).next_power_of_two().max(16);
+        let words = (counts.len() * 2 * BITS / 64).next_power_of_two();
         let mut hint = Self { words: alloc::vec![0; words], added: 0 };
         counts.keys().for_each(|key| hint.add(key));
         hint
@@ -254,7 +256,6 @@ impl Hint {
         let mixed = (place ^ u64::from(key.fingerprint) << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // The highest bits depend on all others.
         let hash = mixed >> 32;
-        #[expect(clippy::cast_possible_truncation, reason = "26 bits")]
         let word = (hash >> 6) as usize & self.words.len().wrapping_sub(1);
         (word, 1 << (hash & 63))
     }
@@ -271,6 +272,13 @@ impl Hint {
             *word |= bit;
         }
         self.added += 1;
+    }
+
+    /// Once nothing is spilled, takes no memory.
+    fn forget(&mut self, counts: &BTreeMap<SpillKey, u64>) {
+        if counts.is_empty() {
+            *self = Self::default();
+        }
     }
 
     /// Whether the bits are to be set anew, and for how many entries.

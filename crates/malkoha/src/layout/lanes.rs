@@ -4,7 +4,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
-use crate::layout::bits::{Word, load_at, read, split, write};
+use crate::layout::bits::{Word, index, load_at, read, split, write};
 use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 
@@ -103,24 +103,45 @@ impl Lanes {
         }
     }
 
-    /// The lanes of the bucket at `bit` of the table that hold `fingerprint`, as bits.
+    /// The lanes of both buckets that hold the fingerprint, as bits.
     ///
     /// # Safety
     ///
-    /// `bytes` is a table of the geometry that the layout was made for, and a bucket begins there.
+    /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
     #[inline(always)]
-    unsafe fn matches_at(&self, bytes: &[u8], bit: u64, fingerprint: u64) -> u32 {
-        let lane = |lane: u64| {
-            // SAFETY: the lane is of the bucket, and behind the last there are tail bytes for the
-            // rest of the word.
-            let word: u64 = unsafe { load_at(bytes, bit + lane * u64::from(self.slot_bits)) };
-            u32::from(word & self.mask == fingerprint) << lane
-        };
-        if self.bucket_size == USUAL {
-            lane(0) | lane(1) | lane(2) | lane(3)
-        } else {
-            (0..self.bucket_size).fold(0, |found, number| found | lane(number))
+    unsafe fn matches_of(&self, bytes: &[u8], aim: &Aim) -> [u32; 2] {
+        let buckets = [aim.first, aim.second];
+        if self.bucket_size == USUAL && self.slot_bits.is_multiple_of(2) {
+            // All buckets begin at whole bytes, so equal lanes of the two lie at the same bits of
+            // their words: the fingerprint is moved there once, and no word is.
+            let bits = [0, 1, 2, 3].map(|lane| lane * u64::from(self.slot_bits));
+            let wanted = bits.map(|bit| aim.fingerprint << (bit & 7));
+            let masks = bits.map(|bit| self.mask << (bit & 7));
+            return buckets.map(|bucket| {
+                let lane = |lane: usize| {
+                    // SAFETY: the lane is of a bucket of this table, as the caller says, and behind
+                    // the last there are tail bytes for the rest of the word.
+                    let word = unsafe {
+                        u64::load_unchecked(bytes, index(bucket >> 3) + index(bits[lane] >> 3))
+                    };
+                    u32::from((word ^ wanted[lane]) & masks[lane] == 0) << lane
+                };
+                lane(0) | lane(1) | lane(2) | lane(3)
+            });
         }
+        buckets.map(|bucket| {
+            let lane = |lane: u64| {
+                // SAFETY: as above.
+                let word: u64 =
+                    unsafe { load_at(bytes, bucket + lane * u64::from(self.slot_bits)) };
+                u32::from(word & self.mask == aim.fingerprint) << lane
+            };
+            if self.bucket_size == USUAL {
+                lane(0) | lane(1) | lane(2) | lane(3)
+            } else {
+                (0..self.bucket_size).fold(0, |found, number| found | lane(number))
+            }
+        })
     }
 
     /// The lanes of `place` that hold `fingerprint`, as bits.
@@ -139,14 +160,8 @@ impl Lanes {
     /// `bytes` is a table of the geometry that the layout was made for.
     #[inline(always)]
     pub(crate) unsafe fn candidates_in(&self, bytes: &[u8], probe: &Probe) -> Matches {
-        let aim = self.aim(probe);
-        // SAFETY: an aim is the start of a bucket of this table, as the caller says.
-        let (first, second) = unsafe {
-            (
-                self.matches_at(bytes, aim.first, aim.fingerprint),
-                self.matches_at(bytes, aim.second, aim.fingerprint),
-            )
-        };
+        // SAFETY: the aim is this layout's, and the caller vouches for the table.
+        let [first, second] = unsafe { self.matches_of(bytes, &self.aim(probe)) };
         let second = if probe.first == probe.second { 0 } else { second };
         Matches {
             base: self.base(probe),
@@ -282,12 +297,9 @@ impl TableLayout for Lanes {
 
     #[inline(always)]
     unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
-        // SAFETY: an aim is the start of a bucket of this table.
-        unsafe {
-            self.matches_at(bytes, aim.first, aim.fingerprint)
-                | self.matches_at(bytes, aim.second, aim.fingerprint)
-                != 0
-        }
+        // SAFETY: the caller's promise.
+        let [first, second] = unsafe { self.matches_of(bytes, aim) };
+        first | second != 0
     }
 
     #[inline]
