@@ -103,12 +103,12 @@ def timed(timer, some):
         yield from some
 
 
-def malkoha(data, growing, threads):
+def malkoha(data, growing, threads, layout=None):
     from malkoha import CuckooFilter
 
     def fill(timer):
         with timer:
-            seen = CuckooFilter(None if growing else len(data.keys), RATE, growable=growing)
+            seen = CuckooFilter(None if growing else len(data.keys), RATE, growable=growing, layout=layout)
             seen.add_many(data.keys, threads=threads)
         return seen
 
@@ -228,6 +228,7 @@ PEERS = {
     "malkoha, growing, 2 threads": (lambda data: malkoha(data, True, 2), "malkoha"),
     "malkoha, of fixed size, 1 thread": (lambda data: malkoha(data, False, 1), "malkoha"),
     "malkoha, of fixed size, 2 threads": (lambda data: malkoha(data, False, 2), "malkoha"),
+    "malkoha, of fixed size, bucketed, 1 thread": (lambda data: malkoha(data, False, 1, "bucketed"), "malkoha"),
     "rbloom, Python's hash": (rbloom, "rbloom"),
     "rbloom, another hash": (lambda data: rbloom(data, mix), "rbloom"),
     "fastbloom-rs": (fastbloom, "fastbloom_rs"),

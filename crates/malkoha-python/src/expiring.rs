@@ -58,7 +58,8 @@ impl PyExpiring {
             return Err(PyTypeError::new_err(message));
         }
         let hasher = options::hasher(seed, key)?;
-        let options = Options { capacity, fpr, growable, shared, growth: None, hasher };
+        let (growth, layout) = (None, None);
+        let options = Options { capacity, fpr, growable, shared, growth, layout, hasher };
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder = with_ages::<ExpiringCuckooFilter>(&options, ttl, resolution)?;

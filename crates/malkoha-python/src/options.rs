@@ -1,6 +1,6 @@
 //! From what Python asks for to a filter or map.
 
-use malkoha::{Builder, HashFunction, KeyHasher};
+use malkoha::{Builder, HashFunction, KeyHasher, Layout};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,6 +14,7 @@ pub(crate) struct Options {
     pub(crate) growable: bool,
     pub(crate) shared: bool,
     pub(crate) growth: Option<f64>,
+    pub(crate) layout: Option<Layout>,
     pub(crate) hasher: KeyHasher,
 }
 
@@ -50,8 +51,31 @@ impl Options {
         if let Some(growth) = self.growth {
             builder = builder.growth(growth);
         }
+        if let Some(layout) = self.layout {
+            builder = builder.layout(layout);
+        }
         Ok(builder)
     }
+}
+
+/// The layout of a name that the command gives it too.
+pub(crate) fn layout(name: Option<&str>, growable: bool) -> PyResult<Option<Layout>> {
+    let Some(name) = name else { return Ok(None) };
+    if growable {
+        return Err(PyTypeError::new_err(
+            "a filter that grows has a layout of its own: give growable=False",
+        ));
+    }
+    let all = [
+        Layout::Bucketed { bucket_size: 4 },
+        Layout::GapWindows,
+        Layout::SemiSorted,
+        Layout::Words,
+    ];
+    all.into_iter().find(|layout| layout.name() == name).map(Some).ok_or_else(|| {
+        let names = all.map(Layout::name).join(", ");
+        PyValueError::new_err(format!("no layout has the name {name:?}: give one of {names}"))
+    })
 }
 
 /// The hash that `seed` or `key` ask for.

@@ -152,6 +152,23 @@ def test_what_cannot_be_built_says_why():
         CuckooFilter(seed=1, key=bytes(16))
 
 
+@pytest.mark.parametrize("layout", ["bucketed", "gap-windows", "semi-sorted", "words"])
+def test_layouts_have_the_rate_and_lie_in_files(layout, tmp_path):
+    seen = CuckooFilter(10_000, 0.01, growable=False, layout=layout)
+    seen.add_many(np.arange(10_000))
+    assert seen.contains_many(np.arange(10_000)).all()
+    assert seen.contains_many(np.arange(10_000, 60_000)).mean() < 0.015
+    seen.save(tmp_path / "seen.mlk")
+    assert CuckooFilter.load(tmp_path / "seen.mlk") == seen
+
+
+def test_layouts_that_do_not_exist_say_so():
+    with pytest.raises(ValueError, match="one of bucketed, gap-windows, semi-sorted, words"):
+        CuckooFilter(10, growable=False, layout="flat")
+    with pytest.raises(TypeError, match="grows has a layout of its own"):
+        CuckooFilter(10, layout="bucketed")
+
+
 def test_a_full_filter_refuses_and_names_positions():
     seen = CuckooFilter(100, 0.01, growable=False)
     with pytest.raises(InsertError, match="filter is full") as told:

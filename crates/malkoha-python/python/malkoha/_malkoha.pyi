@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,6 +63,7 @@ class CuckooFilter(_Common):
         growable: bool = True,
         shared: bool = False,
         growth: float | None = None,
+        layout: Literal["bucketed", "gap-windows", "semi-sorted", "words"] | None = None,
         seed: int | None = None,
         key: bytes | None = None,
     ) -> Self: ...

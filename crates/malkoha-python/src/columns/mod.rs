@@ -146,6 +146,21 @@ impl Positions<'_> {
     }
 }
 
+/// Hashes at most [`CHUNK`] integers, which `words` writes.
+fn hash_words(hasher: KeyHasher, hashes: &mut [u64], words: impl FnOnce(&mut [u64])) {
+    let (mut one, mut many);
+    // To fill all words with zeros takes longer than to hash one key, which a sample asks for.
+    let integers = if hashes.len() == 1 {
+        one = [0];
+        &mut one[..]
+    } else {
+        many = [0; CHUNK];
+        &mut many[..hashes.len()]
+    };
+    words(integers);
+    hasher.hash_many(integers, hashes);
+}
+
 /// An integer type, and the word that is hashed for one of its values: the two's complement, so
 /// that a value is one key whatever its type.
 trait Integer: Copy + 'static {

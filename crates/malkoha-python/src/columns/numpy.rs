@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use super::{CHUNK, Column, Integer, objects};
+use super::{Column, Integer, hash_words, objects};
 
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -122,12 +122,11 @@ impl<T: Integer> Column for Integers<T> {
     }
 
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
-        let mut words = [0; CHUNK];
-        let words = &mut words[..hashes.len()];
-        for (i, word) in words.iter_mut().enumerate() {
-            *word = self.word(start + i);
-        }
-        hasher.hash_many(words, hashes);
+        hash_words(hasher, hashes, |words| {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = self.word(start + i);
+            }
+        });
     }
 
     fn has_nulls(&self) -> bool {

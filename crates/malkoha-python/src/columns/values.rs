@@ -8,7 +8,7 @@ use std::slice;
 
 use malkoha::KeyHasher;
 
-use super::{CHUNK, Column, Integer};
+use super::{CHUNK, Column, Integer, hash_words};
 
 /// The start of a buffer, which the array's owner keeps.
 #[derive(Clone, Copy, PartialEq)]
@@ -119,11 +119,10 @@ pub(super) struct Integers(pub(super) Box<dyn Words>);
 
 impl Values for Integers {
     unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        let mut words = [0; CHUNK];
-        let words = &mut words[..hashes.len()];
-        // SAFETY: the caller's promise.
-        unsafe { self.0.words(row, words) };
-        hasher.hash_many(words, hashes);
+        hash_words(hasher, hashes, |words| {
+            // SAFETY: the caller's promise.
+            unsafe { self.0.words(row, words) };
+        });
     }
 }
 

@@ -17,11 +17,15 @@ use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
 use crate::store::{self, Store, change_methods};
 
-/// CuckooFilter(capacity=None, fpr=0.001, *, growable=True, shared=False, growth=None, seed=None,
-/// key=None)
+/// CuckooFilter(capacity=None, fpr=0.001, *, growable=True, shared=False, growth=None, layout=None,
+/// seed=None, key=None)
 ///
 /// A set that remembers keys in a few bits each: whether a key was added is answered with "no",
 /// which is always right, or "yes", which is wrong with the probability `fpr`.
+///
+/// With growable=False, `layout` is how fingerprints lie in memory: "bucketed", "gap-windows",
+/// "semi-sorted" or "words"; by default the smallest for the rate. "bucketed" takes a bit more per
+/// key, and adds keys about twice as fast.
 #[pyclass(name = "CuckooFilter", module = "malkoha", frozen, weakref)]
 pub(crate) struct PyFilter {
     store: Store<Keys>,
@@ -36,7 +40,7 @@ batches::batch_methods!(PyFilter);
 impl PyFilter {
     #[new]
     #[pyo3(signature = (capacity=None, fpr=0.001, *, growable=true, shared=false, growth=None,
-        seed=None, key=None))]
+        layout=None, seed=None, key=None))]
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
         py: Python<'_>,
@@ -45,11 +49,13 @@ impl PyFilter {
         growable: bool,
         shared: bool,
         growth: Option<f64>,
+        layout: Option<&str>,
         seed: Option<u64>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
-        let options = Options { capacity, fpr, growable, shared, growth, hasher };
+        let layout = options::layout(layout, growable)?;
+        let options = Options { capacity, fpr, growable, shared, growth, layout, hasher };
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder = options.builder::<CuckooFilter>()?;
