@@ -95,6 +95,13 @@ impl Spill {
         if self.hint.may_hold(key) { self.counts.get(key).copied().unwrap_or(0) } else { 0 }
     }
 
+    /// Whether there may be copies that equal `key`, whatever their value: `false` is right, and
+    /// fast.
+    #[inline]
+    pub(crate) fn may_hold(&self, key: &SpillKey) -> bool {
+        self.hint.may_hold(key)
+    }
+
     /// Takes one copy, if there is one.
     #[inline]
     pub(crate) fn take(&mut self, key: &SpillKey) -> bool {

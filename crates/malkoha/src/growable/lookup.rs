@@ -183,7 +183,8 @@ impl Growing {
         });
         let is_first = |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
         let mut spilled = Vec::new();
-        if !self.spill.is_empty() {
+        let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
+        if target.entry.has_stash() || fingerprints[..len].iter().any(may_be) {
             let fingerprints = (0..len).filter(is_first).map(|i| fingerprints[i]);
             self.spilled_values(&target, fingerprints, &mut spilled);
         }
@@ -214,13 +215,16 @@ impl Growing {
     }
 
     /// [`get`](Self::get), which keeps nothing of the slots in the usual case that nothing is
-    /// spilled.
+    /// spilled of the key.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        let Some(kernel) = self.plain.filter(|_| self.spill.is_empty()) else {
+        let Some(kernel) = self.plain else {
             return self.for_each_of_all(hash, each);
         };
         let target = self.plain_target(kernel, hash);
+        if !self.spill.is_empty() && self.may_be_spilled(&target) {
+            return self.for_each_of_all(hash, each);
+        }
         let bytes = self.segments.from(target.entry.address());
         with_codec!(target.kernel, codec => {
             // The entry has all that a match needs of a segment, so the record need not be read.
@@ -229,6 +233,20 @@ impl Growing {
                 each(segment.value(bytes, at), 1);
             });
         });
+    }
+
+    /// Whether something that matches may lie beside the slots.
+    fn may_be_spilled(&self, target: &Target) -> bool {
+        let mut may_be = target.entry.has_stash();
+        let bytes = self.segments.from(target.entry.address());
+        with_codec!(target.kernel, codec => {
+            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                let spilled = target.spill_key(segment.fingerprint(bytes, at), 0);
+                may_be |= self.spill.may_hold(&spilled);
+            });
+        });
+        may_be
     }
 
     /// Prefetches the cache lines of a key.
