@@ -2,6 +2,7 @@
 //!
 //! All stores stay open, and are asked in turns: a machine with neighbours slows them alike.
 
+mod array;
 mod durable;
 mod items;
 mod mixed;
@@ -49,6 +50,9 @@ struct Cli {
     /// Bytes of the cache of each store that has one
     #[arg(long, default_value = "2G", value_parser = lab::args::parse_count)]
     cache: u64,
+    /// Look up in an array in memory too: what no store with its index in memory can pass
+    #[arg(long)]
+    limit: bool,
     /// Delete nothing at the end
     #[arg(long)]
     no_deletes: bool,
@@ -67,7 +71,7 @@ fn main() -> Result<()> {
     let cli = Cli::parse();
     let directory = tempfile::Builder::new().prefix("store-peers-").tempdir_in(&cli.dir)?;
     let chosen = |kind: &Kind| cli.only.is_empty() || cli.only.iter().any(|name| name == kind.name);
-    let kinds: Vec<Kind> =
+    let mut kinds: Vec<Kind> =
         rivals::all(usize::try_from(cli.cache)?).into_iter().filter(chosen).collect();
     let seconds = Duration::from_secs(cli.seconds);
     let Cli { keys, lookups, runs, batch, sorted, .. } = cli;
@@ -81,8 +85,13 @@ fn main() -> Result<()> {
     for kind in &kinds {
         peers.push(work.load(kind, directory.path(), &mut output)?);
     }
+    let stores = kinds.len();
+    if cli.limit {
+        kinds.push(Kind { name: "array", opener: array::open, cache: 0 });
+        peers.push(work.load(&kinds[stores], directory.path(), &mut output)?);
+    }
     work.look_up(&kinds, &peers, &mut output)?;
-    for (kind, peer) in kinds.iter().zip(peers) {
+    for (kind, peer) in kinds.iter().zip(peers).take(stores) {
         let peer = work.reopen(kind, peer, directory.path(), &mut output)?;
         let peer = work.mix(kind, peer, directory.path(), &mut output)?;
         if !cli.no_deletes {
