@@ -7,7 +7,8 @@ use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::addressing::Probe;
+use crate::addressing::{LOW_32, MIX, Probe, scale};
+use crate::layout::bits::index;
 
 /// Equal copies of a key in the table before further ones are spilled.
 pub(crate) const MAX_COPIES: u32 = 2;
@@ -235,22 +236,29 @@ impl Spill {
 
 /// Which keys may have spilled copies: a bit for each of some number of their hashes. Most maps of
 /// many keys spill a few values of keys that agree by chance, and then every lookup of a present
-/// key would search the tree: at 100 million keys this took more than the lookup itself.
+/// key would search the tree: at 100 million keys this took as long as the lookup itself.
 #[derive(Clone, Debug, Default)]
 struct Hint {
-    /// None or a power of two of them.
+    /// None, if nothing is spilled.
     words: Vec<u64>,
-    /// Entries since the bits were last set anew; those of removed entries stay.
+    /// Entries since the bits were last set anew; those of removed entries stay set.
     added: usize,
 }
 
-/// Bits for each entry: one lookup in this many of keys without spilled copies searches the tree.
+/// Bits for each entry, at least: of the lookups of keys without spilled copies, at most one in
+/// this many searches the tree.
 const BITS: usize = 32;
+/// Entries that a hint is kept for. To set the bits of more anew would take one insert too long; so
+/// every key may then be spilled.
+const MOST_HINTED: usize = 4096;
 
 impl Hint {
     fn of(counts: &BTreeMap<SpillKey, u64>) -> Self {
+        if counts.len() > MOST_HINTED {
+            return Self { words: alloc::vec![u64::MAX], added: 0 };
+        }
         // For as many entries again.
-        let words = (counts.len() * 2 * BITS / 64).next_power_of_two();
+        let words = (counts.len() * 2 * BITS).div_ceil(64);
         let mut hint = Self { words: alloc::vec![0; words], added: 0 };
         counts.keys().for_each(|key| hint.add(key));
         hint
@@ -260,11 +268,10 @@ impl Hint {
     #[inline]
     fn place(&self, key: &SpillKey) -> (usize, u64) {
         let place = u64::from(key.segment) << 32 | u64::from(key.place);
-        let mixed = (place ^ u64::from(key.fingerprint) << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // The highest bits depend on all others.
-        let hash = mixed >> 32;
-        let word = (hash >> 6) as usize & self.words.len().wrapping_sub(1);
-        (word, 1 << (hash & 63))
+        let mixed = (place ^ u64::from(key.fingerprint) << 16).wrapping_mul(MIX);
+        let word = scale((mixed >> 26) & LOW_32, self.words.len() as u64);
+        (index(word), 1 << (mixed >> 58))
     }
 
     #[inline]
@@ -288,7 +295,7 @@ impl Hint {
         }
     }
 
-    /// Whether the bits are to be set anew, and for how many entries.
+    /// Whether the bits are to be set anew.
     fn is_full(&self) -> bool {
         self.added * BITS > self.words.len() * 64
     }
@@ -329,7 +336,27 @@ mod tests {
                 let values = spill.values(key).find(|&(value, _)| value == key.value);
                 prop_assert_eq!(values.map_or(0, |(_, copies)| copies), count);
             }
-            prop_assert!(spill.size_in_bytes() < 10_000);
         }
+    }
+
+    /// A hint is of use, and gives up where it would take long to set anew.
+    #[test]
+    fn hints_are_bounded() {
+        let key =
+            |place| SpillKey { segment: place % 7, place, fingerprint: 1 + place % 99, value: 0 };
+        let keys = || (0..).take(3 * MOST_HINTED).map(key);
+        let mut spill = Spill::default();
+        for (number, added) in keys().enumerate() {
+            spill.add(added, 1);
+            assert!(spill.may_hold(&added));
+            assert!(spill.hint.words.len() <= 2 * MOST_HINTED);
+            if number == 1000 {
+                let hinted = (100_000..200_000).filter(|&other| spill.may_hold(&key(other)));
+                assert!(hinted.count() < 2 * 100_000 / BITS);
+            }
+        }
+        assert_eq!(spill.hint.words, [u64::MAX]);
+        assert!(keys().all(|key| spill.take(&key)));
+        assert_eq!(spill.size_in_bytes(), 0);
     }
 }

@@ -1,7 +1,8 @@
 //! What memory allows: records in an array, and the place of each in an open table.
 //!
-//! Nothing is on a device, nothing is checked but the key, and lookups take no lock. Like any store
-//! with its index in memory it waits for two places a lookup, one after the other.
+//! Nothing is on a device, nothing is checked but the key, and the lock is taken once for all keys
+//! of a call. Like any store with its index in memory it waits for two places a lookup, one after
+//! the other.
 
 use std::hash::BuildHasher;
 use std::hint::black_box;

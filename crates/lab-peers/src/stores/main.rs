@@ -50,7 +50,7 @@ struct Cli {
     /// Bytes of the cache of each store that has one
     #[arg(long, default_value = "2G", value_parser = lab::args::parse_count)]
     cache: u64,
-    /// Look up in an array in memory too: what no store with its index in memory can pass
+    /// Look up in an array in memory too, which checks nothing but the key: a bound, nearly
     #[arg(long)]
     limit: bool,
     /// Delete nothing at the end

@@ -181,32 +181,17 @@ impl Growing {
                 len += 1;
             });
         });
-        let is_first = |&i: &usize| !fingerprints[..i].contains(&fingerprints[i]);
-        let mut spilled = Vec::new();
         let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
-        if target.entry.has_stash() || fingerprints[..len].iter().any(may_be) {
-            let fingerprints = (0..len).filter(is_first).map(|i| fingerprints[i]);
-            self.spilled_values(&target, fingerprints, &mut spilled);
-        }
+        let any = target.entry.has_stash() || fingerprints[..len].iter().any(may_be);
+        let spilled = if any { self.spilled_values(&target) } else { Vec::new() };
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
 
-    /// The values beside the slots that have these fingerprints, and of stashed ones.
+    /// The values beside the slots that match, and of what is stashed.
     #[cold]
-    fn spilled_values(
-        &self,
-        target: &Target,
-        in_slots: impl Iterator<Item = u64>,
-        values: &mut Vec<(u64, u64)>,
-    ) {
+    fn spilled_values(&self, target: &Target) -> Vec<(u64, u64)> {
         let of = |fingerprint| self.spill.values(target.spill_key(fingerprint, 0));
-        values.extend(in_slots.flat_map(of));
-        if target.entry.has_stash() {
-            let found = self.find(target);
-            let stashed =
-                found.fingerprints().filter(|&fingerprint| found.copies(fingerprint) == 0);
-            values.extend(stashed.flat_map(of));
-        }
+        self.find(target).fingerprints().flat_map(of).collect()
     }
 
     #[inline(never)]
@@ -214,39 +199,32 @@ impl Growing {
         self.get(hash).for_each(|(value, copies)| each(value, copies));
     }
 
-    /// [`get`](Self::get), which keeps nothing of the slots in the usual case that nothing is
-    /// spilled of the key.
+    /// [`get`](Self::get), which keeps nothing of the slots in the usual case that no segment
+    /// is of another width.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
         let Some(kernel) = self.plain else {
             return self.for_each_of_all(hash, each);
         };
         let target = self.plain_target(kernel, hash);
-        if !self.spill.is_empty() && self.may_be_spilled(&target) {
-            return self.for_each_of_all(hash, each);
-        }
+        let mut spilled = target.entry.has_stash();
         let bytes = self.segments.from(target.entry.address());
         with_codec!(target.kernel, codec => {
             // The entry has all that a match needs of a segment, so the record need not be read.
             let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                if !self.spill.is_empty() {
+                    let key = target.spill_key(segment.fingerprint(bytes, at), 0);
+                    spilled |= self.spill.may_hold(&key);
+                }
                 each(segment.value(bytes, at), 1);
             });
         });
-    }
-
-    /// Whether something that matches may lie beside the slots.
-    fn may_be_spilled(&self, target: &Target) -> bool {
-        let mut may_be = target.entry.has_stash();
-        let bytes = self.segments.from(target.entry.address());
-        with_codec!(target.kernel, codec => {
-            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
-                let spilled = target.spill_key(segment.fingerprint(bytes, at), 0);
-                may_be |= self.spill.may_hold(&spilled);
-            });
-        });
-        may_be
+        if spilled {
+            self.spilled_values(&target)
+                .into_iter()
+                .for_each(|(value, copies)| each(value, copies));
+        }
     }
 
     /// Prefetches the cache lines of a key.
