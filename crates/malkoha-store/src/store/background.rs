@@ -1,6 +1,7 @@
 //! Threads of a store: one syncs, one compacts and writes checkpoints, one prepares memory for
 //! writes.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -63,14 +64,24 @@ impl Background {
             let ahead = Arc::clone(&background.ahead);
             background.run("malkoha-ahead", move || ahead.run())?;
         }
-        let signal = Arc::clone(&inner.upkeep);
-        background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
+        background.upkeep(inner, Inner::maintain)?;
         Ok(background)
     }
 
     fn of(inner: &Inner) -> Self {
         let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
         Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
+    }
+
+    /// Starts the thread that makes room, for which writes wait at the limit of the log.
+    fn upkeep(
+        &mut self,
+        inner: &Arc<Inner>,
+        work: impl Fn(&Inner) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let upkeep = Upkeep(Arc::clone(inner));
+        let signal = Arc::clone(&inner.upkeep);
+        self.repeat("malkoha-compact", inner, MAINTENANCE, signal, move |_| work(&upkeep.0))
     }
 
     fn repeat(
@@ -96,6 +107,21 @@ impl Background {
         self.threads
             .push(thread::Builder::new().name(name.to_owned()).spawn(body).map_err(failed)?);
         Ok(())
+    }
+}
+
+/// Says when it is dropped that nobody makes room any more. A panic drops it too, and writes would
+/// wait without an end.
+struct Upkeep(Arc<Inner>);
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.0.space.end();
+        if thread::panicking() {
+            let panicked = io::Error::other("this thread panicked; open the store anew");
+            let error = Error::io("compact", ".")(panicked);
+            *self.0.background_error.lock() = Some(error);
+        }
     }
 }
 
@@ -128,10 +154,17 @@ impl Inner {
         let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
-        self.space.set_vain(false);
-        let compacted = self.compact(&mut maintained, |done| self.next_victim(done), &pace);
+        self.space.look_again();
+        let seen = Cell::new(0);
+        let next_victim = |done: &[_]| {
+            seen.set(self.space.changes());
+            self.next_victim(done)
+        };
+        let compacted = self.compact(&mut maintained, next_victim, &pace);
         if !makes_way() {
-            self.space.set_vain(true);
+            // What fails may have changed something each time.
+            let seen = if compacted.is_ok() { seen.get() } else { self.space.changes() };
+            self.space.set_vain(seen);
         }
         compacted.and(checkpoint)
     }
@@ -170,6 +203,24 @@ mod tests {
         assert_eq!(Arc::strong_count(&store.inner), 2);
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);
+    }
+
+    /// At the limit of the log, writes waited for the thread without an end.
+    #[test]
+    fn a_thread_that_panics_lets_writes_pass() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().background(false).durability(Durability::System);
+        let store = Store::open(directory.path(), &options.file_bytes(1 << 20)).unwrap();
+        for n in 0..3 {
+            store.put(b"key", &vec![n; 8 << 20]).unwrap();
+        }
+        let inner = &store.inner;
+        assert!(inner.pressure(0) >= 1.0);
+        let mut background = Background::of(inner);
+        background.upkeep(inner, |_| panic!("as the test wants")).unwrap();
+        inner.slow_down(1);
+        drop(background);
+        assert!(store.background_error().unwrap().to_string().contains("panicked"));
     }
 
     /// Beside threads that write one checkpoint after another, there was always one that waited:

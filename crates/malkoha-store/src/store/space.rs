@@ -40,8 +40,12 @@ pub(super) struct Space {
     /// Whether the thread that has the right to remove files keeps them all, possibly for hours.
     /// Changed by that thread alone, and false when it gives the right back.
     keeping: AtomicBool,
-    /// Whether the thread in the background could not make more room.
-    vain: AtomicBool,
+    /// How often there may have come more room to make.
+    changes: AtomicU64,
+    /// One more than the count after which the thread in the background could not make more room.
+    vain: AtomicU64,
+    /// Whether that thread has ended, as after a panic.
+    ended: AtomicBool,
     /// Nanoseconds that writes have to sleep.
     debt: AtomicU64,
     /// Nanoseconds that writes have slept or waited.
@@ -79,12 +83,34 @@ impl Space {
             .iter()
             .map(|file| if Some(file.id()) == tail { file.capacity() } else { file.least() });
         self.taken.store(taken.sum::<u64>() + writer.reserved(), Ordering::Relaxed);
-        self.set_vain(false);
+        self.look_again();
     }
 
-    /// Waiting writers check again whether there is more room to make.
-    pub(super) fn set_vain(&self, vain: bool) {
-        self.vain.store(vain, Ordering::Relaxed);
+    /// There may be more room to make. Waiting writers check again.
+    pub(super) fn look_again(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// How often there may have come more room to make.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    /// No more room could be made after this many [changes](Self::changes). If there was another
+    /// one meanwhile, it still can be.
+    pub(super) fn set_vain(&self, changes: u64) {
+        self.vain.store(changes + 1, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    fn is_vain(&self) -> bool {
+        self.vain.load(Ordering::Relaxed) == self.changes() + 1
+    }
+
+    /// Nobody makes room any more: writers do not wait for it.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
@@ -116,13 +142,14 @@ impl Inner {
 
     /// Whether room can be made for writes.
     fn can_make_space(&self) -> bool {
-        let is_kept = self.space.keeping.load(Ordering::Relaxed);
+        let space = &self.space;
+        let is_kept = space.keeping.load(Ordering::Relaxed) || space.ended.load(Ordering::Relaxed);
         // A store that has stopped writing does not compact either: the write will say so.
-        !is_kept && !self.space.vain.load(Ordering::Relaxed) && self.commit.check().is_ok()
+        !is_kept && !space.is_vain() && self.commit.check().is_ok()
     }
 
     #[cold]
-    fn slow_down(&self, bytes: u64) {
+    pub(super) fn slow_down(&self, bytes: u64) {
         let space = &self.space;
         let sleep = |sleep: &mut dyn FnMut()| {
             let start = Instant::now();
@@ -214,8 +241,22 @@ mod tests {
     #[test]
     fn checkpoints_and_compactions_promise_no_room() {
         let (_directory, store) = full();
-        store.inner.space.set_vain(true);
+        store.inner.space.set_vain(store.inner.space.changes());
         store.checkpoint().unwrap();
+        assert!(!store.inner.can_make_space());
+    }
+
+    /// The thread in the background found nothing to reclaim, and said so after a write had added
+    /// what there was: writes passed the limit.
+    #[test]
+    fn room_that_came_meanwhile_is_waited_for() {
+        let (_directory, store) = full();
+        let space = &store.inner.space;
+        let seen = space.changes();
+        space.look_again();
+        space.set_vain(seen);
+        assert!(store.inner.can_make_space());
+        space.set_vain(space.changes());
         assert!(!store.inner.can_make_space());
     }
 
@@ -235,7 +276,7 @@ mod tests {
                 space.changed.notify_all();
                 thread::sleep(Duration::from_micros(100));
             }
-            space.set_vain(true);
+            space.set_vain(space.changes());
             waiting.join().unwrap();
         });
         assert!(space.held_back() > Duration::ZERO);
