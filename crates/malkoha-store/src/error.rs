@@ -88,10 +88,12 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
-    /// A sync failed earlier. What was written since the last successful one may be lost, and the
-    /// system may not report it again. Only reopening the store finds out.
+    /// A sync failed earlier, or a thread of the store panicked. What was written since the last
+    /// successful sync may be lost, and the system may not report it again. Only reopening the
+    /// store finds out.
     #[error(
-        "writing stopped after a failed sync ({0}): close the store, look after the device, and open it again"
+        "writing stopped after a failed sync or a panic ({0}): close the store, \
+         look after the device, and open it again"
     )]
     Stopped(String),
     /// The index cannot take the key.

@@ -39,7 +39,7 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// An error if a sync failed earlier.
+    /// An error if writing was [stopped](Self::fail).
     pub(crate) fn check(&self) -> Result<()> {
         if !self.failed.load(Ordering::Acquire) {
             return Ok(());

@@ -1,7 +1,6 @@
 //! Threads of a store: one syncs, one compacts and writes checkpoints, one prepares memory for
 //! writes.
 
-use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -64,24 +63,14 @@ impl Background {
             let ahead = Arc::clone(&background.ahead);
             background.run("malkoha-ahead", move || ahead.run())?;
         }
-        background.upkeep(inner, Inner::maintain)?;
+        let signal = Arc::clone(&inner.upkeep);
+        background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
         Ok(background)
     }
 
     fn of(inner: &Inner) -> Self {
         let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
         Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
-    }
-
-    /// Starts the thread that makes room, for which writes wait at the limit of the log.
-    fn upkeep(
-        &mut self,
-        inner: &Arc<Inner>,
-        work: impl Fn(&Inner) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
-        let upkeep = Upkeep(Arc::clone(inner));
-        let signal = Arc::clone(&inner.upkeep);
-        self.repeat("malkoha-compact", inner, MAINTENANCE, signal, move |_| work(&upkeep.0))
     }
 
     fn repeat(
@@ -94,6 +83,7 @@ impl Background {
     ) -> Result<()> {
         let inner = Arc::clone(inner);
         self.run(name, move || {
+            let _stop = StopOnPanic(&inner);
             while signal.wait(time) {
                 if let Err(error) = work(&inner) {
                     *inner.background_error.lock() = Some(error);
@@ -110,16 +100,16 @@ impl Background {
     }
 }
 
-/// Says when it is dropped that nobody makes room any more. A panic drops it too, and writes would
-/// wait without an end.
-struct Upkeep(Arc<Inner>);
+/// Stops writing if the thread that holds it panics. Writes at the limit of the log would wait for
+/// that thread without an end, and what nobody syncs would be lost in silence.
+struct StopOnPanic<'a>(&'a Inner);
 
-impl Drop for Upkeep {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
-        self.0.space.end();
         if thread::panicking() {
-            let panicked = io::Error::other("this thread panicked; open the store anew");
-            let error = Error::io("compact", ".")(panicked);
+            let name = thread::current().name().unwrap_or_default().to_owned();
+            let error = Error::io("run the thread", name)(io::Error::other("it panicked"));
+            self.0.commit.fail(&error);
             *self.0.background_error.lock() = Some(error);
         }
     }
@@ -155,16 +145,15 @@ impl Inner {
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         self.space.look_again();
-        let seen = Cell::new(0);
+        let mut seen = 0;
         let next_victim = |done: &[_]| {
-            seen.set(self.space.changes());
+            seen = self.space.changes();
             self.next_victim(done)
         };
         let compacted = self.compact(&mut maintained, next_victim, &pace);
         if !makes_way() {
-            // What fails may have changed something each time.
-            let seen = if compacted.is_ok() { seen.get() } else { self.space.changes() };
-            self.space.set_vain(seen);
+            // If compaction fails each time, nobody is to wait, whatever it changed.
+            self.space.set_vain(if compacted.is_ok() { seen } else { self.space.changes() });
         }
         compacted.and(checkpoint)
     }
@@ -205,22 +194,19 @@ mod tests {
         assert_eq!(Arc::strong_count(&store.inner), 1);
     }
 
-    /// At the limit of the log, writes waited for the thread without an end.
+    /// Writes at the limit of the log waited for it without an end.
     #[test]
-    fn a_thread_that_panics_lets_writes_pass() {
+    fn a_thread_that_panics_stops_writing() {
         let directory = tempfile::tempdir().unwrap();
-        let options = Options::new().background(false).durability(Durability::System);
-        let store = Store::open(directory.path(), &options.file_bytes(1 << 20)).unwrap();
-        for n in 0..3 {
-            store.put(b"key", &vec![n; 8 << 20]).unwrap();
-        }
-        let inner = &store.inner;
-        assert!(inner.pressure(0) >= 1.0);
-        let mut background = Background::of(inner);
-        background.upkeep(inner, |_| panic!("as the test wants")).unwrap();
-        inner.slow_down(1);
-        drop(background);
-        assert!(store.background_error().unwrap().to_string().contains("panicked"));
+        let store = Store::open(directory.path(), &Options::new().background(false)).unwrap();
+        let mut background = Background::of(&store.inner);
+        let (signal, soon) = (Arc::clone(&background.signals[0]), Duration::from_millis(1));
+        let work = |_: &Inner| panic!("as the test wants");
+        background.repeat("malkoha-sync", &store.inner, soon, signal, work).unwrap();
+        assert!(background.threads.pop().unwrap().join().is_err());
+        let error = store.put(b"key", b"value").unwrap_err();
+        assert!(matches!(&error, Error::Stopped(why) if why.contains("panicked")), "{error}");
+        assert!(store.background_error().unwrap().to_string().contains("malkoha-sync"));
     }
 
     /// Beside threads that write one checkpoint after another, there was always one that waited:

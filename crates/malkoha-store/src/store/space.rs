@@ -7,8 +7,8 @@
 //!
 //! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
 //! or a verification keeps files from being removed, writes continue, and the log gets longer. If a
-//! failed sync has stopped the store, they say so at once. Whoever else has the right to remove
-//! files makes room, or soon gives that right back, so writes wait for them.
+//! failed sync or a panic has stopped the store, they say so at once. Whoever else has the right to
+//! remove files makes room, or soon gives that right back, so writes wait for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -44,8 +44,6 @@ pub(super) struct Space {
     changes: AtomicU64,
     /// One more than the count after which the thread in the background could not make more room.
     vain: AtomicU64,
-    /// Whether that thread has ended, as after a panic.
-    ended: AtomicBool,
     /// Nanoseconds that writes have to sleep.
     debt: AtomicU64,
     /// Nanoseconds that writes have slept or waited.
@@ -108,12 +106,6 @@ impl Space {
         self.vain.load(Ordering::Relaxed) == self.changes() + 1
     }
 
-    /// Nobody makes room any more: writers do not wait for it.
-    pub(super) fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-        self.changed.notify_all();
-    }
-
     /// How near the log is to its limit without `given` bytes that are about to be freed: 0 if
     /// writes need not wait, 1 at the limit and beyond.
     #[expect(clippy::cast_precision_loss, reason = "shares need no more than 53 bits")]
@@ -143,13 +135,13 @@ impl Inner {
     /// Whether room can be made for writes.
     fn can_make_space(&self) -> bool {
         let space = &self.space;
-        let is_kept = space.keeping.load(Ordering::Relaxed) || space.ended.load(Ordering::Relaxed);
+        let is_kept = space.keeping.load(Ordering::Relaxed);
         // A store that has stopped writing does not compact either: the write will say so.
         !is_kept && !space.is_vain() && self.commit.check().is_ok()
     }
 
     #[cold]
-    pub(super) fn slow_down(&self, bytes: u64) {
+    fn slow_down(&self, bytes: u64) {
         let space = &self.space;
         let sleep = |sleep: &mut dyn FnMut()| {
             let start = Instant::now();
