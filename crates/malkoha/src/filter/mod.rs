@@ -30,7 +30,7 @@ pub use lookups::Lookups;
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Debug;
+use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
 #[cfg(feature = "std")]
@@ -48,6 +48,7 @@ use crate::key::{Key, KeyHasher, hash_all, hash_one};
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
 use crate::sharded::Sharded;
+use crate::table::traits::Lookup;
 use crate::table::{Fixed, Memory};
 
 /// A set that stores a few bits per key, or a map from keys to small values.
@@ -90,7 +91,7 @@ use crate::table::{Fixed, Memory};
 ///
 /// If one copy is enough and you never remove keys, use
 /// [`insert_unique`](CuckooFilter::insert_unique).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Filter<T, C = Keys> {
     pub(crate) table: T,
     hasher: KeyHasher,
@@ -479,6 +480,20 @@ impl<T, C> Filter<T, C> {
     #[must_use]
     pub const fn hasher(&self) -> KeyHasher {
         self.hasher
+    }
+}
+
+impl<T: Lookup, C: Content> Debug for Filter<T, C> {
+    /// Numbers alone: slots are many, and debug output ends up in logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter")
+            .field("kind", &T::kind(C::IS_MAP))
+            .field("hasher", &self.hasher)
+            .field("len", &self.table.len())
+            .field("capacity", &self.table.capacity())
+            .field("expected_fpr", &self.table.expected_fpr())
+            .field("size_in_bytes", &self.table.size_in_bytes())
+            .finish_non_exhaustive()
     }
 }
 

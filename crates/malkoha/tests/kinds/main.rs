@@ -73,4 +73,6 @@ fn tells_its_size<T: Lookup, C: Content>(filter: &Filter<T, C>) {
     assert_eq!(copies, filter.len());
     let spilled: u64 = filter.entries().map(|entry| entry.copies - 1).sum();
     assert!(spilled <= filter.spilled());
+    let shown = format!("{filter:?}");
+    assert!(shown.contains("len: 3000") && shown.len() < 300, "{shown}");
 }
