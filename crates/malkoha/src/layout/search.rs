@@ -18,6 +18,9 @@ const GROUP: usize = 4;
 const FAR_BYTES: usize = 4 << 20;
 /// Moves out of a place, at most: one for each slot of a bucket.
 const MAX_MOVES: usize = 16;
+/// Places that there is memory for at first, and targets of one: most searches meet fewer, and
+/// small tables free the memory after each search.
+const AT_FIRST: usize = 64;
 
 /// The graph of a search: the places of one segment, and the moves between them.
 pub(crate) trait Neighbours {
@@ -188,17 +191,26 @@ impl Search {
         limit: u32,
     ) -> Option<Found> {
         let limit = bound(segment.places(), candidates.len(), limit);
-        let needed = limit + MAX_MOVES;
-        if self.places.len() < needed {
-            self.places.resize(needed, 0);
+        let roots = candidates.len();
+        if self.places.len() < AT_FIRST.max(roots + MAX_MOVES) {
+            self.places.resize(AT_FIRST.max(roots + MAX_MOVES), 0);
         }
-        let places = &mut self.places[..needed];
-        for (place, &candidate) in places.iter_mut().zip(candidates) {
+        for (place, &candidate) in self.places.iter_mut().zip(candidates) {
             assert!(candidate < segment.places(), "candidates are places");
             *place = narrow(candidate);
         }
-        // SAFETY: candidates are places of the segment, as was just asserted.
-        let found = unsafe { first_with_room(segment, places, candidates.len(), limit, self.far) };
+        let mut progress = Progress { expanded: 0, met: roots };
+        let found = loop {
+            let end = limit.min(self.places.len() - MAX_MOVES);
+            let places = &mut self.places[..end + MAX_MOVES];
+            // SAFETY: candidates are places of the segment, as was just asserted.
+            let found =
+                unsafe { first_with_room(segment, places, &mut progress, roots, end, self.far) };
+            if found.is_some() || end == limit {
+                break found;
+            }
+            self.places.resize((2 * end).min(limit) + MAX_MOVES, 0);
+        };
         let looked_at = found.map_or(limit, |found| found.number);
         self.work += looked_at as u64;
         work::looked_at(looked_at);
@@ -249,21 +261,30 @@ fn bound(places: u64, roots: usize, limit: u32) -> usize {
     roots + everywhere.min(limit) as usize
 }
 
-/// Looks for room breadth first, up to number `limit`. The first `roots` of `places` are known to
-/// be full.
+/// How far a search has come.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    /// Places whose targets have been met.
+    expanded: usize,
+    met: usize,
+}
+
+/// Looks for room breadth first, from where it came before up to number `limit`. The first `roots`
+/// of `places` are known to be full.
 ///
 /// # Safety
 ///
-/// The roots are places of the segment.
+/// What was met are places of the segment.
 #[inline(always)]
 unsafe fn first_with_room<N: Neighbours>(
     segment: &N,
     places: &mut [u32],
+    progress: &mut Progress,
     roots: usize,
     limit: usize,
     far: bool,
 ) -> Option<Found> {
-    let (mut expanded, mut met) = (0, roots);
+    let Progress { mut expanded, mut met } = *progress;
     let mut found = None;
     while expanded < met && met < limit {
         if far && expanded % GROUP == 0 {
@@ -285,6 +306,7 @@ unsafe fn first_with_room<N: Neighbours>(
             return Some(Found { number, roots, moves: met - before });
         }
     }
+    *progress = Progress { expanded, met };
     None
 }
 
