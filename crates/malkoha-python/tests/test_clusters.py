@@ -69,7 +69,7 @@ def test_ray(rows, wanted):
 
     import malkoha.ray as cluster
 
-    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
     try:
         frame = data.from_pandas([rows[i::4] for i in range(4)])
         seen = cluster.build(frame, "url", fpr=0.001)
