@@ -57,7 +57,7 @@ impl Default for Options {
             background: true,
             compact_share: 0.4,
             compact_rate: 64 << 20,
-            log_ratio: 1.5,
+            log_ratio: 1.4,
             checkpoint_bytes: 1 << 30,
             compression: Compression::None,
             create: true,
@@ -107,7 +107,7 @@ impl Options {
     }
 
     /// Sets how many bytes the log may take per byte of its live records, plus 4 MiB. The default
-    /// is 1.5, the minimum 1.2. Near the limit writes slow down, and at the limit they wait until
+    /// is 1.4, the minimum 1.2. Near the limit writes slow down, and at the limit they wait until
     /// compaction has freed enough. Checkpoints of 6 to 7 bytes per key come on top; while one is
     /// written there are two. Applies only if the store has background threads.
     pub fn log_ratio(mut self, ratio: f64) -> Self {

@@ -24,7 +24,7 @@ const SLACK: f64 = 4.0 * 1024.0 * 1024.0;
 /// The part of the permitted excess from which writes are slowed down.
 const SOFT: f64 = 0.6;
 /// Bytes per second that are written halfway between there and the limit.
-const HALF_WAY: f64 = 256.0 * 1024.0 * 1024.0;
+const HALF_WAY: f64 = 64.0 * 1024.0 * 1024.0;
 /// The shortest and the longest sleep of a write.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(4));
 /// How long a write waits before it checks again.
