@@ -5,8 +5,10 @@ use super::super::stats;
 use super::{Large, Refused};
 use crate::ledger::measure;
 
-/// Items that are added between two checks of the limit: few, so that it is hardly exceeded.
-const BATCH: usize = 1024;
+/// Items that are added between two checks of the limit: few, so that it is hardly exceeded, and
+/// fewer than the library would sort. So a table does not depend on how items are cut into batches:
+/// a replica gets them in other ones than its primary.
+const BATCH: usize = 512;
 
 impl Large {
     /// Adds a copy of an item, unless the filter takes `max_bytes` already.

@@ -64,6 +64,7 @@ mod tests {
 
     use super::*;
     use crate::value::Properties;
+    use crate::value::table::Table;
 
     #[test]
     fn what_is_added_unless_it_is_in_stays_in() {
@@ -82,5 +83,35 @@ mod tests {
         }
         let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
         assert_eq!(lost, 0);
+    }
+
+    /// A replica gets the items of a long command in pieces, and its primary added them in smaller
+    /// ones. Where a piece had 1024 items, it sorted them, and had them in other slots.
+    #[test]
+    fn a_table_does_not_depend_on_how_items_are_cut() {
+        let properties = Properties {
+            capacity: 1024,
+            error_rate: 0.01,
+            growth: 1024.0,
+            bucket_size: 2,
+            max_iterations: 20,
+            expansion: 1,
+        };
+        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
+        let items: Vec<&[u8]> = items.iter().map(<[u8; 4]>::as_slice).collect();
+        let filled = |pieces: usize, absent_only| {
+            let mut stored = StoredFilter::create(properties, None, KeyHasher::sip13(1)).unwrap();
+            for piece in items.chunks(pieces) {
+                stored.insert_all(piece, absent_only, u64::MAX);
+            }
+            let Table::Lasting(filter) = stored.table().into_owned() else { unreachable!() };
+            filter
+        };
+        for absent_only in [false, true] {
+            let small = filled(64, absent_only);
+            for pieces in [512, 1024, 2048, items.len()] {
+                assert!(filled(pieces, absent_only) == small, "{pieces} items at a time");
+            }
+        }
     }
 }
