@@ -192,8 +192,9 @@ impl Search {
     ) -> Option<Found> {
         let limit = bound(segment.places(), candidates.len(), limit);
         let roots = candidates.len();
-        if self.places.len() < AT_FIRST.max(roots + MAX_MOVES) {
-            self.places.resize(AT_FIRST.max(roots + MAX_MOVES), 0);
+        let first = AT_FIRST.max(roots + MAX_MOVES);
+        if self.places.len() < first {
+            self.places.resize(first, 0);
         }
         for (place, &candidate) in self.places.iter_mut().zip(candidates) {
             assert!(candidate < segment.places(), "candidates are places");
@@ -203,7 +204,8 @@ impl Search {
         let found = loop {
             let end = limit.min(self.places.len() - MAX_MOVES);
             let places = &mut self.places[..end + MAX_MOVES];
-            // SAFETY: candidates are places of the segment, as was just asserted.
+            // SAFETY: candidates are places of the segment, as was just asserted; all others that
+            // were met are targets of places.
             let found =
                 unsafe { first_with_room(segment, places, &mut progress, roots, end, self.far) };
             if found.is_some() || end == limit {
