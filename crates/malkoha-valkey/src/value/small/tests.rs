@@ -4,7 +4,7 @@ use super::super::StoredFilter;
 use super::chunk::{CHECKSUM_BYTES, checksum};
 use super::*;
 
-const PROPERTIES: Properties = Properties {
+pub(in crate::value) const PROPERTIES: Properties = Properties {
     capacity: 1024,
     error_rate: 0.01,
     growth: 1024.0,

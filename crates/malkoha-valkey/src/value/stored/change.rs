@@ -64,18 +64,12 @@ mod tests {
 
     use super::*;
     use crate::value::Properties;
+    use crate::value::small::tests::PROPERTIES;
     use crate::value::table::Table;
 
     #[test]
     fn what_is_added_unless_it_is_in_stays_in() {
-        let properties = Properties {
-            capacity: 4,
-            error_rate: 0.2,
-            growth: 1e4,
-            bucket_size: 2,
-            max_iterations: 20,
-            expansion: 1,
-        };
+        let properties = Properties { capacity: 4, error_rate: 0.2, growth: 1e4, ..PROPERTIES };
         let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
         let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
         for item in &items {
@@ -89,18 +83,10 @@ mod tests {
     /// ones. Where a piece had 1024 items, it sorted them, and had them in other slots.
     #[test]
     fn a_table_does_not_depend_on_how_items_are_cut() {
-        let properties = Properties {
-            capacity: 1024,
-            error_rate: 0.01,
-            growth: 1024.0,
-            bucket_size: 2,
-            max_iterations: 20,
-            expansion: 1,
-        };
         let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
         let items: Vec<&[u8]> = items.iter().map(<[u8; 4]>::as_slice).collect();
         let filled = |pieces: usize, absent_only| {
-            let mut stored = StoredFilter::create(properties, None, KeyHasher::sip13(1)).unwrap();
+            let mut stored = StoredFilter::create(PROPERTIES, None, KeyHasher::sip13(1)).unwrap();
             for piece in items.chunks(pieces) {
                 stored.insert_all(piece, absent_only, u64::MAX);
             }
