@@ -3,75 +3,54 @@
 
 use super::codec::Codec;
 use super::directory::EntryWord;
+use super::lanes::Lanes;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::strings::Strings;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
-use crate::layout::bits::Word;
 use crate::ring::{self, GROUP};
 
-/// How a batch compares a bucket with a key.
-pub(super) trait Compare: Copy {
-    fn width(&self) -> u32;
-
+impl<W: Lanes> Codec<W> {
     /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
     /// wanted one.
     ///
     /// # Safety
     ///
-    /// Each pair is a segment's first byte and the first bit of one of its buckets.
-    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool;
-}
-
-/// Buckets that fit a word.
-impl<W: Word> Compare for Codec<W> {
+    /// Each pair is a segment's first byte and the first bit of one of its buckets. `SHORT` says
+    /// whether lanes of this width [are short](Lanes::are_short).
     #[inline(always)]
-    fn width(&self) -> u32 {
-        self.width
-    }
-
-    #[inline(always)]
-    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
-        // SAFETY: a segment has 16 bytes behind its buckets, so a word can be loaded at each.
-        let [first, second] = buckets.map(|(bytes, bit)| unsafe { load::<W>(bytes, bit) });
+    unsafe fn contains_at<const SHORT: bool>(
+        &self,
+        [first, second]: [(*const u8, u64); 2],
+        wanted: u64,
+    ) -> bool {
+        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
+        let [first, second] = unsafe {
+            [
+                W::read::<SHORT>(first.0, first.1, self.width),
+                W::read::<SHORT>(second.0, second.1, self.width),
+            ]
+        };
         self.contains(first, second, self.broadcast(wanted))
     }
-}
 
-/// Buckets whose halves fit a word each, of 64 bits, which vector units have.
-#[derive(Clone, Copy)]
-pub(super) struct Halves(pub(super) Codec<u64>);
-
-impl Compare for Halves {
+    /// [`contains_at`](Self::contains_at) for one key.
+    ///
+    /// # Safety
+    ///
+    /// Each pair is a segment's first byte and the first bit of one of its buckets.
     #[inline(always)]
-    fn width(&self) -> u32 {
-        self.0.width
+    pub(super) unsafe fn contains_one(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if W::are_short(self.width) {
+                self.contains_at::<true>(buckets, wanted)
+            } else {
+                self.contains_at::<false>(buckets, wanted)
+            }
+        }
     }
-
-    #[inline(always)]
-    unsafe fn contains(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
-        let wanted = self.0.broadcast(wanted);
-        let half = u64::from(LANES / 2 * self.0.width);
-        // SAFETY: a segment has 16 bytes behind its buckets, so a word can be loaded at each lane.
-        let low = buckets.map(|(bytes, bit)| unsafe { load(bytes, bit) });
-        // SAFETY: as above.
-        let high = buckets.map(|(bytes, bit)| unsafe { load(bytes, bit + half) });
-        self.0.contains(low[0], low[1], wanted) | self.0.contains(high[0], high[1], wanted)
-    }
-}
-
-/// The word that begins at this bit.
-///
-/// # Safety
-///
-/// A whole word can be read from the byte of that bit.
-#[inline(always)]
-unsafe fn load<W: Word>(bytes: *const u8, bit: u64) -> W {
-    // A segment is in memory, so its offsets fit usize; & 7 fits everything.
-    let (at, shift) = ((bit >> 3) as usize, (bit & 7) as u32);
-    // SAFETY: as the caller promises.
-    unsafe { W::read(bytes.add(at)) >> shift }
 }
 
 /// Where the lookups of a group load, and what they look for.
@@ -127,6 +106,23 @@ impl Aims {
             }
         }
     }
+
+    /// Whether each is in.
+    ///
+    /// # Safety
+    ///
+    /// They are buckets of segments with this codec. `SHORT` is as for [`Lanes::read`].
+    #[inline(always)]
+    unsafe fn look<W: Lanes, const SHORT: bool>(&self, codec: &Codec<W>) -> [bool; GROUP] {
+        let Self { segments, bits, wanted } = self;
+        let mut answers = [false; GROUP];
+        for i in 0..GROUP {
+            let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
+            // SAFETY: as the caller promises.
+            answers[i] = unsafe { codec.contains_at::<SHORT>(buckets, wanted[i]) };
+        }
+        answers
+    }
 }
 
 vectorized! {
@@ -134,9 +130,9 @@ vectorized! {
     ///
     /// # Safety
     ///
-    /// The comparison is one of the table's.
-    pub(super) unsafe fn contains<C: Compare>(
-        compare: &C,
+    /// The codec is that of all segments.
+    pub(super) unsafe fn contains<W: Lanes>(
+        codec: &Codec<W>,
         table: &Growing,
         hashes: &[u64],
         found: &mut [bool],
@@ -151,7 +147,7 @@ vectorized! {
                     padded[..rest.len()].copy_from_slice(rest);
                     &padded
                 });
-                let (aims, width) = (&mut ring[group.slot()], compare.width());
+                let (aims, width) = (&mut ring[group.slot()], codec.width);
                 match (table.strings.is_one_tree(), table.rows == 0) {
                     (true, true) => aims.take::<true, true>(table, width, hashes),
                     (true, false) => aims.take::<true, false>(table, width, hashes),
@@ -159,14 +155,16 @@ vectorized! {
                 }
             }
             if let Some(group) = look {
-                let Aims { segments, bits, wanted } = &ring[group.slot()];
-                let mut answers = [false; GROUP];
-                for i in 0..GROUP {
-                    let buckets = [(segments[i], bits[0][i]), (segments[i], bits[1][i])];
-                    // SAFETY: `take` computed a bucket of the segment's form, which the directory
-                    // keeps with the segment; the table is not changed meanwhile.
-                    answers[i] = unsafe { compare.contains(buckets, wanted[i]) };
-                }
+                let aims = &ring[group.slot()];
+                // SAFETY: `take` computed buckets of the segments' forms, which the directory
+                // keeps with the segments; the table is not changed meanwhile.
+                let answers = unsafe {
+                    if W::are_short(codec.width) {
+                        aims.look::<W, true>(codec)
+                    } else {
+                        aims.look::<W, false>(codec)
+                    }
+                };
                 let rest = &mut found[group.first()..];
                 let len = rest.len().min(GROUP);
                 rest[..len].copy_from_slice(&answers[..len]);

@@ -4,14 +4,13 @@
 use std::ops::Range;
 
 use super::directory::Home;
+use super::fill::Filling;
 use super::kernel::with_codec;
-use super::segment::{Position, Segment, Slot};
-use super::shape::{LANES, MIX_BITS, full};
-use super::strings::Strings;
-use super::table::{Growing, Record, kicks};
-use crate::addressing::{MIX, Probe};
-use crate::layout::bits::Word;
-use crate::layout::{self, Search};
+use super::segment::Segment;
+use super::shape::{MIX_BITS, full};
+use super::table::{Growing, Record};
+use crate::addressing::MIX;
+use crate::layout::Search;
 use crate::table::Rounds;
 use crate::table::traits::Fill;
 use crate::threads::side_by_side;
@@ -119,12 +118,15 @@ impl Growing {
         let fill = |tasks: Vec<Task<'_>>| -> Vec<Filled> {
             let mut search = Search::new();
             let fill = |task: Task<'_>| {
-                let (number, record, mut left) = (task.number, task.record, Vec::new());
-                let count = with_codec!(record.kernel(shape), codec => {
-                    let segment = Segment::new(codec, record.form, record.home);
-                    fill(&segment, task, rounds, &mut search, &mut left)
-                });
-                Filled { number, count, left }
+                let Task { number, record, bytes, room, partitions } = task;
+                let Record { home, form, .. } = record;
+                let hashes = partitions.flat_map(|partition| rounds.partition(partition));
+                with_codec!(record.kernel(shape), codec => {
+                    let segment = Segment::new(codec, form, home);
+                    let mut filling = Filling::new(segment, home, bytes, room);
+                    hashes.for_each(|hashes| filling.fill(hashes, home.depth > bits, &mut search));
+                    Filled { number, count: filling.count, left: filling.left }
+                })
             };
             tasks.into_iter().map(fill).collect()
         };
@@ -173,55 +175,6 @@ fn in_units(tasks: Vec<Task<'_>>, bits: u32, threads: usize) -> Vec<Vec<Task<'_>
     }
     parts.retain(|part| !part.is_empty());
     parts
-}
-
-/// Puts hashes of a segment into free slots, up to its room, and returns how many. Those that match
-/// what is there, or find no slot, are left.
-fn fill<W: Word>(
-    segment: &Segment<'_, W>,
-    Task { record: Record { home, .. }, bytes, room, partitions, .. }: Task<'_>,
-    rounds: &Rounds,
-    search: &mut Search,
-    left: &mut Vec<u64>,
-) -> u32 {
-    let (codec, grid) = (segment.codec, segment.form.grid);
-    let is_shared = home.depth > rounds.partitions().ilog2();
-    let (mut count, mut failures) = (0, 0);
-    for partition in partitions {
-        for &hash in rounds.partition(partition).flatten() {
-            let hash = u64::from_le_bytes(hash);
-            let key = Strings::ONE_TREE.key::<true>(hash);
-            // Others of the partition belong to other segments.
-            if is_shared && key.path >> (u64::BITS - home.depth) != home.path {
-                continue;
-            }
-            let buckets = key.places.map(|place| grid.bucket(place, key.mix));
-            let fingerprint = Strings::fingerprint::<true>(key.string, home.depth, codec.bits);
-            let words = buckets.map(|bucket| segment.load(bytes, bucket));
-            let is_in = codec.contains(words[0], words[1], codec.broadcast(fingerprint));
-            if is_in || u64::from(count) >= room {
-                left.push(hash);
-                continue;
-            }
-            let lens = words.map(|word| codec.len(word));
-            let emptier = usize::from(lens[1] < lens[0]);
-            if lens[emptier] < LANES {
-                let at = Position { bucket: buckets[emptier], lane: lens[emptier] };
-                segment.set(bytes, at, Slot { fingerprint, place: key.places[emptier], value: 0 });
-            } else {
-                let [first, second] = key.places;
-                let probe = Probe { segment: 0, first, second, fingerprint };
-                let kicks = kicks(failures);
-                if !layout::insert_with_moves(segment, bytes, search, &probe, 0, kicks) {
-                    failures += 1;
-                    left.push(hash);
-                    continue;
-                }
-            }
-            count += 1;
-        }
-    }
-    count
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

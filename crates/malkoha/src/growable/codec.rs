@@ -4,8 +4,8 @@
 //! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
+use super::lanes::{Lanes, Pair};
 use super::shape::LANES;
-use crate::layout::bits::{Word, split};
 
 /// The constants of the words.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Codec<W> {
 }
 
 /// The lowest bit of each lane.
-const fn ones(width: u32, lanes: u32) -> u128 {
+const fn ones(width: u32, lanes: u32) -> u64 {
     let (mut ones, mut lane) = (0, 0);
     while lane < lanes {
         ones |= 1 << (lane * width);
@@ -30,20 +30,27 @@ const fn ones(width: u32, lanes: u32) -> u128 {
 }
 
 impl Codec<u64> {
-    /// For this many lanes, which must fit.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, lanes) as u64);
+    /// For fingerprints of so few bits that four fit.
+    pub(super) const fn one(bits: u32, mix_bits: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, LANES));
         Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
 }
 
-impl<W: Word> Codec<W> {
-    /// The word whose lowest lanes are the bucket that begins at this bit.
+impl Codec<Pair> {
+    /// For fingerprints of any number of bits.
+    pub(super) const fn two(bits: u32, mix_bits: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, LANES / 2));
+        let highs = ones << (width - 1);
+        Self { bits, width, mix_bits, ones: Pair([ones; 2]), highs: Pair([highs; 2]) }
+    }
+}
+
+impl<W: Lanes> Codec<W> {
+    /// The bucket that begins at this bit.
     #[inline(always)]
     pub(super) fn load(&self, bytes: &[u8], bit: u64) -> W {
-        let (at, shift) = split(0, bit);
-        W::load(bytes, at) >> shift
+        W::load(bytes, bit, self.width)
     }
 
     /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
@@ -51,7 +58,7 @@ impl<W: Word> Codec<W> {
     fn misses(&self, bucket: W, wanted: W) -> W {
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
-        let less = (bucket | self.highs).wrapping_sub(self.ones);
+        let less = (bucket | self.highs).minus(self.ones);
         // Ones up to the mark of each lane's end, where nothing need agree.
         let beyond = (bucket ^ less) & !self.highs;
         ((bucket ^ wanted) & !beyond) | (!less & self.highs)
@@ -60,7 +67,7 @@ impl<W: Word> Codec<W> {
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
     pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
-        let has_zero_lane = |word: W| word.has_zero_lane(self.ones, self.highs);
+        let has_zero_lane = |word: W| word.minus(self.ones) & !word & self.highs;
         let found =
             has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
         // Both buckets always: a branch between them would be mispredicted half the time.
@@ -70,7 +77,9 @@ impl<W: Word> Codec<W> {
     /// The highest bit of each lane that is 0.
     #[inline(always)]
     fn zero_lanes(&self, word: W) -> W {
-        word.zero_lanes(self.highs.wrapping_sub(self.ones), self.highs)
+        // No borrow leaves a lane, so that each is judged by itself.
+        let lows = self.highs.minus(self.ones);
+        !((word & lows).plus(lows) | word) & self.highs
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
@@ -83,9 +92,7 @@ impl<W: Word> Codec<W> {
     /// The lane of the lowest bit of what [`matches`](Self::matches) found.
     #[inline(always)]
     pub(super) fn lane_of(&self, found: W) -> u32 {
-        // Cheaper than a division.
-        let bit = found.trailing_zeros();
-        (1..LANES).map(|lane| u32::from(bit >= lane * self.width)).sum()
+        found.first(self.width)
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
@@ -99,24 +106,19 @@ impl<W: Word> Codec<W> {
     /// Occupied lanes.
     #[inline(always)]
     pub(super) fn len(&self, bucket: W) -> u32 {
-        // A product adds up the lanes, where counting ones has an instruction only on newer
-        // processors. At most 4.
-        let zeros = (self.zero_lanes(bucket) >> (self.width - 1)).wrapping_mul(self.ones);
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let zeros = (zeros >> ((LANES - 1) * self.width)).low() as u32 & 7;
-        LANES - zeros
+        LANES - self.zero_lanes(bucket).shifted_down(self.width - 1).sum(self.ones, self.width)
     }
 
     /// One fingerprint in every lane.
     #[inline(always)]
     pub(super) fn broadcast(&self, fingerprint: u64) -> W {
-        self.ones.wrapping_mul(W::from_u64(fingerprint))
+        self.ones.times(fingerprint)
     }
 
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & (self.highs >> self.mix_bits)).count_ones()
+        (bucket & self.highs.shifted_down(self.mix_bits)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.
@@ -149,7 +151,7 @@ impl<W: Word> Codec<W> {
     }
 
     /// The same as a fingerprint of another codec, which may have less or more room.
-    pub(super) fn whole_in<V: Word>(&self, to: &Codec<V>, half: usize, fingerprint: u64) -> u64 {
+    pub(super) fn whole_in<V: Lanes>(&self, to: &Codec<V>, half: usize, fingerprint: u64) -> u64 {
         if self.bits < to.bits {
             to.whole(half, refitted(fingerprint, self.bits, to.bits))
         } else {
@@ -160,7 +162,7 @@ impl<W: Word> Codec<W> {
     /// What a lane holds.
     #[inline(always)]
     pub(super) fn lane(&self, bucket: W, lane: u32) -> u64 {
-        (bucket >> (lane * self.width)).low() & (u64::MAX >> (64 - self.width))
+        bucket.lane(lane, self.width) & (u64::MAX >> (64 - self.width))
     }
 
     /// Bits of a fingerprint's string: where its mark is.
@@ -168,14 +170,6 @@ impl<W: Word> Codec<W> {
     pub(super) fn length(&self, fingerprint: u64) -> u32 {
         // A slot of a damaged file may have no string at all.
         self.bits.saturating_sub(fingerprint.trailing_zeros())
-    }
-}
-
-impl Codec<u128> {
-    /// For this many lanes.
-    pub(super) const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, lanes));
-        Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
     }
 }
 
@@ -191,29 +185,42 @@ pub(super) fn refitted(fingerprint: u64, from: u32, to: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::bits::write;
     use proptest::prelude::*;
 
     /// Against the same, lane by lane.
-    fn agrees<W: Word>(codec: &Codec<W>, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
+    fn agrees<W: Lanes>(codec: &Codec<W>, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
         let bits = codec.bits;
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =
             (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
         let wanted = wanted & mask | 1;
-        let word = lanes.iter().rev().fold(W::ZERO, |w, &l| (w << (bits + 1)) | W::from_u64(l));
-        let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
-        let found = codec.matches(word, wanted);
+        // At any bit of a byte.
+        let (mut bytes, begin) = ([0xff; 32], len as u64);
         for (i, &lane) in (0..).zip(&lanes) {
-            let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
-            assert_eq!(flagged, begins(lane), "lane {i} of {lanes:x?}, wanted {wanted:x}");
-            let only = found & (W::from_u64(1) << (i * (bits + 1) + bits));
-            assert!(only == W::ZERO || codec.lane_of(only) == i);
+            write(&mut bytes, 0, begin + i * u64::from(codec.width), codec.width, lane);
         }
-        let found = codec.related(word, partial);
+        let word = codec.load(&bytes, begin);
         for (i, &lane) in (0..).zip(&lanes) {
+            assert_eq!(codec.lane(word, i), lane);
+            let half = word.halves(codec.width)[i as usize / 2] >> (i % 2 * codec.width);
+            assert_eq!(half & mask, lane);
+        }
+        let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
+        let flagged = |mut found: W| {
+            let mut flagged = [false; 4];
+            while found != W::ZERO {
+                flagged[codec.lane_of(found) as usize] = true;
+                found = found.but_first();
+            }
+            flagged
+        };
+        let found = flagged(codec.matches(word, wanted));
+        assert_eq!(found.to_vec(), lanes.iter().map(|&lane| begins(lane)).collect::<Vec<_>>());
+        let found = flagged(codec.related(word, partial));
+        for (found, &lane) in found.into_iter().zip(&lanes) {
             let beyond = (lane ^ lane.wrapping_sub(1)) | (partial ^ (partial - 1));
-            let flagged = (found >> (i * (bits + 1) + bits)).low() & 1 == 1;
-            assert_eq!(flagged, lane != 0 && (lane ^ partial) & !beyond == 0, "lane {i}");
+            assert_eq!(found, lane != 0 && (lane ^ partial) & !beyond == 0, "{lane:x}");
         }
         let any = lanes.iter().any(|&lane| begins(lane));
         let everywhere = codec.broadcast(wanted);
@@ -222,25 +229,6 @@ mod tests {
         assert_eq!(codec.len(word) as usize, len);
         let upper = lanes.iter().filter(|&&lane| lane >> bits == 1).count();
         assert_eq!(codec.upper(word) as usize, upper);
-    }
-
-    /// Two lanes at a time, as vector units compare wide buckets.
-    fn halves_agree(bits: u32, lanes: [u64; 4], wanted: u64) {
-        let codec = Codec::<u128>::of(bits, 0, LANES);
-        if LANES / 2 * codec.width + 7 > u64::BITS {
-            return;
-        }
-        let halves = Codec::<u64>::of(bits, 0, LANES / 2);
-        let mask = (2 << bits) - 1;
-        let [a, b, c, d] = lanes.map(|lane| u128::from(lane & mask));
-        let word = a | b << (bits + 1) | c << (2 * (bits + 1)) | d << (3 * (bits + 1));
-        let wanted = wanted & mask | 1;
-        let low = (word & ((1 << (2 * (bits + 1))) - 1)).low();
-        let high = (word >> (2 * (bits + 1))).low();
-        assert_eq!(
-            halves.contains(low, high, halves.broadcast(wanted)),
-            codec.contains(word, 0, codec.broadcast(wanted)),
-        );
     }
 
     proptest! {
@@ -256,7 +244,7 @@ mod tests {
             let kept = known.min(to);
             prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
             // Put together with its sibling, one has a bit more behind those that stay.
-            let [codec, other] = [from, to].map(|bits| Codec::<u128>::of(bits, 8, LANES));
+            let [codec, other] = [from, to].map(|bits| Codec::two(bits, 8));
             for half in [0, 1] {
                 let whole = codec.whole_in(&other, half, stored(known, from));
                 prop_assert_eq!(other.length(whole), (known + 1).min(to));
@@ -282,10 +270,10 @@ mod tests {
             // One that is shorter, too.
             let (mask, short) = ((2 << bits) - 1, short % bits);
             let partial = (wanted & mask) >> short << short | 1 << short;
-            agrees(&Codec::<u128>::of(bits, 0, LANES), lanes, wanted, partial, len);
-            halves_agree(bits, lanes, wanted);
-            if bits <= 15 {
-                agrees(&Codec::<u64>::of(bits, 0, LANES), lanes, wanted, partial, len);
+            agrees(&Codec::two(bits, 0), lanes, wanted, partial, len);
+            // Beginning at any bit of a byte.
+            if bits <= 13 {
+                agrees(&Codec::one(bits, 0), lanes, wanted, partial, len);
             }
         }
     }

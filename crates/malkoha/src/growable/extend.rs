@@ -3,11 +3,11 @@
 use super::directory::Form;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS};
 use super::kernel::with_codec;
+use super::lanes::Lanes;
 use super::rebuild::{Misfit, filling, place_others};
 use super::segment::{Position, Segment, Slot};
 use super::shape::LANES;
 use super::table::{Growing, Record, narrow};
-use crate::layout::bits::Word;
 
 /// A segment of n buckets grows by n / `STEP` at a time: smaller steps copy its bytes more often,
 /// larger ones leave more room empty.
@@ -60,7 +60,7 @@ impl Growing {
 }
 
 /// Spreads the keys of a group over its buckets, of which one is new; what finds no room waits.
-fn spread<W: Word>(
+fn spread<W: Lanes>(
     from: &Segment<'_, W>,
     to: &Segment<'_, W>,
     bytes: &[u8],

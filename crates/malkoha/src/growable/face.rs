@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::bulk;
 use super::kernel::with_codec;
+use super::lanes::Lanes;
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
 use super::table::{Growing, narrow};
@@ -12,7 +13,6 @@ use crate::error::InsertError;
 use crate::filter::whole;
 use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
-use crate::layout::bits::Word;
 use crate::ring;
 use crate::table::Rounds;
 use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Stored};
@@ -236,7 +236,7 @@ impl Growing {
     }
 }
 
-fn entry<W: Word>(
+fn entry<W: Lanes>(
     segment: &Segment<'_, W>,
     number: usize,
     bucket: u64,

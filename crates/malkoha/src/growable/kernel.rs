@@ -1,27 +1,27 @@
 //! The codecs of all widths, and which of them a segment has.
 
-use super::batch::Halves;
 use super::codec::Codec;
 use super::directory::Form;
+use super::lanes::Pair;
 use super::shape::{LANES, MIX_BITS, Shape};
 
-/// How the buckets of a segment are compared: in words of 64 bits if a bucket fits one wherever it
-/// begins, or of 128 bits, which hold any bucket.
+/// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it
+/// begins, or in two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     pub(super) number: u32,
     /// Bits of a fingerprint.
     pub(super) bits: u32,
     is_wide: bool,
-    /// Of a bucket, or of half of a wide one.
-    of_64: Codec<u64>,
-    of_128: Codec<u128>,
+    /// Not to be used if it is wide.
+    one: Codec<u64>,
+    two: Codec<Pair>,
 }
 
 /// How many there are.
 const COUNT: usize = 64;
-/// Of segments of one tree, or of several: below 16, kernels of words of 64 bits by the bits of a
-/// fingerprint; from there on one later, in words of 128.
+/// Of segments of one tree, or of several: below 16, kernels of one word by the bits of a
+/// fingerprint; from there on one later, of two.
 const OF_A_TREE: u32 = 32;
 const WIDE: u32 = 16;
 
@@ -37,7 +37,7 @@ static KERNELS: [Kernel; COUNT] = {
     kernels
 };
 
-/// The codec of a kernel in the words that it needs.
+/// The codec of a kernel, for as many words as it needs.
 macro_rules! with_codec {
     ($kernel:expr, $codec:ident => $body:expr) => {{
         let kernel: &$crate::growable::kernel::Kernel = $kernel;
@@ -62,8 +62,8 @@ impl Kernel {
             number,
             bits,
             is_wide,
-            of_64: Codec::<u64>::of(bits, mix_bits, if is_wide { LANES / 2 } else { LANES }),
-            of_128: Codec::<u128>::of(bits, mix_bits, LANES),
+            one: Codec::one(if is_wide { 0 } else { bits }, mix_bits),
+            two: Codec::two(bits, mix_bits),
         }
     }
 
@@ -89,30 +89,16 @@ impl Kernel {
         self.bits + 1
     }
 
-    /// The codec of words of 64 bits, if these are enough.
+    /// The codec of one word, if that is enough.
     #[inline(always)]
     pub(super) fn narrow(&self) -> Option<&Codec<u64>> {
-        if self.is_wide { None } else { Some(&self.of_64) }
+        if self.is_wide { None } else { Some(&self.one) }
     }
 
-    /// For the halves of buckets that fit no word of 64 bits, if these do.
+    /// That of two, which always are.
     #[inline(always)]
-    pub(super) fn halves(&self) -> Option<Halves> {
-        // The second half begins at any bit.
-        let fits = LANES / 2 * self.width() + 7 <= u64::BITS;
-        (self.is_wide && fits).then_some(Halves(self.of_64))
-    }
-
-    /// [`halves`](Self::halves) of a kernel that has them.
-    #[inline(always)]
-    pub(super) fn half(&self) -> Halves {
-        Halves(self.of_64)
-    }
-
-    /// That of words of 128 bits, which always are.
-    #[inline(always)]
-    pub(super) fn wide(&self) -> &Codec<u128> {
-        &self.of_128
+    pub(super) fn wide(&self) -> &Codec<Pair> {
+        &self.two
     }
 }
 

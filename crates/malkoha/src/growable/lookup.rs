@@ -1,6 +1,6 @@
 //! Lookups: of one key, or of many, with the cache lines of the next keys prefetched.
 
-use super::batch::{self, Compare};
+use super::batch;
 use super::directory::Home;
 use super::kernel::{Kernel, with_codec};
 use super::matches::{MOST_SLOTS, Match, Matches, Slots};
@@ -40,8 +40,8 @@ impl Growing {
         // segment. All are groups with no bits beside the fingerprints, of the width of `near`.
         unsafe {
             match self.near.narrow() {
-                Some(codec) => Compare::contains(codec, buckets, wanted),
-                None => Compare::contains(&self.near.half(), buckets, wanted),
+                Some(codec) => codec.contains_one(buckets, wanted),
+                None => self.near.wide().contains_one(buckets, wanted),
             }
         }
     }
@@ -274,16 +274,10 @@ impl Growing {
                 found[i] = table.has_slot_match(target.kernel, &target);
             });
         };
-        if let Some(codec) = kernel.narrow() {
+        with_codec!(kernel, codec => {
             // SAFETY: the comparison is that of all segments.
             unsafe { batch::contains(codec, self, hashes, found) }
-        } else if let Some(halves) = kernel.halves() {
-            // SAFETY: as above.
-            unsafe { batch::contains(&halves, self, hashes, found) }
-        } else {
-            // SAFETY: as above.
-            unsafe { batch::contains(kernel.wide(), self, hashes, found) }
-        }
+        });
     }
 
     /// Calls `each` with the position of a hash, a value of it and the number of copies.

@@ -9,13 +9,13 @@ use super::codec::refitted;
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::kernel::{Kernel, with_codec};
+use super::lanes::Lanes;
 use super::pool::sizes;
 use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
 use super::shape::{LANES, ROOM, buckets_for};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow};
 use crate::addressing::Probe;
-use crate::layout::bits::Word;
 use crate::layout::{self, Room, Search};
 use crate::spill::SpillKey;
 
@@ -79,7 +79,7 @@ pub(super) enum Child {
 /// source's number and a fingerprint. Where a place is crowded, second copies go to `aside`
 /// instead, with the number of their segment. What then finds no place is put there too, or the
 /// function returns `false`, as `misfit` says.
-pub(super) fn pour<V: Word, W: Word, const M: usize, const N: usize>(
+pub(super) fn pour<V: Lanes, W: Lanes, const M: usize, const N: usize>(
     sources: [(Segment<'_, V>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
@@ -117,7 +117,7 @@ pub(super) fn pour<V: Word, W: Word, const M: usize, const N: usize>(
 }
 
 /// Finds places for slots whose buckets are full: the last step of [`pour`].
-pub(super) fn place_others<W: Word, const N: usize>(
+pub(super) fn place_others<W: Lanes, const N: usize>(
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
@@ -227,7 +227,7 @@ impl Growing {
     /// Builds a segment in another form.
     pub(super) fn rebuild(&mut self, number: usize, form: Form, misfit: Misfit) -> bool {
         let record = self.records[number];
-        let Record { home, form: old, .. } = record;
+        let Record { home, form: old, len, .. } = record;
         let kernels = [record, Record { form, ..record }].map(|record| record.kernel(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
@@ -236,9 +236,9 @@ impl Growing {
             with_codec!(kernels[1], codec => {
                 let to = Segment::new(codec, form, home);
                 let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
-                let fitted = pour([(from, bytes)], &[to], &mut into, search, aside, |_, kept| {
-                    Child::One(0, kept)
-                });
+                let child = |_, kept| Child::One(0, kept);
+                let fitted =
+                    len == 0 || pour([(from, bytes)], &[to], &mut into, search, aside, child);
                 fitted.then_some(into)
             })
         });
@@ -297,7 +297,8 @@ impl Growing {
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let (into, forms, lens) = with_codec!(kernels[0], codec => {
             let from = Segment::new(codec, form, home);
-            let buckets = 0..form.grid.buckets();
+            // Room is made in advance, and then there is often nothing to move.
+            let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
             let lens = [len - upper + spent, upper];
             let forms = lens.map(|len| {
@@ -317,7 +318,8 @@ impl Growing {
             with_codec!(kernels[1], codec => {
                 let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
                 let mut into = to.each_ref().map(Segment::zeroed);
-                pour([(from, bytes)], &to, &mut into, search, (&mut aside, Misfit::Stash), child);
+                let aside = (&mut aside, Misfit::Stash);
+                let _ = len == 0 || pour([(from, bytes)], &to, &mut into, search, aside, child);
                 (into, forms, lens)
             })
         });

@@ -1,14 +1,15 @@
 //! A segment as the search for room sees it.
 
 use super::grid::Mix;
+use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::layout::Room;
-use crate::layout::bits::{Word, load_at};
+use crate::layout::bits::load_at;
 
 /// What the search for room needs. Its places are buckets; a probe's are places.
-impl<W: Word> Room for Segment<'_, W> {
+impl<W: Lanes> Room for Segment<'_, W> {
     type Candidates = [u64; 2];
 
     fn segment_bytes(&self) -> u64 {
@@ -49,8 +50,7 @@ impl<W: Word> Room for Segment<'_, W> {
         let grid = self.form.grid;
         let (word, stretch) = (self.load(bytes, bucket), grid.stretch(bucket));
         if grid.is_grouped() && self.codec.mix_bits > 0 {
-            // Two lanes at a time fit 64 bits, which take fewer instructions to shift than 128.
-            for half in [word.low(), (word >> (LANES / 2 * self.codec.width)).low()] {
+            for half in word.halves(self.codec.width) {
                 for lane in 0..LANES / 2 {
                     let mix = Mix::of_few(half >> (lane * self.codec.width + self.skip));
                     each(grid.bucket_in_group(mix.alternate(grid.place(stretch, mix)), mix));

@@ -6,8 +6,9 @@
 use super::codec::Codec;
 use super::directory::{Form, Home};
 use super::grid::{Mix, Mixer};
+use super::lanes::Lanes;
 use super::shape::LANES;
-use crate::layout::bits::{Word, fill, read, write};
+use crate::layout::bits::{fill, read, write};
 
 /// How to read a segment's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +66,7 @@ impl Form {
     }
 }
 
-impl<'a, W: Word> Segment<'a, W> {
+impl<'a, W: Lanes> Segment<'a, W> {
     pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
         let Home { depth, path, .. } = home;
         let (head, skip, mixer) = match codec.mix_bits {
@@ -90,7 +91,7 @@ impl<'a, W: Word> Segment<'a, W> {
 
     /// The bit at which a bucket begins.
     #[inline(always)]
-    fn bit(&self, bucket: u64) -> u64 {
+    pub(super) fn bit(&self, bucket: u64) -> u64 {
         bucket * self.bucket_bits
     }
 
@@ -208,16 +209,15 @@ impl<'a, W: Word> Segment<'a, W> {
     /// The same for one bucket.
     #[inline(always)]
     pub(super) fn for_each_in(&self, bytes: &[u8], bucket: u64, mut each: impl FnMut(Slot, Mix)) {
-        let (mut word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
+        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
         for lane in 0..LANES {
-            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, 0));
+            let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, lane));
             if fingerprint == 0 {
                 break;
             }
             let mix = self.mix(fingerprint);
             let place = self.place(bytes, stretch, at, mix);
             each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
-            word = word >> self.codec.width;
         }
     }
 
@@ -345,12 +345,12 @@ impl<'a, W: Word> Segment<'a, W> {
             left[1] = W::ZERO;
         }
         let low = (1 << self.form.grid.narrowing()) - 1;
-        while left[0] | left[1] != W::ZERO {
+        while (left[0] | left[1]) != W::ZERO {
             // No branch: it would be unpredictable, because a key's slot is equally often in either
             // bucket.
             let number = usize::from(left[0] == W::ZERO);
             let (bucket, found) = (buckets[number], left[number]);
-            left[number] = found & found.wrapping_sub(W::from_u64(1));
+            left[number] = found.but_first();
             let at = Position { bucket, lane: self.codec.lane_of(found) };
             // Which of the places that this bucket stands for.
             let low_place = self.low_place(bytes, at);

@@ -4,13 +4,13 @@ use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, PLACES};
 use super::kernel::{Kernel, Kernels};
+use super::lanes::Lanes;
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
 use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
 use super::strings::Strings;
 use crate::error::BuildError;
 use crate::layout::Search;
-use crate::layout::bits::Word;
 use crate::params::float;
 use crate::spill::Spill;
 use crate::table::memory;
@@ -254,8 +254,7 @@ impl Growing {
         let is_plain = self.stashing == 0 && self.strings.is_one_tree();
         self.plain = self.kernels.only().filter(|_| is_plain);
         self.near = *self.plain.unwrap_or(Kernel::of(0));
-        let fits = self.near.narrow().is_some() || self.near.halves().is_some();
-        self.is_lean = self.plain.is_some() && self.rows == 0 && self.shape.value_bits == 0 && fits;
+        self.is_lean = self.plain.is_some() && self.rows == 0 && self.shape.value_bits == 0;
     }
 
     /// The bits that a slot of a segment knows.
@@ -347,7 +346,7 @@ impl Growing {
     }
 
     #[inline(always)]
-    pub(super) fn segment<'a, W: Word>(
+    pub(super) fn segment<'a, W: Lanes>(
         &self,
         codec: &'a Codec<W>,
         number: usize,
