@@ -18,9 +18,9 @@ impl<W: Lanes> Codec<W> {
     /// # Safety
     ///
     /// Each pair is a segment's first byte and the first bit of one of its buckets. `SHORT` says
-    /// whether lanes of this width [are short](Lanes::are_short).
+    /// whether its lanes [are short](Self::is_short).
     #[inline(always)]
-    unsafe fn contains_at<const SHORT: bool>(
+    pub(super) unsafe fn contains_at<const SHORT: bool>(
         &self,
         [first, second]: [(*const u8, u64); 2],
         wanted: u64,
@@ -33,23 +33,6 @@ impl<W: Lanes> Codec<W> {
             ]
         };
         self.contains(first, second, self.broadcast(wanted))
-    }
-
-    /// [`contains_at`](Self::contains_at) for one key.
-    ///
-    /// # Safety
-    ///
-    /// Each pair is a segment's first byte and the first bit of one of its buckets.
-    #[inline(always)]
-    pub(super) unsafe fn contains_one(&self, buckets: [(*const u8, u64); 2], wanted: u64) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe {
-            if W::are_short(self.width) {
-                self.contains_at::<true>(buckets, wanted)
-            } else {
-                self.contains_at::<false>(buckets, wanted)
-            }
-        }
     }
 }
 
@@ -159,7 +142,7 @@ vectorized! {
                 // SAFETY: `take` computed buckets of the segments' forms, which the directory
                 // keeps with the segments; the table is not changed meanwhile.
                 let answers = unsafe {
-                    if W::are_short(codec.width) {
+                    if codec.is_short() {
                         aims.look::<W, true>(codec)
                     } else {
                         aims.look::<W, false>(codec)

@@ -4,6 +4,8 @@
 //! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
+use core::marker::PhantomData;
+
 use super::lanes::{Lanes, Pair};
 use super::shape::LANES;
 
@@ -15,8 +17,11 @@ pub(super) struct Codec<W> {
     pub(super) width: u32,
     /// First bits of a fingerprint, which no split takes.
     pub(super) mix_bits: u32,
-    ones: W,
-    highs: W,
+    /// The lowest bit of each lane of a word.
+    ones: u64,
+    /// And the highest.
+    highs: u64,
+    words: PhantomData<W>,
 }
 
 /// The lowest bit of each lane.
@@ -32,25 +37,48 @@ const fn ones(width: u32, lanes: u32) -> u64 {
 impl Codec<u64> {
     /// For fingerprints of so few bits that four fit.
     pub(super) const fn one(bits: u32, mix_bits: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, LANES));
-        Self { bits, width, mix_bits, ones, highs: ones << (width - 1) }
+        Self::of(bits, mix_bits, LANES)
     }
 }
 
 impl Codec<Pair> {
     /// For fingerprints of any number of bits.
     pub(super) const fn two(bits: u32, mix_bits: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, LANES / 2));
-        let highs = ones << (width - 1);
-        Self { bits, width, mix_bits, ones: Pair([ones; 2]), highs: Pair([highs; 2]) }
+        Self::of(bits, mix_bits, LANES / 2)
+    }
+}
+
+impl<W> Codec<W> {
+    /// For words of so many lanes.
+    const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, lanes));
+        Self { bits, width, mix_bits, ones, highs: ones << (width - 1), words: PhantomData }
     }
 }
 
 impl<W: Lanes> Codec<W> {
+    /// Whether a word of lanes lies in 8 bytes, whatever the bit at which it begins.
+    #[inline(always)]
+    pub(super) fn is_short(&self) -> bool {
+        W::are_short(self.width)
+    }
+
     /// The bucket that begins at this bit.
     #[inline(always)]
     pub(super) fn load(&self, bytes: &[u8], bit: u64) -> W {
         W::load(bytes, bit, self.width)
+    }
+
+    /// The lowest bit of each lane.
+    #[inline(always)]
+    fn ones(&self) -> W {
+        W::all(self.ones)
+    }
+
+    /// The highest bit of each lane.
+    #[inline(always)]
+    fn highs(&self) -> W {
+        W::all(self.highs)
     }
 
     /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
@@ -58,16 +86,16 @@ impl<W: Lanes> Codec<W> {
     fn misses(&self, bucket: W, wanted: W) -> W {
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
-        let less = (bucket | self.highs).minus(self.ones);
+        let less = (bucket | self.highs()).minus(self.ones());
         // Ones up to the mark of each lane's end, where nothing need agree.
-        let beyond = (bucket ^ less) & !self.highs;
-        ((bucket ^ wanted) & !beyond) | (!less & self.highs)
+        let beyond = (bucket ^ less) & !self.highs();
+        ((bucket ^ wanted) & !beyond) | (!less & self.highs())
     }
 
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
     pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
-        let has_zero_lane = |word: W| word.minus(self.ones) & !word & self.highs;
+        let has_zero_lane = |word: W| word.minus(self.ones()) & !word & self.highs();
         let found =
             has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
         // Both buckets always: a branch between them would be mispredicted half the time.
@@ -78,8 +106,8 @@ impl<W: Lanes> Codec<W> {
     #[inline(always)]
     fn zero_lanes(&self, word: W) -> W {
         // No borrow leaves a lane, so that each is judged by itself.
-        let lows = self.highs.minus(self.ones);
-        !((word & lows).plus(lows) | word) & self.highs
+        let lows = self.highs().minus(self.ones());
+        !((word & lows).plus(lows) | word) & self.highs()
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
@@ -112,13 +140,13 @@ impl<W: Lanes> Codec<W> {
     /// One fingerprint in every lane.
     #[inline(always)]
     pub(super) fn broadcast(&self, fingerprint: u64) -> W {
-        self.ones.times(fingerprint)
+        self.ones().times(fingerprint)
     }
 
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & self.highs.shifted_down(self.mix_bits)).count_ones()
+        (bucket & self.highs().shifted_down(self.mix_bits)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.

@@ -108,7 +108,7 @@ vectorized! {
         }
         // SAFETY: as the caller promises.
         unsafe {
-            if W::are_short(codec.width) {
+            if codec.is_short() {
                 compare_all::<W, true>(segment, bytes, found);
             } else {
                 compare_all::<W, false>(segment, bytes, found);

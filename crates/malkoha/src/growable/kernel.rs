@@ -89,6 +89,11 @@ impl Kernel {
         self.bits + 1
     }
 
+    /// Whether its lanes [are short](Codec::is_short).
+    pub(super) fn is_short(&self) -> bool {
+        with_codec!(self, codec => codec.is_short())
+    }
+
     /// The codec of one word, if that is enough.
     #[inline(always)]
     pub(super) fn narrow(&self) -> Option<&Codec<u64>> {

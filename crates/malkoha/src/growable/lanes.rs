@@ -25,6 +25,8 @@ pub(super) trait Lanes:
 {
     const ZERO: Self;
 
+    /// Each word this one.
+    fn all(word: u64) -> Self;
     /// Whether the lanes of a word lie in 8 bytes, whatever the bit at which they begin.
     fn are_short(width: u32) -> bool;
     /// The bucket that begins at this bit, with lanes of `width` bits.
@@ -50,8 +52,8 @@ pub(super) trait Lanes:
     fn lane(self, lane: u32, width: u32) -> u64;
     /// The words, each with two lanes, and arbitrary bits above them.
     fn halves(self, width: u32) -> [u64; 2];
-    /// The sum of four lanes, of at most 1 each.
-    fn sum(self, ones: Self, width: u32) -> u32;
+    /// The sum of four lanes, of at most 1 each; `ones` has a 1 in each lane of a word.
+    fn sum(self, ones: u64, width: u32) -> u32;
     /// The lane of the lowest bit that is set.
     fn first(self, width: u32) -> u32;
     /// All but the lowest bit that is set.
@@ -73,6 +75,11 @@ fn lane_of(bit: u32, lanes: u32, width: u32) -> u32 {
 
 impl Lanes for u64 {
     const ZERO: Self = 0;
+
+    #[inline(always)]
+    fn all(word: u64) -> Self {
+        word
+    }
 
     #[inline(always)]
     fn are_short(_width: u32) -> bool {
@@ -127,7 +134,7 @@ impl Lanes for u64 {
     }
 
     #[inline(always)]
-    fn sum(self, ones: Self, width: u32) -> u32 {
+    fn sum(self, ones: u64, width: u32) -> u32 {
         // A product adds up the lanes, where counting ones has an instruction only on newer
         // processors.
         let sum = self.wrapping_mul(ones) >> ((LANES - 1) * width);
@@ -202,6 +209,11 @@ impl Lanes for Pair {
     const ZERO: Self = Self([0; 2]);
 
     #[inline(always)]
+    fn all(word: u64) -> Self {
+        Self([word; 2])
+    }
+
+    #[inline(always)]
     fn are_short(width: u32) -> bool {
         HALF * width <= LOADED
     }
@@ -272,7 +284,7 @@ impl Lanes for Pair {
     }
 
     #[inline(always)]
-    fn sum(self, _ones: Self, width: u32) -> u32 {
+    fn sum(self, _ones: u64, width: u32) -> u32 {
         let sum = self.0[0] + self.0[1];
         low_3(sum + (sum >> width))
     }

@@ -37,11 +37,12 @@ impl Growing {
             (segment, grid.bucket_in_group(place, key.mix) * u64::from(LANES * width))
         });
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment. All are groups with no bits beside the fingerprints, of the width of `near`.
+        // segment. All are groups with no bits beside the fingerprints, of the width of `near`,
+        // whose lanes are short.
         unsafe {
             match self.near.narrow() {
-                Some(codec) => codec.contains_one(buckets, wanted),
-                None => self.near.wide().contains_one(buckets, wanted),
+                Some(codec) => codec.contains_at::<true>(buckets, wanted),
+                None => self.near.wide().contains_at::<true>(buckets, wanted),
             }
         }
     }
@@ -60,11 +61,17 @@ impl Growing {
 
     #[inline(always)]
     fn has_slot_match(&self, kernel: &Kernel, target: &Target) -> bool {
-        let bytes = self.segments.from(target.entry.address());
+        let segment = self.segments.from(target.entry.address()).as_ptr();
         with_codec!(kernel, codec => {
-            let bits = self.bits_of(codec.width, target);
-            let [first, second] = bits.map(|bit| codec.load(bytes, bit));
-            codec.contains(first, second, codec.broadcast(target.fingerprint))
+            let buckets = self.bits_of(codec.width, target).map(|bit| (segment, bit));
+            // SAFETY: these are buckets of the segment's form, which the directory keeps with it.
+            unsafe {
+                if codec.is_short() {
+                    codec.contains_at::<true>(buckets, target.fingerprint)
+                } else {
+                    codec.contains_at::<false>(buckets, target.fingerprint)
+                }
+            }
         })
     }
 

@@ -254,7 +254,10 @@ impl Growing {
         let is_plain = self.stashing == 0 && self.strings.is_one_tree();
         self.plain = self.kernels.only().filter(|_| is_plain);
         self.near = *self.plain.unwrap_or(Kernel::of(0));
-        self.is_lean = self.plain.is_some() && self.rows == 0 && self.shape.value_bits == 0;
+        self.is_lean = self.plain.is_some()
+            && self.rows == 0
+            && self.shape.value_bits == 0
+            && self.near.is_short();
     }
 
     /// The bits that a slot of a segment knows.
