@@ -4,9 +4,12 @@
 use super::shape::full;
 use super::table::Growing;
 
-/// Keys of a batch that are looked at, at most; and one in so many of a smaller one.
-const MOST_SAMPLED: usize = 1 << 16;
+/// Keys of a batch that are looked at: one in so many, but at most so many times the square root of
+/// their number, of which two in so many are equal where each key comes twice, and never more than
+/// `MOST_SAMPLED`.
 const SAMPLED: usize = 16;
+const OF_ROOT: usize = 16;
+const MOST_SAMPLED: usize = 1 << 16;
 /// Making room for fewer new keys does not pay.
 const LEAST: f64 = 4096.0;
 /// Room for them is made at once if what is there grows by this share at least: rebuilding all
@@ -168,7 +171,7 @@ fn distinct([once, twice, runs]: [f64; 3], each: f64) -> f64 {
 impl Sample {
     /// Draws positions independently of each other, so that the order of the keys does not matter.
     fn of(hashes: usize, salt: u64, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
-        let count = (hashes / SAMPLED).min(MOST_SAMPLED);
+        let count = (hashes / SAMPLED).min(OF_ROOT * hashes.isqrt()).min(MOST_SAMPLED);
         // Begun by hashes of the batch: who does not know the key of the hash cannot foresee which
         // positions are drawn.
         let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
