@@ -29,8 +29,9 @@ const GROUP_BITS: u32 = 11;
 pub(super) const GROUPS: u64 = 1 << GROUP_BITS;
 /// The number of fine places of a group, as a power of two.
 const WITHIN_BITS: u32 = PLACE_BITS + OFFSET_BITS - GROUP_BITS;
-/// The fine place of its group at which each bucket of 2, 3 or 4 begins.
-const STARTS: [[u64; 4]; 3] = [[0, 256, 0, 0], [0, 171, 342, 0], [0, 128, 256, 384]];
+/// The fine place of its group at which each bucket begins, in groups of 4, none, 2 and 3: by the
+/// last bits of both numbers, so that no index need be checked.
+const STARTS: [u16; 16] = [0, 128, 256, 384, 0, 0, 0, 0, 0, 256, 0, 0, 0, 171, 342, 0];
 /// In a file: whether the buckets are in groups.
 const GROUPED: u16 = 1 << 15;
 
@@ -195,22 +196,32 @@ impl Grid {
     /// The first fine place of a bucket.
     #[inline(always)]
     pub(super) fn stretch(self, bucket: u64) -> u64 {
-        if !self.is_grouped {
-            return (bucket << self.fine_bits()).div_ceil(self.buckets.into());
+        if self.is_grouped {
+            return self.stretch_in_group(bucket);
         }
+        (bucket << self.fine_bits()).div_ceil(self.buckets.into())
+    }
+
+    /// [`stretch`](Self::stretch) where it is known that there are groups.
+    #[inline(always)]
+    pub(super) fn stretch_in_group(self, bucket: u64) -> u64 {
         let (group, number) = (bucket & (GROUPS - 1), bucket >> GROUP_BITS);
-        // Groups have 2 to 4 buckets, so both numbers are small.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let start = STARTS[self.group_size(group) as usize - 2][number as usize];
-        group << WITHIN_BITS | start
+        let (size, number) = ((self.group_size(group) & 3) as usize, (number & 3) as usize);
+        group << WITHIN_BITS | u64::from(STARTS[size << 2 | number])
     }
 
     /// The place, its lowest `narrowing` bits zero, of an occupant of the bucket whose stretch
     /// begins here. Below [`PLACES`] even for a slot of a damaged table.
     #[inline(always)]
     pub(super) fn place(self, stretch: u64, mix: Mix) -> u64 {
+        (Self::place_in_group(stretch, mix) << self.narrowing) & (PLACES - 1)
+    }
+
+    /// [`place`](Self::place) where it is known that there are groups.
+    #[inline(always)]
+    pub(super) fn place_in_group(stretch: u64, mix: Mix) -> u64 {
         let above = stretch + ((1 << OFFSET_BITS) - 1) - mix.offset();
-        (above >> OFFSET_BITS << self.narrowing) & (PLACES - 1)
+        (above >> OFFSET_BITS) & (PLACES - 1)
     }
 }
 

@@ -92,7 +92,11 @@ pub(super) fn pour<V: Lanes, W: Lanes, const M: usize, const N: usize>(
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for (source, (from, bytes)) in sources.into_iter().enumerate() {
         from.for_each_occupant(bytes, |_, occupant, mix| {
-            let mut put = |number: usize, fingerprint| {
+            let (numbers, fingerprint) = match child(source, occupant.fingerprint) {
+                Child::One(number, fingerprint) => (number..number + 1, fingerprint),
+                Child::Both(fingerprint) => (0..N, fingerprint),
+            };
+            for number in numbers {
                 let slot = Slot { fingerprint, ..occupant };
                 let bucket = to[number].form.grid.bucket(slot.place, mix);
                 // Below MAX_BUCKETS.
@@ -105,10 +109,6 @@ pub(super) fn pour<V: Lanes, W: Lanes, const M: usize, const N: usize>(
                 } else {
                     waiting.push((number, slot));
                 }
-            };
-            match child(source, occupant.fingerprint) {
-                Child::One(number, fingerprint) => put(number, fingerprint),
-                Child::Both(fingerprint) => (0..N).for_each(|number| put(number, fingerprint)),
             }
         });
     }

@@ -1,12 +1,29 @@
 //! A segment as the search for room sees it.
 
-use super::grid::Mix;
+use super::grid::{Grid, Mix};
 use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::layout::Room;
 use crate::layout::bits::load_at;
+
+impl<W: Lanes> Segment<'_, W> {
+    /// [`Room::for_each_target`] in a row or a table of several trees. Apart, because such are
+    /// rare, and what they need would take the registers of the others.
+    #[cold]
+    #[inline(never)]
+    fn targets_in_row(&self, bytes: &[u8], bucket: u64) -> [u64; LANES as usize] {
+        let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
+        let mut targets = [0; LANES as usize];
+        for (lane, target) in (0..).zip(&mut targets) {
+            let mix = self.mix(self.codec.lane(word, lane));
+            let place = self.place(bytes, stretch, Position { bucket, lane }, mix);
+            *target = self.form.grid.bucket(mix.alternate(place), mix);
+        }
+        targets
+    }
+}
 
 /// What the search for room needs. Its places are buckets; a probe's are places.
 impl<W: Lanes> Room for Segment<'_, W> {
@@ -48,20 +65,16 @@ impl<W: Lanes> Room for Segment<'_, W> {
     #[inline]
     fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
         let grid = self.form.grid;
-        let (word, stretch) = (self.load(bytes, bucket), grid.stretch(bucket));
-        if grid.is_grouped() && self.codec.mix_bits > 0 {
-            for half in word.halves(self.codec.width) {
-                for lane in 0..LANES / 2 {
-                    let mix = Mix::of_few(half >> (lane * self.codec.width + self.skip));
-                    each(grid.bucket_in_group(mix.alternate(grid.place(stretch, mix)), mix));
-                }
-            }
-            return;
+        if !(grid.is_grouped() && self.codec.mix_bits > 0) {
+            return self.targets_in_row(bytes, bucket).into_iter().for_each(each);
         }
-        for lane in 0..LANES {
-            let mix = self.mix(self.codec.lane(word, lane));
-            let place = self.place(bytes, stretch, Position { bucket, lane }, mix);
-            each(grid.bucket(mix.alternate(place), mix));
+        let (word, stretch) = (self.load(bytes, bucket), grid.stretch_in_group(bucket));
+        for half in word.halves(self.codec.width) {
+            for lane in 0..LANES / 2 {
+                let mix = Mix::of_few(half >> (lane * self.codec.width + self.skip));
+                let place = Grid::place_in_group(stretch, mix);
+                each(grid.bucket_in_group(mix.alternate(place), mix));
+            }
         }
     }
 
