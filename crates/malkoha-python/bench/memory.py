@@ -37,7 +37,7 @@ def main():
     mebibytes = int(sys.argv[1]) if len(sys.argv) > 1 else 256
     processes = int(sys.argv[2]) if len(sys.argv) > 2 else 4
     path = Path(tempfile.mkdtemp()) / "seen.mlk"
-    seen = CuckooFilter(mebibytes * 2**20 * 8 * 10 // 126, 0.001, growable=False)
+    seen = CuckooFilter(mebibytes * 2**20 * 8 * 10 // 137, 0.001, growable=False)
     seen.add_many(np.arange(1_000_000))
     seen.save(path)
     size = path.stat().st_size / 2**20

@@ -228,7 +228,7 @@ PEERS = {
     "malkoha, growing, 2 threads": (lambda data: malkoha(data, True, 2), "malkoha"),
     "malkoha, of fixed size, 1 thread": (lambda data: malkoha(data, False, 1), "malkoha"),
     "malkoha, of fixed size, 2 threads": (lambda data: malkoha(data, False, 2), "malkoha"),
-    "malkoha, of fixed size, bucketed, 1 thread": (lambda data: malkoha(data, False, 1, "bucketed"), "malkoha"),
+    "malkoha, of fixed size, gap windows, 1 thread": (lambda data: malkoha(data, False, 1, "gap-windows"), "malkoha"),
     "rbloom, Python's hash": (rbloom, "rbloom"),
     "rbloom, another hash": (lambda data: rbloom(data, mix), "rbloom"),
     "fastbloom-rs": (fastbloom, "fastbloom_rs"),

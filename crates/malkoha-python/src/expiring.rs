@@ -58,8 +58,7 @@ impl PyExpiring {
             return Err(PyTypeError::new_err(message));
         }
         let hasher = options::hasher(seed, key)?;
-        let (growth, layout) = (None, None);
-        let options = Options { capacity, fpr, growable, shared, growth, layout, hasher };
+        let options = Options { capacity, fpr, growable, shared, growth: None, hasher };
         let store = match options.kind()? {
             Kind::Fixed => {
                 let builder = with_ages::<ExpiringCuckooFilter>(&options, ttl, resolution)?;

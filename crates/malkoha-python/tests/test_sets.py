@@ -162,6 +162,23 @@ def test_layouts_have_the_rate_and_lie_in_files(layout, tmp_path):
     assert CuckooFilter.load(tmp_path / "seen.mlk") == seen
 
 
+@pytest.mark.parametrize("rate, layout", [(0.01, "bucketed"), (1e-9, "gap-windows")])
+def test_the_layout_is_bucketed_where_that_reaches_the_rate(rate, layout):
+    assert CuckooFilter(1000, rate, growable=False) == CuckooFilter(
+        1000, rate, growable=False, layout=layout
+    )
+    smallest = CuckooFilter(1000, rate, growable=False, layout="gap-windows")
+    assert smallest.size_in_bytes <= CuckooFilter(1000, rate, growable=False).size_in_bytes
+
+
+def test_layouts_unite_with_their_own_alone():
+    one, other = (
+        CuckooFilter(1000, growable=False, layout=layout) for layout in (None, "gap-windows")
+    )
+    with pytest.raises(UnionError, match="filters of the same layout"):
+        one | other
+
+
 def test_layouts_that_do_not_exist_say_so():
     with pytest.raises(ValueError, match="one of bucketed, gap-windows, semi-sorted, words"):
         CuckooFilter(10, growable=False, layout="flat")

@@ -48,7 +48,7 @@ impl PyMap {
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
-        let options = Options { capacity, fpr, growable, shared, growth, layout: None, hasher };
+        let options = Options { capacity, fpr, growable, shared, growth, hasher };
         let bits = value_bits.unwrap_or(u64::BITS);
         let store = match options.kind()? {
             Kind::Fixed => {
