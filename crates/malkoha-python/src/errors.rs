@@ -25,6 +25,7 @@ impl Raise for Build {
 }
 
 impl Raise for Insert {
+    #[cold]
     fn raise(self) -> PyErr {
         InsertError::new_err(self.to_string())
     }

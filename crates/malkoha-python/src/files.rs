@@ -167,8 +167,8 @@ fn with_path(error: io::Error, path: &Path) -> PyErr {
             let text = error.to_string();
             // Python puts the number before it.
             let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-            PyOSError::new_err((code, text, path.to_path_buf()))
+            PyOSError::new_err((code, text, path.as_os_str().to_owned()))
         }
-        None => error.into(),
+        None => io::Error::new(error.kind(), format!("{error}: {}", path.display())).into(),
     }
 }

@@ -10,12 +10,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
 /// The hash of a key: `bytes` as they are, `str` as UTF-8, integers as 8 bytes.
-#[inline]
+#[inline(always)]
 pub(crate) fn hash(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
-    // By the type itself is fastest, and most integers are no booleans.
-    if let Ok(integer) = key.cast_exact::<PyInt>() {
-        Ok(word(integer)?.hash_with(hasher))
-    } else if let Ok(text) = key.cast::<PyString>() {
+    // By the type itself is fastest, and most integers are no booleans. Inlined, so that what it
+    // returns stays in registers.
+    if let Ok(integer) = key.cast_exact::<PyInt>()
+        && let Some(word) = signed_word(integer)
+    {
+        return Ok(word.hash_with(hasher));
+    }
+    hash_any(key, hasher)
+}
+
+#[inline(never)]
+fn hash_any(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
+    if let Ok(text) = key.cast::<PyString>() {
         Ok(hasher.hash_bytes(text.to_str()?.as_bytes()))
     } else if let Ok(bytes) = key.cast::<PyBytes>() {
         Ok(hasher.hash_bytes(bytes.as_bytes()))
@@ -30,8 +39,12 @@ pub(crate) fn hash(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
 #[cold]
 fn hash_other(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
     if key.hasattr("__index__")? {
-        let integer = key.call_method0("__index__")?;
-        return Ok(word(integer.cast::<PyInt>()?)?.hash_with(hasher));
+        return match key.call_method0("__index__") {
+            Ok(integer) => Ok(word(integer.cast::<PyInt>()?)?.hash_with(hasher)),
+            // An array has the method too, and refuses.
+            Err(error) if error.is_instance_of::<PyTypeError>(key.py()) => Err(no_key(key)),
+            Err(error) => Err(error),
+        };
     }
     match PyBuffer::<u8>::get(key).and_then(|buffer| buffer.to_vec(key.py())) {
         Ok(bytes) => Ok(hasher.hash_bytes(&bytes)),
@@ -48,13 +61,9 @@ fn no_key(key: &Bound<'_, PyAny>) -> PyErr {
 
 /// An integer as a word: the two's complement, so that it is the same key whichever width or sign
 /// its type had.
-#[inline]
 fn word(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
-    let mut overflow: c_int = 0;
-    // SAFETY: the object is an integer, and the interpreter is attached.
-    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(integer.as_ptr(), &raw mut overflow) };
-    if overflow == 0 {
-        return Ok(value.cast_unsigned());
+    if let Some(word) = signed_word(integer) {
+        return Ok(word);
     }
     integer.extract::<u64>().map_err(|_| {
         PyOverflowError::new_err(
@@ -62,4 +71,13 @@ fn word(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
              for instance by int.to_bytes",
         )
     })
+}
+
+/// [`word`] of an `i64`.
+#[inline(always)]
+fn signed_word(integer: &Bound<'_, PyInt>) -> Option<u64> {
+    let mut overflow: c_int = 0;
+    // SAFETY: the object is an integer, and the interpreter is attached.
+    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(integer.as_ptr(), &raw mut overflow) };
+    (overflow == 0).then(|| value.cast_unsigned())
 }

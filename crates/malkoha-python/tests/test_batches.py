@@ -185,8 +185,12 @@ def test_large_batches_are_alike_on_any_number_of_threads(threads):
         (np.zeros((2, 2), int), "has 2: ravel"),
         (np.zeros(2), "an array of float64 has no keys"),
         ([1.5], "float is no key"),
-        (lambda: pl.Series([1.5]), "format 'g' has no keys"),
-        (lambda: pl.Series([[1]]), "has no keys"),
+        ([np.array([5, 6])], "ndarray is no key"),
+        (np.ma.array([1, 2], mask=[True, False]), "a masked array is no batch"),
+        (lambda: pl.Series([1.5]), "array of floats has no keys"),
+        (lambda: pl.Series([[1]]), "array of lists has no keys"),
+        (lambda: pa.array([1], pa.decimal128(5)), "array of decimals has no keys"),
+        (lambda: pa.array([None], pa.month_day_nano_interval()), "format 'tin' has no keys"),
         (lambda: pl.DataFrame({"a": [1], "b": [2]}), "a table of 2 columns is no batch"),
         (7, "not iterable"),
     ],
@@ -206,6 +210,21 @@ def test_what_is_no_key_says_so(empty, key, error):
     for method in (empty.add, empty.discard, empty.count, empty.__contains__):
         with pytest.raises(error):
             method(key)
+
+
+def test_pandas_without_pyarrow():
+    """It offers Arrow data, which it then cannot make."""
+
+    class Series:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ImportError("pyarrow")
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([5, 7])
+
+    seen = CuckooFilter()
+    seen.add_many(Series())
+    assert seen.contains_many([5, 6, 7]).tolist() == [True, False, True]
 
 
 def test_other_bytes_are_keys(empty):

@@ -1,5 +1,6 @@
 """Every Python block of the guide and of the package's README runs, as one program for each page."""
 
+import codeop
 import doctest
 import pathlib
 import re
@@ -29,6 +30,17 @@ def test_snippets_run(page, tmp_path, monkeypatch):
         for module in sorted(NEEDS & set(re.findall(r"^\s*(?:import|from) (\w+)", snippet, re.M))):
             pytest.importorskip(module)
         exec(compile(snippet, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_snippets_can_be_pasted(page):
+    """Into an interpreter that reads line by line: an empty line ends a block, nothing else does."""
+    for snippet in blocks(page):
+        pending = ""
+        for line in [*snippet.splitlines(), ""]:
+            pending += line + "\n"
+            pending = pending if codeop.compile_command(pending[:-1]) is None else ""
+        assert not pending.strip()
 
 
 def test_docstrings_are_true():

@@ -115,7 +115,10 @@ def test_what_is_no_file_says_so(make, tmp_path):
     for read in (CuckooFilter.load, CuckooFilter.open):
         with pytest.raises(FileNotFoundError) as told:
             read(path)
-        assert told.value.filename == path and told.value.strerror == "No such file or directory"
+        assert told.value.filename == str(path)
+        assert told.value.strerror == "No such file or directory"
+    with pytest.raises(IsADirectoryError, match="directory: /$"):
+        make["fixed"]().save("/")
     with pytest.raises(OSError):
         make["fixed"]().save(tmp_path / "none" / "seen.mlk")
     path.write_bytes(b"PK" + bytes(200))

@@ -122,6 +122,9 @@ def test_copies_add_up_where_that_is_asked_for(make, kind):
 def test_unions_that_do_not_exist_say_so(make):
     with pytest.raises(UnionError, match="a growable filter and a fixed one have no union"):
         make["growable"]() | make["fixed"]()
+    for other in ("growable", "shared"):
+        with pytest.raises(UnionError, match="a shared filter has no union"):
+            make["shared"]() | make[other]()
     with pytest.raises(UnionError, match="hash keys in different ways"):
         make["growable"]() | make["growable"](seed=1)
 

@@ -1,5 +1,7 @@
 """The exceptions of this package: one for each family of the library's errors."""
 
+from collections.abc import Iterable
+
 
 class MalkohaError(Exception):
     """The base of this package's exceptions."""
@@ -16,12 +18,12 @@ class InsertError(MalkohaError, ValueError):
     others are in. After a single key it is empty.
     """
 
-    def __init__(self, message, refused=()):
+    def __init__(self, message: str, refused: Iterable[int] = ()) -> None:
         super().__init__(message, refused)
-        self.refused = list(refused)
+        self.refused: list[int] = list(refused)
 
-    def __str__(self):
-        return self.args[0]
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ReadError(MalkohaError, ValueError):

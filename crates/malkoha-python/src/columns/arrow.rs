@@ -86,8 +86,14 @@ unsafe fn part(
 }
 
 fn no_keys(format: &str) -> PyErr {
+    let kind = match format.as_bytes() {
+        [b'e' | b'f' | b'g'] => "floats".into(),
+        [b'd', b':', ..] => "decimals".into(),
+        [b'+', b'l' | b'L' | b'w', ..] => "lists".into(),
+        _ => format!("format '{format}'"),
+    };
     PyTypeError::new_err(format!(
-        "an Arrow array of format '{format}' has no keys: give integers, dates, binary or text"
+        "an Arrow array of {kind} has no keys: give integers, dates, binary or text"
     ))
 }
 

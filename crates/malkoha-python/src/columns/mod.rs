@@ -9,7 +9,7 @@ mod values;
 use std::ops::Range;
 
 use malkoha::KeyHasher;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
@@ -51,7 +51,13 @@ impl Columns {
         } else if let Some(array) = numpy::as_array(keys)? {
             vec![numpy::column(&array, hasher)?]
         } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
-            arrow::stream(keys, hasher)?
+            match arrow::stream(keys, hasher) {
+                // pandas has Arrow data where pyarrow is installed.
+                Err(error) if error.is_instance_of::<PyImportError>(py) => {
+                    vec![numpy::column(&numpy::kept(keys)?, hasher)?]
+                }
+                columns => columns?,
+            }
         } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
             vec![arrow::array(keys, hasher)?]
         } else {

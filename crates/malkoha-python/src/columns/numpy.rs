@@ -15,8 +15,19 @@ use super::{Column, Integer, hash_words, objects};
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = keys.py();
-    if keys.is_instance(NDARRAY.import(py, "numpy", "ndarray")?)? {
+    static MASKED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (py, ndarray) = (keys.py(), NDARRAY.import(keys.py(), "numpy", "ndarray")?);
+    if keys.get_type().is(ndarray) {
+        return Ok(Some(keys.clone()));
+    }
+    if keys.is_instance(ndarray)? {
+        if keys.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)? {
+            // What is masked would be keys too.
+            return Err(PyTypeError::new_err(
+                "a masked array is no batch of keys: compressed() leaves out what is masked, and \
+                 tolist() makes nulls of it",
+            ));
+        }
         return Ok(Some(keys.clone()));
     }
     let gives_arrow = keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))?
@@ -24,9 +35,14 @@ pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     if !gives_arrow
         && (keys.hasattr(pyo3::intern!(py, "__array__"))? || PyUntypedBuffer::get(keys).is_ok())
     {
-        return py.import("numpy")?.call_method1("asarray", (keys,)).map(Some);
+        return kept(keys).map(Some);
     }
     Ok(None)
+}
+
+/// The array that an object is kept in, or a new one.
+pub(super) fn kept<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    keys.py().import("numpy")?.call_method1("asarray", (keys,))
 }
 
 pub(super) fn column(array: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {

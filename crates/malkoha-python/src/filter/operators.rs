@@ -103,6 +103,12 @@ macro_rules! of_one_kind {
 
 fn other_kinds(this: &PyFilter, other: &PyFilter) -> PyErr {
     let (ours, theirs) = (this.store.kind(), other.store.kind());
+    if ours == "shared" || theirs == "shared" {
+        return UnionError::new_err(
+            "a shared filter has no union or intersection: from_bytes(filter.to_bytes()) makes a \
+             growable one of it",
+        );
+    }
     UnionError::new_err(format!(
         "a {ours} filter and a {theirs} one have no union or intersection: build both growable, or \
          both fixed"
