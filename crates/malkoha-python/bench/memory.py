@@ -1,13 +1,15 @@
-"""How much memory processes need that share one mapped filter: bench/memory.py [MEBIBYTES [PROCESSES]].
+"""How much memory processes or threads need that share one mapped filter: bench/memory.py [MEBIBYTES [WORKERS]].
 
-Linux alone. Each process looks up keys all over the filter; then each one's share of memory is read, in which
-a page that several have mapped counts in parts (proportional set size).
+Linux alone. Each of them looks up keys all over the filter; then each process's share of memory is read, in
+which a page that several have mapped counts in parts (proportional set size).
 """
 
 import re
 import sys
 import tempfile
+import threading
 from multiprocessing import get_context
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +42,13 @@ def main():
     seen = CuckooFilter(mebibytes * 2**20 * 8 * 10 // 137, 0.001, growable=False)
     seen.add_many(np.arange(1_000_000))
     seen.save(path)
+    del seen
     size = path.stat().st_size / 2**20
-    print(f"a filter of {size:.0f} MiB in {processes} processes, MiB in all beside each one's start")
+    print(f"a filter of {size:.0f} MiB in {processes} processes or threads, MiB in all beside each one's start")
+
+    def tell(method, mapped, total):
+        print(f"{method}, {'open' if mapped else 'load'}: {total:.0f} MiB, {total / size:.2f} filters", flush=True)
+
     for method in ("spawn", "fork"):
         for mapped in (True, False):
             context = get_context(method)
@@ -49,8 +56,13 @@ def main():
                 ready, read = manager.Barrier(processes), manager.Barrier(processes)
                 done = pool.starmap(work, [(path, ready, read, mapped)] * processes, chunksize=1)
             assert all(found >= 1_000_000 for found, _, _ in done)
-            total = sum(pss for _, pss, _ in done)
-            print(f"{method}, {'open' if mapped else 'load'}: {total:.0f} MiB, {total / size:.2f} filters")
+            tell(method, mapped, sum(pss for _, pss, _ in done))
+    for mapped in (True, False):
+        with ThreadPool(processes) as pool:
+            ready, read = threading.Barrier(processes), threading.Barrier(processes)
+            done = pool.starmap(work, [(path, ready, read, mapped)] * processes, chunksize=1)
+        # One process has them all: the first thread saw it before the others began.
+        tell("threads", mapped, max(pss for _, pss, _ in done))
     path.unlink()
 
 
