@@ -6,6 +6,7 @@ each thing its best way: batches where it has them, in lists where it takes no a
 beforehand. What would take hours, or more memory than there is, gets fewer keys or is left out, and the
 table says so.
 
+One by one are `add`s of a million keys into a filter that is made for all of them, from nothing, and lookups.
 Rates are millions of keys a second by processor time, which other work disturbs least; those of two threads
 and of polars by the clock. "peak" is the most memory beyond the keys, bits are those of the filter.
 """
@@ -97,6 +98,22 @@ def one_by_one(data, filled):
     return rates(SOME, 5, lambda timer: [key in filled for key in timed(timer, data.some)])[0]
 
 
+def add_each(seen, keys):
+    for key in keys:
+        seen.add(key)
+
+
+def add_one_by_one(data, make):
+    keys = data.keys[:CHUNK].tolist()
+
+    def fill(timer):
+        seen = make()
+        with timer:
+            add_each(seen, keys)
+
+    return rates(len(keys), data.runs, fill)[0]
+
+
 def timed(timer, some):
     """The items, while the timer runs."""
     with timer:
@@ -106,9 +123,12 @@ def timed(timer, some):
 def malkoha(data, growing, threads, layout=None):
     from malkoha import CuckooFilter
 
+    def make():
+        return CuckooFilter(None if growing else len(data.keys), RATE, growable=growing, layout=layout)
+
     def fill(timer):
         with timer:
-            seen = CuckooFilter(None if growing else len(data.keys), RATE, growable=growing, layout=layout)
+            seen = make()
             seen.add_many(data.keys, threads=threads)
         return seen
 
@@ -127,7 +147,10 @@ def malkoha(data, growing, threads, layout=None):
             assert seen.remove_many(data.keys).all()
 
     removed, _ = rates(len(data.keys), 1, remove)
-    return dict(add=add, one=one, many=many, remove=removed, bits=bits, fpr=check(found), peak=peak)
+    add_one = add_one_by_one(data, make)
+    return dict(
+        add=add, add_one=add_one, one=one, many=many, remove=removed, bits=bits, fpr=check(found), peak=peak
+    )
 
 
 def mix(key):
@@ -157,7 +180,8 @@ def set_like(data, make, bits, update=lambda seen, keys: seen.update(keys), mask
     many, found = rates(len(asked), data.runs, each)
     one = one_by_one(data, seen) if hasattr(seen, "__contains__") else None
     size = bits(seen) / len(data.keys) if bits else None
-    return dict(add=add, one=one, many=many, bits=size, fpr=check(found), peak=peak)
+    add_one = add_one_by_one(data, make)
+    return dict(add=add, add_one=add_one, one=one, many=many, bits=size, fpr=check(found), peak=peak)
 
 
 def rbloom(data, hash=None):
@@ -180,11 +204,7 @@ def fastbloom(data):
 def pybloom(data):
     from pybloom_live import BloomFilter
 
-    def add(seen, keys):
-        for key in keys:
-            seen.add(key)
-
-    return set_like(data, lambda: BloomFilter(len(data.keys), RATE), lambda seen: seen.num_bits, add)
+    return set_like(data, lambda: BloomFilter(len(data.keys), RATE), lambda seen: seen.num_bits, add_each)
 
 
 def probables(data):
@@ -193,15 +213,14 @@ def probables(data):
     class Texts(BloomFilter):
         """Its keys are text."""
 
+        def add(self, key):
+            super().add(str(key))
+
         def __contains__(self, key):
             return self.check(str(key))
 
-    def add(seen, keys):
-        for key in keys:
-            seen.add(str(key))
-
     make = lambda: Texts(est_elements=len(data.keys), false_positive_rate=RATE)
-    return set_like(data, make, lambda seen: seen.number_bits, add)
+    return set_like(data, make, lambda seen: seen.number_bits, add_each)
 
 
 def python_set(data):
@@ -256,20 +275,20 @@ def measure(name, count):
 def row(name, count):
     """A line of the table, measured in a process of its own."""
     if count > SLOW.get(name, count):
-        return f"| {name}: measured with {SLOW[name]:,} keys, as each takes microseconds | | | | | | | |"
+        return f"| {name}: measured with {SLOW[name]:,} keys, as each takes microseconds | | | | | | | | |"
     needed = BYTES.get(name, 24) * count
     with open("/proc/meminfo") as told:
         available = int(next(line for line in told if line.startswith("MemAvailable")).split()[1]) * 1024
     if needed > available * 0.7:
-        return f"| {name}: would take {needed / 1e9:.0f} GB | | | | | | | |"
+        return f"| {name}: would take {needed / 1e9:.0f} GB | | | | | | | | |"
     command = [sys.executable, __file__, "--one", name, "--keys", str(count)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
-        return f"| {name}: {said} | | | | | | | |"
+        return f"| {name}: {said} | | | | | | | | |"
     found = json.loads(done.stdout)
     digits = dict(bits=1, peak=0, fpr=3)
-    columns = ("add", "one", "many", "remove", "bits", "fpr", "peak")
+    columns = ("add", "add_one", "one", "many", "remove", "bits", "fpr", "peak")
     cells = [(found.get(column), digits.get(column, 1)) for column in columns]
     cells = ["" if value is None else f"{value:,.{digit}f}" for value, digit in cells]
     return f"| {name} | " + " | ".join(cells) + " |"
@@ -304,8 +323,11 @@ def main():
     write("\n".join(head(sys.argv[1:])).replace("\n;", ";"))
     for count in map(number, given.keys.split(",")):
         write(f"\n{count:,} keys of 64 bits, {LOOKUPS:,} lookups of which half are in, rate {RATE}\n")
-        write("| | add | `in`, one by one | mask of a batch | remove | bits a key | wrong, % | peak, MiB |")
-        write("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+        write(
+            "| | add | `add`, one by one | `in`, one by one | mask of a batch | remove | bits a key | wrong, % "
+            "| peak, MiB |"
+        )
+        write("| --- |" + " ---: |" * 8)
         for name in PEERS:
             if given.only is None or name in given.only.split(";"):
                 write(row(name, count))
