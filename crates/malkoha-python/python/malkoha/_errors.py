@@ -1,7 +1,5 @@
 """The exceptions of this package: one for each family of the library's errors."""
 
-from collections.abc import Iterable
-
 
 class MalkohaError(Exception):
     """The base of this package's exceptions."""
@@ -18,7 +16,7 @@ class InsertError(MalkohaError, ValueError):
     others are in. After a single key it is empty.
     """
 
-    def __init__(self, message: str, refused: Iterable[int] = ()) -> None:
+    def __init__(self, message: str, refused: list[int] | tuple[int, ...] = ()) -> None:
         super().__init__(message, refused)
         self.refused: list[int] = list(refused)
 
