@@ -141,6 +141,17 @@ def test_damage_is_told(make, kind):
             CuckooFilter.from_bytes(data[:at])
 
 
+def test_unions_of_fixed_size_with_the_command_name_its_layout(command, tmp_path):
+    path, capacity = tmp_path / "built.mlk", ["--capacity", 1000]
+    command("build", "-q", "--fpr", 0.001, *capacity, "-o", path, stdin=b"koel\n")
+    built = CuckooFilter.load(path)
+    ours = CuckooFilter(1000, 0.001, growable=False, layout="gap-windows")
+    ours.add("wren")
+    assert (built | ours).contains_many(["koel", "wren"]).all()
+    command("build", "-q", "--fpr", 0.001, *capacity, "--layout", "bucketed", "-o", path)
+    assert CuckooFilter.load(path) == CuckooFilter(1000, 0.001, growable=False)
+
+
 def test_maps_are_no_sets(command, tmp_path):
     command("build", "-q", "--values", "-o", tmp_path / "map.mlk", stdin=b"koel\t7\n")
     for read in (CuckooFilter.load, CuckooFilter.open):
