@@ -11,15 +11,12 @@ import time
 import polars as pl
 import pyarrow as pa
 
+from contenders import memory
+
 from malkoha import CuckooFilter
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 RATE = 0.001
-
-
-def memory(name):
-    told = pathlib.Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in told if line.startswith(name + ":"))
 
 
 def measured(name, column, size, filtered, most):
