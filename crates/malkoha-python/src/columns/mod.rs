@@ -53,7 +53,10 @@ impl Columns {
         } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
             match arrow::stream(keys, hasher) {
                 // pandas has Arrow data where pyarrow is installed.
-                Err(error) if error.is_instance_of::<PyImportError>(py) => {
+                Err(error)
+                    if error.is_instance_of::<PyImportError>(py)
+                        && keys.hasattr(pyo3::intern!(py, "__array__"))? =>
+                {
                     vec![numpy::column(&numpy::kept(keys)?, hasher)?]
                 }
                 columns => columns?,
