@@ -3,10 +3,10 @@
     unshare -n sh -c 'ip link set lo up; exec python bench/clusters.py dask|ray|spark [JOB ...] [OPTION ...]'
 
 Jobs are those of JOBS, by default all. `deduplicate` keeps one of the rows of each key: --distinct keys, of
-which the first quarter are there twice. `join` keeps those of --rows rows whose key is one of --known. Each
+which a --twice'th are there twice. `join` keeps those of --rows rows whose key is one of --known. Each
 job reads Parquet files and writes some, which are then compared with the exact answer, key by key.
 
-Keys are 64 bits without order; a row has two more columns of eight bytes. In a network of its own, "moved"
+Keys are 64 bits without order; a row has --columns more of eight bytes. In a network of its own, "moved"
 is all that went through the loopback interface: between workers, and between them and the driver. Spark's
 workers read what others of the same machine have shuffled from disk, so Spark also says what it shuffled.
 """
@@ -28,7 +28,7 @@ import pyarrow.parquet
 from malkoha import CuckooFilter
 
 WORKERS = 4
-PART = 2_500_000
+PART = 60_000_000
 RATE = 0.001
 
 
@@ -37,35 +37,36 @@ def keys_of(numbers):
     return (numbers.astype("u8") * np.uint64(0x9E3779B97F4A7C15)).view("i8")
 
 
-def table(numbers):
-    return pa.table({"key": keys_of(numbers), "row": numbers.astype("i8"), "amount": numbers * 0.5})
+def table(numbers, columns):
+    more = {f"amount {i}" if i else "amount": numbers * (i + 0.5) for i in range(columns - 1)}
+    return pa.table({"key": keys_of(numbers), "row": numbers.astype("i8"), **more})
 
 
-def make(folder, count, numbers):
-    """Files of PART rows; what is there is kept. `numbers` returns those of the rows from a to b."""
+def make(folder, count, columns, numbers):
+    """Files of PART bytes; what is there is kept. `numbers` returns those of the rows from a to b."""
     if not folder.exists():
         aside = folder.with_suffix(".part")
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        for start in range(0, count, PART):
-            rows = table(numbers(start, min(start + PART, count)))
-            pa.parquet.write_table(rows, aside / f"{start // PART:04}.parquet", compression="none")
+        part = PART // 8 // (columns + 1)
+        for start in range(0, count, part):
+            rows = table(numbers(start, min(start + part, count)), columns)
+            pa.parquet.write_table(rows, aside / f"{start // part:04}.parquet", compression="none")
         aside.rename(folder)
     return str(folder)
 
 
 class Data:
-    def __init__(self, folder, rows, known, distinct):
+    def __init__(self, folder, rows, known, distinct, twice, columns):
         self.known, self.every, self.distinct = known, rows // known, distinct
-        name = f"{rows}-{known}"
-        self.rows = make(folder / f"rows-{name}", rows, lambda a, b: np.arange(a, b))
-        step = self.every
-        self.few = make(
-            folder / f"known-{name}", known, lambda a, b: np.arange(a * step, b * step, step)
-        )
-        doubled = distinct + distinct // 4
+        name = f"{rows}-{known}-{columns}"
+        self.rows = make(folder / f"rows-{name}", rows, columns, lambda a, b: np.arange(a, b))
+        few = lambda a, b: np.arange(a, b) * self.every
+        self.few = make(folder / f"known-{name}", known, 2, few)
+        doubled = distinct + distinct // twice
         order = np.random.default_rng(1).permutation(doubled) % distinct
-        self.doubled = make(folder / f"doubled-{distinct}", doubled, lambda a, b: order[a:b])
+        name = f"{distinct}-{twice}-{columns}"
+        self.doubled = make(folder / f"doubled-{name}", doubled, columns, lambda a, b: order[a:b])
         self.out = str(folder / "out")
 
     def check(self, job):
@@ -269,14 +270,18 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--known", type=int, default=1_000_000)
     parser.add_argument("--distinct", type=int, default=20_000_000)
+    parser.add_argument("--twice", type=int, default=4)
+    parser.add_argument("--columns", type=int, default=2)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/malkoha-clusters"))
     given = parser.parse_args()
-    data = Data(given.folder.resolve(), given.rows, given.known, given.distinct)
+    folder = given.folder.resolve()
+    data = Data(folder, given.rows, given.known, given.distinct, given.twice, given.columns)
     engine = ENGINES[given.engine]()
     load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
     print(f"{engine.name}, Python {platform.python_version()}, {WORKERS} workers of one thread on "
           f"{os.cpu_count()} processors, load {load}, {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC;",
-          f"{given.rows:,} rows, {given.known:,} known, {given.distinct:,} distinct\n\n"
+          f"{given.rows:,} rows, {given.known:,} known, {given.distinct:,} distinct, one in {given.twice} of them twice; "
+          f"{given.columns + 1} columns\n\n"
           "| job | s by the clock | s of processor | moved, MB | shuffled, MB | rows | lost |\n"
           "| --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for job in given.jobs or JOBS:
