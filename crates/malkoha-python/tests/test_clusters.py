@@ -63,7 +63,7 @@ def test_dask(rows, wanted, tmp_path):
     assert sorted(read["url"]) == sorted(distinct["url"])
 
 
-def test_ray(rows, wanted):
+def test_ray(rows, wanted, tmp_path):
     ray = pytest.importorskip("ray", reason="Ray is not installed")
     data = pytest.importorskip("ray.data", reason="Ray is not installed")
 
@@ -75,9 +75,13 @@ def test_ray(rows, wanted):
         seen = cluster.build(frame, "url", fpr=0.001)
         pruned = cluster.prune(frame, "url", few(wanted)).to_pandas()
         distinct = cluster.deduplicate(frame, "url").to_pandas()
+        # Files, which Ray reads anew for each pass.
+        frame.write_parquet(str(tmp_path))
+        read = cluster.deduplicate(data.read_parquet(str(tmp_path)), "url").to_pandas()
     finally:
         ray.shutdown()
     check(rows, wanted, seen, pruned, distinct)
+    assert sorted(read["url"]) == sorted(distinct["url"])
 
 
 def test_spark(rows, wanted, monkeypatch):

@@ -3,7 +3,7 @@
 ``**options`` are those of CuckooFilter: ``fpr``, ``capacity``, ``seed`` or ``key``. All filters grow.
 """
 
-import pandas as pd
+import pyarrow as pa
 import ray
 from pandas.util import hash_pandas_object
 from ray.data import Dataset
@@ -16,7 +16,7 @@ __all__ = ["build", "deduplicate", "prune"]
 def build(data: Dataset, on: str, **options) -> CuckooFilter:
     """A filter of all keys of column `on`. Workers build filters of their blocks; what moves are
     filters."""
-    return _united(data, on, _parts.united, options)
+    return _united(data, on, _parts.united, options, distinct=True)
 
 
 def prune(data: Dataset, on: str, keys: CuckooFilter) -> Dataset:
@@ -24,27 +24,29 @@ def prune(data: Dataset, on: str, keys: CuckooFilter) -> Dataset:
     that the others do not move. Rows whose key is null are left out. The filter is put into the
     object store, once on each machine."""
     keys = ray.put(keys)
-    return data.map_batches(
-        lambda part: _parts.kept(part, on, ray.get(keys)), batch_format="pandas", batch_size=None
-    )
+
+    def keep(part):
+        return part.filter(pa.array(ray.get(keys).contains_many(part[on])))
+
+    return data.map_batches(keep, batch_format="pyarrow", batch_size=None)
 
 
 def deduplicate(data: Dataset, on: str, **options) -> Dataset:
-    """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of each
-    block tells which keys may be in several; only their rows move. Which of the rows of a key stays
-    is left open."""
-    # Blocks have to be the same each time.
-    data = data.materialize()
-    parts_of = ray.put(_united(data, on, _parts.summed, options))
+    """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of all
+    rows' keys counts which may be there several times; only their rows move. Which of the rows of a
+    key stays is left open. The data is read three times, of which once column `on` alone, and has to
+    be the same each time: materialize() what is not, or is slow to make."""
+    copies = ray.put(_united(data, on, _parts.summed, options, distinct=False))
 
-    def side(which):
-        return data.map_batches(
-            lambda part: _parts.split(part, on, ray.get(parts_of))[which],
-            batch_format="pandas",
-            batch_size=None,
-        )
+    def side(alone):
+        def rows(part):
+            is_alone = ray.get(copies).count_many(part[on]) <= 1
+            return part.filter(pa.array(is_alone == alone))
 
-    return side(0).union(_once(side(1), on, max(data.num_blocks(), 1)))
+        return data.map_batches(rows, batch_format="pyarrow", batch_size=None)
+
+    groups = 4 * int(ray.cluster_resources().get("CPU", 1))
+    return side(True).union(_once(side(False), on, groups))
 
 
 def _once(data, on, groups):
@@ -62,10 +64,14 @@ def _once(data, on, groups):
     return marked.groupby(group, num_partitions=groups).map_groups(first, batch_format="pandas")
 
 
-def _united(data, on, unite, options):
+def _united(data, on, unite, options, *, distinct):
     def part(rows):
-        return pd.DataFrame({"filter": [_parts.filter_of(rows[on], options).to_bytes()]})
+        seen = CuckooFilter(**options)
+        add = seen.add_unique_many if distinct else seen.add_many
+        add(rows[on])
+        return pa.table({"filter": pa.array([seen.to_bytes()], pa.large_binary())})
 
-    filters = data.map_batches(part, batch_format="pandas", batch_size=None)
+    keys = data.select_columns([on])
+    filters = keys.map_batches(part, batch_format="pyarrow", batch_size=None)
     read = (CuckooFilter.from_bytes(row["filter"]) for row in filters.iter_rows())
     return unite(read, options)
