@@ -51,6 +51,7 @@ mod library;
 mod locate;
 mod log;
 mod options;
+mod reading;
 mod recovery;
 mod replay;
 #[doc(hidden)]

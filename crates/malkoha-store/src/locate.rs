@@ -43,7 +43,7 @@ pub(crate) fn locate<'t>(
     key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     let Some((candidates, ())) = index.find(hash, || ()) else { return Ok(None) };
-    locate_among(candidates.iter().copied(), table, key)
+    locate_among(candidates.as_slice().iter().copied(), table, key)
 }
 
 /// The candidate that has the key.

@@ -193,12 +193,12 @@ fn apply_to(
             shard.prefetch(later.hash);
         }
         let (hash, new) = (change.hash, file.location(change.offset));
-        let candidates = shard.find(hash);
-        let old = if candidates.is_empty() {
-            None
-        } else {
-            let record = file.record(new)?;
-            locate_among(candidates.iter().copied(), table, record.key())?
+        let old = match shard.find(hash) {
+            None => None,
+            Some(candidates) => {
+                let record = file.record(new)?;
+                locate_among(candidates.as_slice().iter().copied(), table, record.key())?
+            }
         };
         match (&old, change.is_put) {
             (Some(old), true) => shard.update(hash, old.location, new)?,

@@ -189,6 +189,7 @@ pub use growable::KeptBits;
 pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
+pub use table::traits::Sole;
 
 #[cfg(feature = "std")]
 use std::io;

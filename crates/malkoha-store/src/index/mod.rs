@@ -5,6 +5,7 @@
 //! until the store changes them: taking one costs nothing, and changing a shared shard copies it
 //! once.
 
+mod candidates;
 mod checkpoint;
 mod widening;
 
@@ -13,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use malkoha::GrowableCuckooMap;
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
+use crate::reading::{Gated, Open, Reading, Writing};
 
+use candidates::Candidates;
 pub(crate) use checkpoint::{
     Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, write,
 };
@@ -28,23 +29,22 @@ const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
 const LOCATION_BITS: u32 = 40;
 /// The share of absent keys that cost a look into the log, at most, until the shards have grown by
-/// `GROWTH`. At this rate fingerprints are short enough to compare four in one word of 64 bits.
-const FPR: f64 = 0.004;
+/// `GROWTH`. At this rate fingerprints have 14 bits once a shard has split: short enough to compare
+/// four in one word of 64 bits.
+const FPR: f64 = 0.003;
 /// The share of occupied slots below which shrinking a shard is worthwhile. Growth alone leaves
 /// more.
 const SPARSE: f64 = 0.7;
-/// Keys that a shard begins with, and the growth until which it keeps the rate.
+/// Keys that a shard begins with, and the growth until which it keeps the rate. At eight times as
+/// many keys, 250 million in all shards, segments cannot split any more.
 const SHARD_CAPACITY: u64 = 256;
-const GROWTH: f64 = 4096.0;
+const GROWTH: f64 = 2048.0;
 
-type Shard = Arc<GrowableCuckooMap>;
-
-/// The locations that the index has for a hash: one or two usually.
-pub(crate) type Candidates = SmallVec<[u64; 4]>;
+pub(crate) type Shard = Arc<GrowableCuckooMap>;
 
 /// Keys, by their hashes.
 pub(crate) struct Index {
-    shards: Box<[RwLock<Shard>]>,
+    shards: Box<[Gated<Shard>; SHARDS]>,
     keys: AtomicU64,
     /// How far the shards have been widened, see `widening`.
     widened: AtomicUsize,
@@ -84,10 +84,10 @@ impl Index {
 
     /// Exactly [`SHARDS`] shards.
     fn from_shards(shards: Vec<Shard>) -> Self {
-        assert_eq!(shards.len(), SHARDS, "shards of an index");
         let keys = shards.iter().map(|shard| shard.len()).sum();
+        let shards: Box<[Gated<Shard>]> = shards.into_iter().map(Gated::new).collect();
         Self {
-            shards: shards.into_iter().map(RwLock::new).collect(),
+            shards: shards.try_into().unwrap_or_else(|_| panic!("shards of an index")),
             keys: AtomicU64::new(keys),
             widened: AtomicUsize::new(0),
         }
@@ -103,14 +103,20 @@ impl Index {
         self.shards.iter().map(|shard| shard.read().size_in_bytes()).sum()
     }
 
+    /// What [`find`](Self::find) looks at, without a lock, if there is nothing to wait for; and the
+    /// hash there.
+    #[inline(always)]
+    pub(crate) fn open(&self, hash: u64) -> Option<(Open<'_, Shard>, u64)> {
+        let (shard, hash) = place(hash);
+        Some((self.shards[shard].open()?, hash))
+    }
+
     /// The locations of a hash, if it has any, and the result of `with`. No location of the hash
     /// changes before `with` returns.
-    #[inline]
     pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> Option<(Candidates, T)> {
         let (shard, hash) = place(hash);
         let shard = self.shards[shard].read();
-        let candidates = candidates(&shard, hash);
-        if candidates.is_empty() { None } else { Some((candidates, with())) }
+        Some((Candidates::of(&shard, hash)?, with()))
     }
 
     /// Whether the record at this location is the present one of its key.
@@ -124,7 +130,7 @@ impl Index {
     pub(crate) fn find_many(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
         let order = by_shard(hashes);
         let shard = |i: u32| place(hashes[i as usize]).0;
-        let mut ahead: Option<(RwLockReadGuard<'_, Shard>, &[u32])> = None;
+        let mut ahead: Option<(Reading<'_, Shard>, &[u32])> = None;
         for run in order.chunk_by(|&a, &b| shard(a) == shard(b)).map(Some).chain([None]) {
             let next = run.map(|run| {
                 // A writer holds one of the locks at a time, so two at a time end in no deadlock.
@@ -134,7 +140,9 @@ impl Index {
             });
             if let Some((shard, run)) = mem::replace(&mut ahead, next) {
                 for i in run.iter().map(|&i| i as usize) {
-                    shard.for_each_candidate(place(hashes[i]).1, |location, _| each(i, location));
+                    for &location in Candidates::of(&shard, place(hashes[i]).1).iter().flatten() {
+                        each(i, location);
+                    }
                 }
             }
         }
@@ -185,9 +193,9 @@ impl IndexSnapshot {
         self.shards.iter().map(|shard| shard.len()).sum()
     }
 
-    pub(crate) fn find(&self, hash: u64) -> Candidates {
+    pub(crate) fn find(&self, hash: u64) -> Option<Candidates> {
         let (shard, hash) = place(hash);
-        candidates(&self.shards[shard], hash)
+        Candidates::of(&self.shards[shard], hash)
     }
 
     /// Whether the record at this location was the present one of its key.
@@ -199,14 +207,14 @@ impl IndexSnapshot {
 
 /// One shard, locked.
 pub(crate) struct ShardMut<'a> {
-    shard: RwLockWriteGuard<'a, Shard>,
+    shard: Writing<'a, Shard>,
     keys: &'a AtomicU64,
     before: u64,
 }
 
 impl ShardMut<'_> {
-    pub(crate) fn find(&self, hash: u64) -> Candidates {
-        candidates(&self.shard, place(hash).1)
+    pub(crate) fn find(&self, hash: u64) -> Option<Candidates> {
+        Candidates::of(&self.shard, place(hash).1)
     }
 
     pub(crate) fn prefetch(&self, hash: u64) {
@@ -245,13 +253,6 @@ impl Drop for ShardMut<'_> {
         let change = self.shard.len().wrapping_sub(self.before);
         self.keys.fetch_add(change, Ordering::Relaxed);
     }
-}
-
-#[inline]
-fn candidates(shard: &GrowableCuckooMap, hash: u64) -> Candidates {
-    let mut found = Candidates::default();
-    shard.for_each_candidate(hash, |location, _| found.push(location));
-    found
 }
 
 /// The positions of the hashes, those of a shard together. Fewer than 2^32.

@@ -26,10 +26,15 @@ fn short(seed: u32, bytes: &[u8]) -> u32 {
     } else {
         _mm_crc32_u32(!seed, u32::from_le_bytes(*first))
     };
-    let (words, rest) = rest.as_chunks();
-    let sum = words
-        .iter()
-        .fold(u64::from(begun), |sum, word| _mm_crc32_u64(sum, u64::from_le_bytes(*word)));
+    // Lines without a branch between their words.
+    let (lines, rest) = rest.as_chunks::<64>();
+    let (words, rest) = rest.as_chunks::<8>();
+    let add = |sum, word: &[u8; 8]| _mm_crc32_u64(sum, u64::from_le_bytes(*word));
+    let sum = lines.iter().fold(u64::from(begun), |sum, line| {
+        let (words, _) = line.as_chunks::<8>();
+        words.iter().fold(sum, add)
+    });
+    let sum = words.iter().fold(sum, add);
     // The instruction leaves the high half zero.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     let sum = rest.iter().fold(sum as u32, |sum, &byte| _mm_crc32_u8(sum, byte));

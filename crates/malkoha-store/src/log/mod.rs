@@ -22,6 +22,7 @@ mod scan;
 mod size;
 mod table;
 mod usage;
+mod usual;
 mod writer;
 
 pub(crate) use cold::Cold;

@@ -181,6 +181,18 @@ impl Head {
     }
 }
 
+/// The length of the value, if this is the head of a put of a key of the store itself, as long as
+/// this one, without an end and not compressed. The checksum may be wrong.
+#[inline(always)]
+pub(super) fn usual_value_bytes(head: &[u8; HEAD], key: Key<'_>) -> Option<usize> {
+    /// All bits of the flags but that of a batch, and the length of the key.
+    const FIXED: u64 = (0xff ^ MORE as u64) << FLAGS | ((1 << KEY_BITS) - 1) << VALUE_BITS;
+    let word = u64::from_le_bytes(*head[8..].first_chunk()?);
+    let usual = (Kind::Put as u64) << FLAGS | (key.name.len() as u64) << VALUE_BITS;
+    let is_usual = key.table == 0 && key.name.len() <= MAX_KEY && word & FIXED == usual;
+    is_usual.then(|| super::to_usize(word & ((1 << VALUE_BITS) - 1)))
+}
+
 #[inline(always)]
 const fn flags(word: u64) -> u8 {
     word.to_le_bytes()[6]

@@ -7,11 +7,10 @@
 use std::sync::Arc;
 
 use super::file::LogFile;
+use super::usual::LINES;
 use super::{UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
-/// Lines of a record that are prefetched: those of about a hundred bytes.
-const LINES: usize = 3;
 /// Bytes of a slot.
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 

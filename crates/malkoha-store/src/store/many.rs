@@ -65,7 +65,15 @@ impl Inner {
                 if let Some(&location) = found.first.get(i + AHEAD) {
                     table.prefetch(location);
                 }
-                let record = found.locate(i, table, of_table(keys[i].as_ref()))?;
+                let key = of_table(keys[i].as_ref());
+                let location = found.first[i];
+                if let Some(file) = table.file(location)
+                    && let Some(value) = file.usual_value(location, key)
+                {
+                    each(number * CHUNK + i, Some(value));
+                    return file.check_read(location);
+                }
+                let record = found.locate(i, table, key)?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 let value = alive.map(Located::value).transpose()?;
                 each(number * CHUNK + i, value.as_deref());

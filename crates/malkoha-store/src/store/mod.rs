@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
 use crate::log::{Cold, Commit, FileTable, LogFile, Writer};
 use crate::options::Options;
+use crate::reading::Kept;
 use crate::recovery::Recovery;
 use crate::storage::{Lock, Storage};
 
@@ -68,7 +69,7 @@ struct Inner {
     options: Options,
     hasher: KeyHasher,
     index: Index,
-    files: ArcSwap<FileTable>,
+    files: Kept<FileTable>,
     tables: ArcSwap<Tables>,
     /// Taken to change the list of tables, before any other lock.
     listing: Mutex<()>,

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::log::{Cold, Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
 use crate::options::{Durability, Options};
+use crate::reading::Kept;
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
 
@@ -82,7 +83,7 @@ impl Store {
             tables: ArcSwap::from_pointee(tables),
             listing: Mutex::default(),
             index: recovered.index,
-            files: ArcSwap::from_pointee(recovered.table),
+            files: Kept::new(recovered.table),
             writer: None,
             commit: Commit::default(),
             unshown: Unshown::default(),
@@ -255,7 +256,7 @@ pub(super) fn writable(
         tables: ArcSwap::from_pointee(tables),
         listing: Mutex::default(),
         index,
-        files: ArcSwap::from_pointee(table),
+        files: Kept::new(table),
         writer: Some(Mutex::new(writer)),
         commit: Commit::default(),
         unshown: Unshown::default(),

@@ -66,8 +66,8 @@ impl Snapshot {
     }
 
     pub(super) fn find(&self, key: Key<'_>) -> Result<Option<Cow<'_, [u8]>>> {
-        let candidates = self.index.find(key.hash(&self.hasher));
-        let found = locate_among(candidates.iter().copied(), &self.table, key)?;
+        let Some(candidates) = self.index.find(key.hash(&self.hasher)) else { return Ok(None) };
+        let found = locate_among(candidates.as_slice().iter().copied(), &self.table, key)?;
         let is_alive = |end: Option<u64>| end.is_none_or(|end| end > self.time);
         let alive = found.filter(|found| is_alive(found.record.expires()));
         Ok(alive.map(Located::into_parts).transpose()?.map(|(_, value)| value))

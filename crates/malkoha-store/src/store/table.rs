@@ -43,7 +43,7 @@ impl<'s> Table<'s> {
     ///
     /// As [`Store::get_with`].
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.store.inner.find(self.key(key)?, |found| Ok(with(&found.value()?)))
+        self.store.inner.get_with(self.key(key)?, with)
     }
 
     /// Whether a key has a value.
@@ -52,7 +52,7 @@ impl<'s> Table<'s> {
     ///
     /// As [`Store::contains`].
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.store.inner.find(self.key(key)?, |_| Ok(()))?.is_some())
+        Ok(self.store.inner.get_with(self.key(key)?, |_| ())?.is_some())
     }
 
     /// Looks up many keys.

@@ -261,7 +261,7 @@ impl Inner {
             let mut table = self.files.load().as_ref().clone();
             table.insert(Arc::clone(&appended.file));
             self.space.note(&table, writer);
-            self.files.store(Arc::new(table));
+            self.files.replace(Arc::new(table));
         }
         let counter =
             if writer.is_compacting() { &self.counters.copied } else { &self.counters.written };

@@ -20,6 +20,7 @@ mod mounts;
 mod operations;
 #[cfg(unix)]
 mod places;
+mod readers;
 mod simulated;
 #[cfg(unix)]
 mod space;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::{Content, Filter, Values, all_but, hash_chunks, hashed, pair_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::{Key, hash_one};
-use crate::table::traits::{Candidates, Change, Lookup};
+use crate::table::traits::{Candidates, Change, Lookup, Sole};
 
 impl<T: Candidates> Filter<T, Values> {
     /// The candidate values of a key. A value that was inserted several times comes once for each
@@ -41,6 +41,25 @@ impl<T: Candidates> Filter<T, Values> {
     #[inline]
     pub fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
         self.table.for_each_candidate(hash, each);
+    }
+
+    /// The candidate of a hash, if there is at most one, in half the instructions of
+    /// [`for_each_candidate`](Self::for_each_candidate): for who looks at the others rarely.
+    ///
+    /// ```
+    /// use malkoha::{GrowableCuckooMap, Sole};
+    ///
+    /// let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 8)?;
+    /// assert_eq!(map.sole_candidate(7), Sole::Absent);
+    /// map.insert_hash(7, 3)?;
+    /// assert_eq!(map.sole_candidate(7), Sole::Value(3));
+    /// map.insert_hash(7, 4)?;
+    /// assert_eq!(map.sole_candidate(7), Sole::Several);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn sole_candidate(&self, hash: u64) -> Sole {
+        self.table.sole_candidate(hash)
     }
 
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`.

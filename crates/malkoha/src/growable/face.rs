@@ -15,7 +15,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::key::KeyHasher;
 use crate::ring;
 use crate::table::Rounds;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Sole, Stored};
 
 impl Sealed for Growing {}
 
@@ -199,6 +199,11 @@ impl Candidates for Growing {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         self.get(hash)
+    }
+
+    #[inline(always)]
+    fn sole_candidate(&self, hash: u64) -> Sole {
+        self.sole(hash)
     }
 
     #[inline]

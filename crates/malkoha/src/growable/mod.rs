@@ -33,6 +33,7 @@ mod sample;
 mod segment;
 mod shape;
 mod shrink;
+mod sole;
 mod sound;
 mod stash;
 mod strings;

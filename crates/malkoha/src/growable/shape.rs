@@ -171,7 +171,10 @@ impl Shape {
                 all_alike(splits.clamp(PATH_BITS.0, PATH_BITS.1))
             }
             (_, true) => Widths::of_set(shape.root_depth(), keeps),
-            (Some(_), false) => all_alike(splits + SPARE_BITS),
+            (Some(_), false) => {
+                let known = MIX_BITS + splits + SPARE_BITS;
+                Widths::of_map(shape.root_depth(), known, MIX_BITS + SPARE_BITS, keeps)
+            }
             (None, false) => {
                 let known = MIX_BITS + MAP_PATH_BITS.min(splits + SPARE_BITS);
                 Widths::of_map(shape.root_depth(), known, MIX_BITS + SPARE_BITS, keeps)

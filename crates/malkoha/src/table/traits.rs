@@ -153,8 +153,39 @@ pub trait Candidates: Lookup {
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)>;
     /// Calls `each` with what [`candidates`](Self::candidates) yields, in fewer instructions.
     fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64));
+    /// Whether there is none, or which it is if there is exactly one: see
+    /// [`Filter::sole_candidate`](crate::Filter::sole_candidate).
+    #[inline]
+    fn sole_candidate(&self, hash: u64) -> Sole {
+        Sole::of(|each| self.for_each_candidate(hash, each))
+    }
     /// The same for many hashes: `each(position, value, copies)`.
     fn candidates_batch(&self, hashes: &[u64], each: impl FnMut(usize, u64, u64));
     /// Copies with this value.
     fn count_value(&self, hash: u64, value: u64) -> u64;
+}
+
+/// The candidates of a key of a map, if there are not several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sole {
+    /// None: the key is not in.
+    Absent,
+    /// This one.
+    Value(u64),
+    /// Several, or copies of one.
+    Several,
+}
+
+impl Sole {
+    /// Of what `candidates` passes to its argument.
+    pub(crate) fn of(candidates: impl FnOnce(&mut dyn FnMut(u64, u64))) -> Self {
+        let mut sole = Self::Absent;
+        candidates(&mut |value, copies| {
+            sole = match (sole, copies) {
+                (Self::Absent, 1) => Self::Value(value),
+                _ => Self::Several,
+            };
+        });
+        sole
+    }
 }
