@@ -87,8 +87,7 @@ impl Inner {
                     let table = self.files.note(&shard);
                     drop(shard);
                     if let Some(table) = table
-                        && let Some(file) = table.file(location)
-                        && let Some(value) = file.usual_value(location, key)
+                        && let Some((file, value)) = table.usual_value(location, key)
                     {
                         let made = with(value);
                         file.check_read(location)?;
@@ -113,6 +112,13 @@ impl Inner {
             return Ok(None);
         };
         let candidates = candidates.as_slice();
+        if let &[location] = candidates
+            && let Some((file, value)) = table.usual_value(location, key)
+        {
+            let made = with(value);
+            file.check_read(location)?;
+            return Ok(Some(made));
+        }
         // Loads the lines of a record together, not one after the other.
         candidates.iter().for_each(|&location| table.prefetch(location));
         let found = locate_among(candidates.iter().copied(), &table, key)?;
