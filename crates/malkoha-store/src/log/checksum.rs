@@ -2,7 +2,7 @@
 //! cost more than the sum itself. All `unsafe` of the log is here.
 
 /// The checksum of `bytes`, continued from earlier bytes whose checksum is `seed`.
-#[inline]
+#[inline(always)]
 pub(super) fn checksum(seed: u32, bytes: &[u8]) -> u32 {
     /// From this length on, three parallel streams are faster.
     #[cfg(target_arch = "x86_64")]

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use super::file::LogFile;
-use super::key::Key;
 use super::usual::LINES;
 use super::{UNIT, to_usize};
 
@@ -29,14 +28,6 @@ impl FileTable {
     #[inline(always)]
     pub(crate) fn file(&self, location: u64) -> Option<&Arc<LogFile>> {
         self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
-    }
-
-    /// The value of a usual record at a location that the index has, and its file: see
-    /// [`LogFile::usual_value`].
-    #[inline(always)]
-    pub(crate) fn usual_value(&self, location: u64, key: Key<'_>) -> Option<(&LogFile, &[u8])> {
-        let file = self.file(location)?;
-        Some((file, file.usual_value(location, key)?))
     }
 
     /// Prefetches the first lines of a record.

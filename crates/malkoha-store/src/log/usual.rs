@@ -20,7 +20,7 @@ impl LogFile {
     /// is a short put of this key, of the store itself, without an end and not compressed. `None`
     /// tells nothing.
     #[inline(always)]
-    pub(super) fn usual_value(&self, location: u64, key: Key<'_>) -> Option<&[u8]> {
+    pub(crate) fn usual_value(&self, location: u64, key: Key<'_>) -> Option<&[u8]> {
         let View::Mapped(map) = &self.view else { return None };
         let offset = self.offset(location);
         // Loads its lines together, not one after the other.

@@ -67,7 +67,9 @@ impl Inner {
                 }
                 let key = of_table(keys[i].as_ref());
                 let location = found.first[i];
-                if let Some((file, value)) = table.usual_value(location, key) {
+                if let Some(file) = table.file(location)
+                    && let Some(value) = file.usual_value(location, key)
+                {
                     each(number * CHUNK + i, Some(value));
                     return file.check_read(location);
                 }

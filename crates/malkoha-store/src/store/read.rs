@@ -87,7 +87,8 @@ impl Inner {
                     let table = self.files.note(&shard);
                     drop(shard);
                     if let Some(table) = table
-                        && let Some((file, value)) = table.usual_value(location, key)
+                        && let Some(file) = table.file(location)
+                        && let Some(value) = file.usual_value(location, key)
                     {
                         let made = with(value);
                         file.check_read(location)?;
@@ -113,7 +114,8 @@ impl Inner {
         };
         let candidates = candidates.as_slice();
         if let &[location] = candidates
-            && let Some((file, value)) = table.usual_value(location, key)
+            && let Some(file) = table.file(location)
+            && let Some(value) = file.usual_value(location, key)
         {
             let made = with(value);
             file.check_read(location)?;
