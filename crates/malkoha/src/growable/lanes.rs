@@ -152,7 +152,7 @@ impl Lanes for u64 {
     }
 }
 
-/// Two words, for buckets that fit no one.
+/// Two words, for buckets that do not fit one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) [u64; 2]);
 

@@ -64,7 +64,8 @@ impl Growing {
         let segment = self.segments.from(target.entry.address()).as_ptr();
         with_codec!(kernel, codec => {
             let buckets = self.bits_of(codec.width, target).map(|bit| (segment, bit));
-            // SAFETY: these are buckets of the segment's form, which the directory keeps with it.
+            // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
+            // and the kernel is the segment's: its own, or that of all.
             unsafe {
                 if codec.is_short() {
                     codec.contains_at::<true>(buckets, target.fingerprint)
@@ -282,7 +283,7 @@ impl Growing {
             });
         };
         with_codec!(kernel, codec => {
-            // SAFETY: the comparison is that of all segments.
+            // SAFETY: the codec is that of all segments.
             unsafe { batch::contains(codec, self, hashes, found) }
         });
     }

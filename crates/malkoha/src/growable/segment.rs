@@ -174,13 +174,14 @@ impl<'a, W: Lanes> Segment<'a, W> {
         self.set_value(bytes, at, slot.value);
     }
 
-    /// [`set`](Self::set) for a slot whose bits are all still zero.
+    /// [`set`](Self::set) for an empty slot whose value is still zero. Its place need not be: in a
+    /// hostile file, empty slots may have one.
     #[inline(always)]
     pub(super) fn fill(&self, bytes: &mut [u8], at: Position, slot: Slot) {
         fill(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
         let (narrowing, value_bits) = (self.form.grid.narrowing(), self.form.value_bits);
         if narrowing > 0 {
-            fill(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
+            write(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
         }
         if value_bits > 0 {
             fill(bytes, 0, self.value_bit(at), value_bits, slot.value);
