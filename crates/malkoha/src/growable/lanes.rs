@@ -13,8 +13,8 @@ const HALF: u32 = LANES / 2;
 /// Bits that a load of 64 has from any bit of its first byte on.
 const LOADED: u32 = u64::BITS - 7;
 
-/// What holds the lanes of a bucket. Each operation treats lanes alike; no bit goes from one word to
-/// the other.
+/// What holds the lanes of a bucket. Each operation treats lanes alike, and no bit goes from one
+/// word to the other.
 pub(super) trait Lanes:
     Copy
     + PartialEq

@@ -4,9 +4,9 @@
 use super::shape::full;
 use super::table::Growing;
 
-/// Keys of a batch that are looked at: one in `SAMPLED`, but at most `OF_ROOT` times the square root
-/// of their number, and never more than `MOST_SAMPLED`. The root is enough: where each key comes
-/// twice, 16^2 / 2 pairs of the sample are equal, however large the batch is.
+/// Keys of a batch that are looked at: one in `SAMPLED`, but at most `OF_ROOT` times the square
+/// root of their number, and never more than `MOST_SAMPLED`. The root is enough: where each key
+/// comes twice, 16^2 / 2 pairs of the sample are equal, however large the batch is.
 const SAMPLED: usize = 16;
 const OF_ROOT: usize = 16;
 const MOST_SAMPLED: usize = 1 << 16;
