@@ -44,7 +44,7 @@ impl Store {
     ///
     /// If the record is damaged.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.inner.get_with(Key::main(key), |_| ())?.is_some())
+        self.inner.contains(Key::main(key))
     }
 
     /// Keys that have a value, those of all tables together. Those whose time is over count until
@@ -74,6 +74,24 @@ impl Inner {
         key: Key<'_>,
         with: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>> {
+        self.find(key, true, with)
+    }
+
+    /// Whether a key has a value.
+    #[inline(always)]
+    pub(super) fn contains(&self, key: Key<'_>) -> Result<bool> {
+        Ok(self.find(key, false, |_| ())?.is_some())
+    }
+
+    /// What `with` makes of the value of a key. A compressed one is decompressed only if `reads`:
+    /// otherwise `with` may get an empty one.
+    #[inline(always)]
+    fn find<T>(
+        &self,
+        key: Key<'_>,
+        reads: bool,
+        with: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>> {
         let hash = key.hash(&self.hasher);
         // Usually nobody writes, the key has one candidate, and its record is a short one. No
         // instruction here waits until those before it have ended, so the processor begins the
@@ -97,15 +115,16 @@ impl Inner {
                 }
             }
         }
-        self.get_any(hash, key, with)
+        self.find_any(hash, key, reads, with)
     }
 
     /// The same, in any case.
     #[inline(never)]
-    fn get_any<T>(
+    fn find_any<T>(
         &self,
         hash: u64,
         key: Key<'_>,
+        reads: bool,
         with: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>> {
         // The table is read while the locations cannot change, so it has their files.
@@ -125,7 +144,7 @@ impl Inner {
         candidates.iter().for_each(|&location| table.prefetch(location));
         let found = locate_among(candidates.iter().copied(), &table, key)?;
         let Some(found) = found.filter(|found| is_alive(&found.record)) else { return Ok(None) };
-        let made = with(&found.value()?);
+        let made = if reads { with(&found.value()?) } else { with(&[]) };
         found.file.check_read(found.location)?;
         Ok(Some(made))
     }

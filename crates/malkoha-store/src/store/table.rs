@@ -52,7 +52,7 @@ impl<'s> Table<'s> {
     ///
     /// As [`Store::contains`].
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.store.inner.get_with(self.key(key)?, |_| ())?.is_some())
+        self.store.inner.contains(self.key(key)?)
     }
 
     /// Looks up many keys.

@@ -43,8 +43,8 @@ impl<T: Candidates> Filter<T, Values> {
         self.table.for_each_candidate(hash, each);
     }
 
-    /// The candidate of a hash, if there is at most one, in half the instructions of
-    /// [`for_each_candidate`](Self::for_each_candidate): for who looks at the others rarely.
+    /// The candidate of a hash, if there is at most one. This takes half the instructions of
+    /// [`for_each_candidate`](Self::for_each_candidate), and most keys have one candidate or none.
     ///
     /// ```
     /// use malkoha::{GrowableCuckooMap, Sole};

@@ -309,7 +309,7 @@ impl Lanes for Pair {
 ///
 /// A whole word can be read from the byte of that bit on.
 #[inline(always)]
-unsafe fn read<W: Word>(bytes: *const u8, bit: u64) -> W {
+pub(super) unsafe fn read<W: Word>(bytes: *const u8, bit: u64) -> W {
     // A segment is in memory, so its offsets fit usize; & 7 fits everything.
     let (at, shift) = (index(bit >> 3), (bit & 7) as u32);
     // SAFETY: as the caller promises.

@@ -4,6 +4,7 @@
 //! begins meanwhile. So this is compiled for the usual segments alone, and has no branch that
 //! depends on where in its two buckets a key lies.
 
+use super::lanes::read;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::strings::Strings;
@@ -14,19 +15,6 @@ use crate::table::traits::{Candidates, Sole};
 
 /// Bits of a value that one load of 64 bits contains, wherever it begins.
 const MOST_BITS: u32 = 57;
-
-/// The 64 bits from this one on.
-///
-/// # Safety
-///
-/// 8 bytes can be read from the byte of that bit.
-#[inline(always)]
-unsafe fn load(segment: *const u8, bit: u64) -> u64 {
-    // A segment is in memory, so its offsets fit usize; & 7 fits everything.
-    let (at, shift) = ((bit >> 3) as usize, (bit & 7) as u32);
-    // SAFETY: as the caller promises.
-    unsafe { u64::read(segment.add(at)) >> shift }
-}
 
 impl Growing {
     /// [`Candidates::sole_candidate`], fast in segments whose buckets are groups, and whose four
@@ -51,7 +39,7 @@ impl Growing {
         let segment = self.segments.from(entry.address()).as_ptr();
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
         // segment: no segment is a row. There are 16 bytes behind its buckets.
-        let [in_first, in_second] = unsafe { [load(segment, first), load(segment, second)] }
+        let [in_first, in_second] = unsafe { [read(segment, first), read(segment, second)] }
             .map(|bucket| codec.matches(bucket, wanted));
         let in_second = if first == second { 0 } else { in_second };
         let found = in_first | in_second;
@@ -64,7 +52,7 @@ impl Growing {
         let (bucket, lane) = (if in_first == 0 { second } else { first }, codec.lane_of(found));
         if !self.spill.is_empty() {
             // SAFETY: as above.
-            let fingerprint = codec.lane(unsafe { load(segment, bucket) }, lane);
+            let fingerprint = codec.lane(unsafe { read(segment, bucket) }, lane);
             let key = SpillKey {
                 segment: narrow(entry.number() as u64),
                 place: narrow(key.places[0].min(key.places[1])),
@@ -77,7 +65,7 @@ impl Growing {
         }
         let before = LANES * codec.width + lane * form.value_bits;
         // SAFETY: a value lies in its bucket, so there are 16 bytes behind its first bit as well.
-        let value = unsafe { load(segment, bucket + u64::from(before)) };
+        let value: u64 = unsafe { read(segment, bucket + u64::from(before)) };
         Sole::Value(value & u64::ones(form.value_bits))
     }
 
