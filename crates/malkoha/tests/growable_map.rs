@@ -226,3 +226,43 @@ fn room_that_cannot_be_had_is_refused() {
     }
     assert!(map.to_bytes() == before);
 }
+
+/// Two splits use up what a map that is not to grow knows of its first keys. Whoever has them can
+/// insert those again, as often as it takes.
+#[test]
+fn a_map_whose_oldest_keys_come_again_splits_on() {
+    let keys = 300_000_u64;
+    let builder = || GrowableCuckooMap::builder().capacity(1_000).fpr(0.01).growth(1.0);
+    let mut maps = [(); 2].map(|()| builder().value_bits(20).seed(1).build().unwrap());
+    let mut renewed = 0;
+    for n in 0..keys {
+        maps.iter_mut().for_each(|map| map.insert(n, n).unwrap());
+        let [_, map] = &mut maps;
+        if n % 1_000 > 0 || map.splits_left() > 0 {
+            continue;
+        }
+        let mut segment = 0;
+        while segment < map.segments() {
+            let old = map.values_short_of(1, segment);
+            renewed += old.len();
+            assert_eq!(map.remove_many(&pairs(&old)), vec![true; old.len()]);
+            map.insert_many(&pairs(&old)).unwrap();
+            segment += 1;
+        }
+        assert!(map.splits_left() > 0, "{n}");
+        assert!((0..=n).step_by(100).all(|n| map.get(n).any(|value| value == n)));
+    }
+    let [stuck, map] = maps;
+    assert_eq!((stuck.splits_left(), stuck.segments()), (0, 4));
+    assert!(map.segments() >= 8 && map.size_in_bytes() * 4 < stuck.size_in_bytes());
+    assert!(renewed > 0 && map.spilled() < 50 && map.len() == keys);
+    assert!((0..keys).all(|n| map.count_value(n, n) == 1));
+    // There is no such segment, and new keys know all that they can.
+    assert_eq!(map.values_short_of(1, map.segments()), []);
+    let fresh = GrowableCuckooMap::with_capacity(100_000, 0.01, 20).unwrap();
+    assert_eq!((fresh.splits_left(), fresh.values_short_of(u32::MAX, 0)), (31 - 2, vec![]));
+}
+
+fn pairs(values: &[u64]) -> Vec<(u64, u64)> {
+    values.iter().map(|&value| (value, value)).collect()
+}

@@ -7,11 +7,12 @@
 
 mod candidates;
 mod checkpoint;
+mod renewal;
 mod widening;
 
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use malkoha::GrowableCuckooMap;
 
@@ -36,7 +37,8 @@ const FPR: f64 = 0.003;
 /// more.
 const SPARSE: f64 = 0.7;
 /// Keys that a shard begins with, and the growth until which it keeps the rate. At eight times as
-/// many keys, 250 million in all shards, segments cannot split any more.
+/// many keys, 250 million in all shards, segments could not split any more, were it not for
+/// `renewal`.
 const SHARD_CAPACITY: u64 = 256;
 const GROWTH: f64 = 2048.0;
 
@@ -48,6 +50,8 @@ pub(crate) struct Index {
     keys: AtomicU64,
     /// How far the shards have been widened, see `widening`.
     widened: AtomicUsize,
+    /// For each shard, the splits that were left after its last renewal.
+    settled: [AtomicU32; SHARDS],
 }
 
 /// An [`Index`] that does not change.
@@ -68,8 +72,8 @@ pub(crate) fn shard_of(hash: u64) -> usize {
     place(hash).0
 }
 
-fn empty_shard() -> Result<Shard> {
-    let builder = GrowableCuckooMap::builder().capacity(SHARD_CAPACITY).fpr(FPR).growth(GROWTH);
+fn empty_shard(fpr: f64, growth: f64) -> Result<Shard> {
+    let builder = GrowableCuckooMap::builder().capacity(SHARD_CAPACITY).fpr(fpr).growth(growth);
     let map = builder
         .value_bits(LOCATION_BITS)
         .build()
@@ -79,7 +83,13 @@ fn empty_shard() -> Result<Shard> {
 
 impl Index {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self::from_shards((0..SHARDS).map(|_| empty_shard()).collect::<Result<_>>()?))
+        Ok(Self::from_shards((0..SHARDS).map(|_| empty_shard(FPR, GROWTH)).collect::<Result<_>>()?))
+    }
+
+    /// One in which too little is known of keys after two splits.
+    #[cfg(test)]
+    pub(crate) fn worn_soon() -> Self {
+        Self::from_shards((0..SHARDS).map(|_| empty_shard(0.1, 1.0).unwrap()).collect())
     }
 
     /// Exactly [`SHARDS`] shards.
@@ -90,6 +100,7 @@ impl Index {
             shards: shards.try_into().unwrap_or_else(|_| panic!("shards of an index")),
             keys: AtomicU64::new(keys),
             widened: AtomicUsize::new(0),
+            settled: [const { AtomicU32::new(u32::MAX) }; SHARDS],
         }
     }
 

@@ -144,6 +144,7 @@ impl Inner {
         let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
+        let renewed = self.renew_index(&maintained, &makes_way);
         self.space.look_again();
         let mut seen = 0;
         let next_victim = |done: &[_]| {
@@ -155,7 +156,7 @@ impl Inner {
             // If compaction fails each time, nobody is to wait, whatever it changed.
             self.space.set_vain(if compacted.is_ok() { seen } else { self.space.changes() });
         }
-        compacted.and(checkpoint)
+        compacted.and(checkpoint).and(renewed)
     }
 
     /// Wakes the thread that compacts.

@@ -67,6 +67,7 @@ impl Store {
         // The index too, before it is written into a checkpoint.
         self.inner.index.shrink();
         let pace = Pace { rate: None, stop: &|| false };
+        self.inner.renew_index(&maintained, pace.stop)?;
         let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
         self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace)?;
         // Also what is reserved for later writes: they get a file of their own.

@@ -10,6 +10,7 @@ mod metrics;
 mod open;
 mod read;
 mod removal;
+mod renewal;
 mod repair;
 mod snapshot;
 mod space;

@@ -71,6 +71,47 @@ impl Filter<Growing, Values> {
         let reserved = self.table.reserve(keys, u64::BITS - value.leading_zeros());
         reserved.map_err(|bytes| InsertError::Memory { bytes })
     }
+
+    /// How many times more its deepest segment can split. Each split takes a bit of what the map
+    /// knows of the keys of a segment, and the keys that came first have the fewest bits left. At 0
+    /// segments stay as they are, and each further key takes up to 30 bytes. Who has the keys
+    /// elsewhere can remove those that [`values_short_of`](Self::values_short_of) names, and then
+    /// insert them again with all their bits.
+    ///
+    /// ```
+    /// let mut map = malkoha::GrowableCuckooMap::builder()
+    ///     .capacity(1_000).fpr(0.01).growth(1.0).value_bits(20).build()?;
+    /// for n in 0..200_000_u64 {
+    ///     map.insert(n, n)?;
+    ///     // Often enough: a segment of this map has thousands of keys.
+    ///     if n % 1_000 == 0 && map.splits_left() == 0 {
+    ///         let mut segment = 0;
+    ///         while segment < map.segments() {
+    ///             // Here the value is the key. All are removed before the first comes back: what
+    ///             // finds others of its fingerprint takes that, however short it is.
+    ///             let old = map.values_short_of(1, segment);
+    ///             old.iter().for_each(|&old| assert!(map.remove(old, old)));
+    ///             map.insert_many(&old.iter().map(|&old| (old, old)).collect::<Vec<_>>())?;
+    ///             segment += 1;
+    ///         }
+    ///     }
+    /// }
+    /// assert!(map.size_in_bytes() < 7 * 200_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn splits_left(&self) -> u32 {
+        self.table.splits_left()
+    }
+
+    /// The values of the keys in one of the [`segments`](Self::segments) of which the map knows too
+    /// little for so many splits of the deepest segment, and would know more if they were inserted
+    /// now. None if there is no such segment. Takes time in proportion to the segment, which has at
+    /// most 32,768 slots.
+    #[must_use]
+    pub fn values_short_of(&self, splits: u32, segment: usize) -> Vec<u64> {
+        self.table.values_short_of(splits, segment)
+    }
 }
 
 impl<C: Content> Filter<Growing, C> {

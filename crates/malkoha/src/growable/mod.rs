@@ -41,6 +41,7 @@ mod table;
 mod target;
 mod union;
 mod widths;
+mod worn;
 
 pub use kept::KeptBits;
 pub use rebuild::most_places_growing;

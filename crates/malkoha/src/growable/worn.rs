@@ -1,0 +1,56 @@
+//! Keys of a map of which too little is known for further splits.
+//!
+//! A split takes a bit of each fingerprint of its segment. The keys that came first have the fewest
+//! bits left, and a map cannot put a key into both halves. So segments stop to split at some size,
+//! unless somebody who has the keys inserts the oldest ones again.
+
+use super::kernel::with_codec;
+use super::shape::MAX_DEPTH;
+use super::table::{Growing, narrow};
+
+impl Growing {
+    /// How often its deepest segment can be split before a key has no bit left for it.
+    pub(crate) fn splits_left(&self) -> u32 {
+        let deepest = self.deepest();
+        // As `can_split` asks.
+        let left = match self.shape.mix_bits {
+            0 => (self.shape.widths.bits - 1).saturating_sub(deepest),
+            mix_bits => self.least_known().saturating_sub(mix_bits + deepest),
+        };
+        left.min(MAX_DEPTH - deepest)
+    }
+
+    /// The values of the keys in a segment, or beside its slots, that have no bits left for so many
+    /// splits of the deepest one, and would have more if they came now.
+    pub(crate) fn values_short_of(&self, splits: u32, number: usize) -> Vec<u64> {
+        let mut values = Vec::new();
+        // In several trees each key has all bits that there are.
+        if number >= self.records.len() || self.shape.mix_bits == 0 {
+            return values;
+        }
+        let needed = (self.shape.mix_bits + self.deepest()).saturating_add(splits) as usize;
+        let is_short = |fingerprint: u64| {
+            fingerprint.trailing_zeros() > 0 && self.known_bits(number, fingerprint) < needed
+        };
+        with_codec!(self.kernel(number), codec => {
+            self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
+                if is_short(slot.fingerprint) {
+                    values.push(slot.value);
+                }
+            });
+        });
+        let spilled = self.spill.segment(narrow(number as u64));
+        values.extend(
+            spilled
+                .map(|(key, _)| key)
+                .filter(|key| is_short(key.fingerprint.into()))
+                .map(|key| key.value),
+        );
+        values
+    }
+
+    /// The depth of the deepest segment.
+    fn deepest(&self) -> u32 {
+        self.records.iter().map(|record| record.home.depth).max().unwrap_or(0)
+    }
+}
