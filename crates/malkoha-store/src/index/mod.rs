@@ -10,14 +10,13 @@ mod checkpoint;
 mod renewal;
 mod widening;
 
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use malkoha::GrowableCuckooMap;
+use malkoha::{GrowableCuckooMap, Sole};
 
 use crate::error::{Error, Result};
-use crate::reading::{Gated, Open, Reading, Writing};
+use crate::reading::{Gated, Open, Writing};
 
 use candidates::Candidates;
 pub(crate) use checkpoint::{
@@ -136,24 +135,23 @@ impl Index {
         self.shards[shard].read().get_hash(hash).any(|found| found == location)
     }
 
-    /// The candidates of many hashes: calls `each(position, location)`. The lines of a shard's
-    /// hashes are on their way while the shard before it is searched.
+    /// The candidates of many hashes: calls `each(position, location)`.
     pub(crate) fn find_many(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
-        let order = by_shard(hashes);
-        let shard = |i: u32| place(hashes[i as usize]).0;
-        let mut ahead: Option<(Reading<'_, Shard>, &[u32])> = None;
-        for run in order.chunk_by(|&a, &b| shard(a) == shard(b)).map(Some).chain([None]) {
-            let next = run.map(|run| {
-                // A writer holds one of the locks at a time, so two at a time end in no deadlock.
-                let shard = self.shards[shard(run[0])].read();
-                run.iter().for_each(|&i| shard.prefetch_hash(place(hashes[i as usize]).1));
-                (shard, run)
-            });
-            if let Some((shard, run)) = mem::replace(&mut ahead, next) {
-                for i in run.iter().map(|&i| i as usize) {
-                    for &location in Candidates::of(&shard, place(hashes[i]).1).iter().flatten() {
-                        each(i, location);
-                    }
+        let (order, begins) = by_shard(hashes);
+        let sorted: Vec<u64> = order.iter().map(|&i| place(hashes[i as usize]).1).collect();
+        let mut found = vec![Sole::Absent; hashes.len()];
+        for (number, run) in begins.windows(2).map(|ends| ends[0]..ends[1]).enumerate() {
+            if run.is_empty() {
+                continue;
+            }
+            let shard = self.shards[number].read();
+            let (hashes, found) = (&sorted[run.clone()], &mut found[run.clone()]);
+            shard.sole_candidates(hashes, found);
+            for ((&i, sole), &hash) in order[run].iter().zip(found).zip(hashes) {
+                match *sole {
+                    Sole::Absent => {}
+                    Sole::Value(location) => each(i as usize, location),
+                    Sole::Several => shard.get_hash(hash).for_each(|it| each(i as usize, it)),
                 }
             }
         }
@@ -266,22 +264,24 @@ impl Drop for ShardMut<'_> {
     }
 }
 
-/// The positions of the hashes, those of a shard together. Fewer than 2^32.
-fn by_shard(hashes: &[u64]) -> Vec<u32> {
-    let mut begins = [0; SHARDS + 1];
+/// The positions of the hashes, those of a shard together, and where those of each shard begin.
+/// Fewer than 2^32.
+fn by_shard(hashes: &[u64]) -> (Vec<u32>, [usize; SHARDS + 1]) {
+    // The count of a shard is two entries behind its own, so that filling moves it to the next.
+    let mut begins = [0; SHARDS + 2];
     for &hash in hashes {
-        begins[shard_of(hash) + 1] += 1;
+        begins[shard_of(hash) + 2] += 1;
     }
-    for shard in 0..SHARDS {
+    for shard in 1..=SHARDS {
         begins[shard + 1] += begins[shard];
     }
     let mut order = vec![0; hashes.len()];
     for (i, &hash) in (0..).zip(hashes) {
-        let at = &mut begins[shard_of(hash)];
+        let at = &mut begins[shard_of(hash) + 1];
         order[*at] = i;
         *at += 1;
     }
-    order
+    (order, std::array::from_fn(|shard| begins[shard]))
 }
 
 /// The error of an entry that leads nowhere.

@@ -12,5 +12,5 @@ mod kept;
 mod places;
 mod sync;
 
-pub(crate) use gated::{Gated, Open, Reading, Writing};
+pub(crate) use gated::{Gated, Open, Writing};
 pub(crate) use kept::Kept;

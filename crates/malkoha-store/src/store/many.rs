@@ -9,7 +9,7 @@ use crate::locate::{Located, locate_among};
 use crate::log::{FileTable, Key};
 
 /// Keys in progress at a time: enough that each lock of a shard serves many of them.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 4096;
 /// Records in progress at a time.
 const AHEAD: usize = 32;
 /// Keys whose records are requested at a time, if they are not in memory.

@@ -62,6 +62,15 @@ impl<T: Candidates> Filter<T, Values> {
         self.table.sole_candidate(hash)
     }
 
+    /// [`sole_candidate`](Self::sole_candidate) of many hashes: an answer for each in `found`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many answers as hashes.
+    pub fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
+        self.table.sole_candidates(hashes, found);
+    }
+
     /// Looks up all `keys` at once: calls `each(position of the key, candidate value)`.
     pub fn get_many<K: Key>(&self, keys: &[K], mut each: impl FnMut(usize, u64)) {
         hash_chunks(self.hasher(), keys, T::AT_ONCE, |start, hashes| {

@@ -6,10 +6,12 @@ use super::directory::EntryWord;
 use super::lanes::Lanes;
 use super::segment::bucket_bits;
 use super::shape::LANES;
+use super::sole::Buckets;
 use super::strings::Strings;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
-use crate::ring::{self, GROUP};
+use crate::ring::{self, GROUP, Group};
+use crate::table::traits::Sole;
 
 impl<W: Lanes> Codec<W> {
     /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
@@ -44,9 +46,29 @@ struct Aims {
     wanted: [u64; GROUP],
 }
 
+/// What the directory says of the segments of a group.
+type Words = [EntryWord; GROUP];
+
 impl Aims {
     const EMPTY: Self =
         Self { segments: [std::ptr::null(); GROUP], bits: [[0; GROUP]; 2], wanted: [0; GROUP] };
+
+    /// Asks for the lines of a group of hashes.
+    #[inline(always)]
+    fn ask(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> Words {
+        let rest = &hashes[group.first()..];
+        // With one of them, which the table has a segment for.
+        let mut padded = [rest[0]; GROUP];
+        let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
+            padded[..rest.len()].copy_from_slice(rest);
+            &padded
+        });
+        match (table.strings.is_one_tree(), table.rows == 0) {
+            (true, true) => self.take::<true, true>(table, width, hashes),
+            (true, false) => self.take::<true, false>(table, width, hashes),
+            (false, _) => self.take::<false, false>(table, width, hashes),
+        }
+    }
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
@@ -55,7 +77,7 @@ impl Aims {
         table: &Growing,
         width: u32,
         hashes: &[u64; GROUP],
-    ) {
+    ) -> Words {
         let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
@@ -88,6 +110,7 @@ impl Aims {
                 prefetch_from(self.segments[i], (bits + last) >> 3);
             }
         }
+        words
     }
 
     /// Whether each is in.
@@ -123,19 +146,7 @@ vectorized! {
         let mut ring = [Aims::EMPTY; ring::SLOTS];
         for (ask, look) in ring::turns(hashes.len()) {
             if let Some(group) = ask {
-                let rest = &hashes[group.first()..];
-                // With one of them, which the table has a segment for.
-                let mut padded = [rest[0]; GROUP];
-                let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
-                    padded[..rest.len()].copy_from_slice(rest);
-                    &padded
-                });
-                let (aims, width) = (&mut ring[group.slot()], codec.width);
-                match (table.strings.is_one_tree(), table.rows == 0) {
-                    (true, true) => aims.take::<true, true>(table, width, hashes),
-                    (true, false) => aims.take::<true, false>(table, width, hashes),
-                    (false, _) => aims.take::<false, false>(table, width, hashes),
-                }
+                ring[group.slot()].ask(table, codec.width, hashes, group);
             }
             if let Some(group) = look {
                 let aims = &ring[group.slot()];
@@ -151,6 +162,52 @@ vectorized! {
                 let rest = &mut found[group.first()..];
                 let len = rest.len().min(GROUP);
                 rest[..len].copy_from_slice(&answers[..len]);
+            }
+        }
+    }
+}
+
+vectorized! {
+    /// The candidate of each hash of a map: [`Sole::Several`] also where it is not certain.
+    ///
+    /// # Safety
+    ///
+    /// The codec is that of all segments, of which none is a row. Values have few enough bits for
+    /// [`Buckets::sole`].
+    pub(super) unsafe fn soles<W: Lanes>(
+        codec: &Codec<W>,
+        table: &Growing,
+        hashes: &[u64],
+        found: &mut [Sole],
+    ) {
+        let mut ring = [(Aims::EMPTY, [EntryWord::default(); GROUP]); ring::SLOTS];
+        for (ask, look) in ring::turns(hashes.len()) {
+            if let Some(group) = ask {
+                let (aims, words) = &mut ring[group.slot()];
+                *words = aims.ask(table, codec.width, hashes, group);
+            }
+            if let Some(group) = look {
+                let (aims, words) = &ring[group.slot()];
+                let rest = group.first()..;
+                for (i, (&hash, found)) in
+                    hashes[rest.clone()].iter().zip(&mut found[rest]).take(GROUP).enumerate()
+                {
+                    let places = Strings::ONE_TREE.key::<true>(hash).places;
+                    let buckets = Buckets {
+                        segment: aims.segments[i],
+                        bits: [aims.bits[0][i], aims.bits[1][i]],
+                        home: (words[i].number(), places[0].min(places[1])),
+                        value_bits: words[i].form().value_bits,
+                    };
+                    // SAFETY: as in `contains`.
+                    *found = unsafe {
+                        if codec.is_short() {
+                            buckets.sole::<W, true>(codec, aims.wanted[i], &table.spill)
+                        } else {
+                            buckets.sole::<W, false>(codec, aims.wanted[i], &table.spill)
+                        }
+                    };
+                }
             }
         }
     }

@@ -93,7 +93,7 @@ impl Entry {
 
     #[inline(always)]
     pub(super) fn number(self) -> usize {
-        (self.word.0 >> 38) as usize
+        self.word.number()
     }
 
     /// How its buckets are compared.
@@ -119,6 +119,11 @@ impl Entry {
 }
 
 impl EntryWord {
+    #[inline(always)]
+    pub(super) fn number(self) -> usize {
+        (self.0 >> 38) as usize
+    }
+
     #[inline(always)]
     pub(super) fn depth(self) -> u32 {
         self.field(11, 5)

@@ -206,6 +206,10 @@ impl Candidates for Growing {
         self.sole(hash)
     }
 
+    fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
+        self.soles(hashes, found);
+    }
+
     #[inline]
     fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
         self.for_each_value(hash, each);

@@ -11,6 +11,10 @@ use super::table::Growing;
 use super::target::Target;
 use crate::arch::prefetch;
 use crate::ring;
+use crate::table::traits::Sole;
+
+/// Keys of a batch whose candidates are looked for together.
+const SOLES: usize = 512;
 
 impl Growing {
     #[inline(always)]
@@ -290,9 +294,18 @@ impl Growing {
 
     /// Calls `each` with the position of a hash, a value of it and the number of copies.
     pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
-        ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
-            table.for_each_value(hash, |value, copies| each(i, value, copies));
-        });
+        let mut found = [Sole::Absent; SOLES];
+        for (number, hashes) in hashes.chunks(SOLES).enumerate() {
+            self.soles(hashes, &mut found[..hashes.len()]);
+            for (i, (&sole, &hash)) in (number * SOLES..).zip(found.iter().zip(hashes)) {
+                match sole {
+                    Sole::Absent => {}
+                    Sole::Value(value) => each(i, value, 1),
+                    Sole::Several => {
+                        self.for_each_value(hash, |value, copies| each(i, value, copies))
+                    }
+                }
+            }
+        }
     }
 }

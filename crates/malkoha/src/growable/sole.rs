@@ -4,17 +4,79 @@
 //! begins meanwhile. So this is compiled for the usual segments alone, and has no branch that
 //! depends on where in its two buckets a key lies.
 
-use super::lanes::read;
+use super::batch;
+use super::codec::Codec;
+use super::kernel::with_codec;
+use super::lanes::{Lanes, read};
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::strings::Strings;
 use super::table::{Growing, narrow};
 use crate::layout::bits::Word;
-use crate::spill::SpillKey;
+use crate::ring;
+use crate::spill::{Spill, SpillKey};
 use crate::table::traits::{Candidates, Sole};
 
 /// Bits of a value that one load of 64 bits contains, wherever it begins.
 const MOST_BITS: u32 = 57;
+
+/// Two buckets in which a key may be.
+#[derive(Clone, Copy)]
+pub(super) struct Buckets {
+    /// The first byte of their segment.
+    pub(super) segment: *const u8,
+    /// Their first bits there.
+    pub(super) bits: [u64; 2],
+    /// The segment's number, and the lesser of the key's places.
+    pub(super) home: (usize, u64),
+    pub(super) value_bits: u32,
+}
+
+impl Buckets {
+    /// What they have of a key: [`Sole::Several`] also if there may be copies beside the slots.
+    ///
+    /// # Safety
+    ///
+    /// The segment has such buckets with this codec, and 16 bytes behind the last. `SHORT` says
+    /// whether its lanes [are short](Codec::is_short). Values have at most [`MOST_BITS`].
+    #[inline(always)]
+    pub(super) unsafe fn sole<W: Lanes, const SHORT: bool>(
+        &self,
+        codec: &Codec<W>,
+        wanted: u64,
+        spill: &Spill,
+    ) -> Sole {
+        let Self { segment, bits: [first, second], value_bits, .. } = *self;
+        // SAFETY: as the caller promises.
+        let load = |bucket| unsafe { W::read::<SHORT>(segment, bucket, codec.width) };
+        let in_first = codec.matches(load(first), wanted);
+        let in_second = if first == second { W::ZERO } else { codec.matches(load(second), wanted) };
+        let found = in_first | in_second;
+        if found == W::ZERO {
+            return Sole::Absent;
+        }
+        if (found.but_first() | (in_first & in_second)) != W::ZERO {
+            return Sole::Several;
+        }
+        let (bucket, lane) =
+            (if in_first == W::ZERO { second } else { first }, codec.lane_of(found));
+        if !spill.is_empty() {
+            let key = SpillKey {
+                segment: narrow(self.home.0 as u64),
+                place: narrow(self.home.1),
+                fingerprint: narrow(codec.lane(load(bucket), lane)),
+                value: 0,
+            };
+            if spill.may_hold(&key) {
+                return Sole::Several;
+            }
+        }
+        let before = LANES * codec.width + lane * value_bits;
+        // SAFETY: a value lies in its bucket, so there are 16 bytes behind its first bit as well.
+        let value: u64 = unsafe { read(segment, bucket + u64::from(before)) };
+        Sole::Value(value & u64::ones(value_bits))
+    }
+}
 
 impl Growing {
     /// [`Candidates::sole_candidate`], fast in segments whose buckets are groups, and whose four
@@ -34,45 +96,45 @@ impl Growing {
         };
         let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), codec.bits);
         let bits = bucket_bits(codec.width, form);
-        let [first, second] =
-            key.places.map(|place| form.grid.bucket_in_group(place, key.mix) * bits);
-        let segment = self.segments.from(entry.address()).as_ptr();
+        let buckets = Buckets {
+            segment: self.segments.from(entry.address()).as_ptr(),
+            bits: key.places.map(|place| form.grid.bucket_in_group(place, key.mix) * bits),
+            home: (entry.number(), key.places[0].min(key.places[1])),
+            value_bits: form.value_bits,
+        };
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment: no segment is a row. There are 16 bytes behind its buckets.
-        let [in_first, in_second] = unsafe { [read(segment, first), read(segment, second)] }
-            .map(|bucket| codec.matches(bucket, wanted));
-        let in_second = if first == second { 0 } else { in_second };
-        let found = in_first | in_second;
-        if found == 0 {
-            return Sole::Absent;
+        // segment: no segment is a row.
+        match unsafe { buckets.sole::<u64, true>(codec, wanted, &self.spill) } {
+            Sole::Several => self.sole_in_any(hash),
+            sole => sole,
         }
-        if (found & (found - 1)) | (in_first & in_second) != 0 {
-            return self.sole_in_any(hash);
-        }
-        let (bucket, lane) = (if in_first == 0 { second } else { first }, codec.lane_of(found));
-        if !self.spill.is_empty() {
-            // SAFETY: as above.
-            let fingerprint = codec.lane(unsafe { read(segment, bucket) }, lane);
-            let key = SpillKey {
-                segment: narrow(entry.number() as u64),
-                place: narrow(key.places[0].min(key.places[1])),
-                fingerprint: narrow(fingerprint),
-                value: 0,
-            };
-            if self.spill.may_hold(&key) {
-                return self.sole_in_any(hash);
-            }
-        }
-        let before = LANES * codec.width + lane * form.value_bits;
-        // SAFETY: a value lies in its bucket, so there are 16 bytes behind its first bit as well.
-        let value: u64 = unsafe { read(segment, bucket + u64::from(before)) };
-        Sole::Value(value & u64::ones(form.value_bits))
     }
 
     #[cold]
     #[inline(never)]
     fn sole_in_any(&self, hash: u64) -> Sole {
         Sole::of(|each| self.for_each_candidate(hash, each))
+    }
+
+    /// [`sole`](Self::sole) for many hashes.
+    pub(super) fn soles(&self, hashes: &[u64], found: &mut [Sole]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        let is_usual = self.rows == 0 && self.shape.value_bits <= MOST_BITS;
+        let Some(kernel) = self.plain.filter(|_| is_usual) else {
+            let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
+            return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
+                found[i] = table.sole_in_any(hash);
+            });
+        };
+        with_codec!(kernel, codec => {
+            // SAFETY: the table is plain, so the codec is that of all segments; none is a row.
+            unsafe { batch::soles(codec, self, hashes, found) }
+        });
+        for (found, &hash) in found.iter_mut().zip(hashes) {
+            if *found == Sole::Several {
+                *found = self.sole_in_any(hash);
+            }
+        }
     }
 }
 
@@ -105,8 +167,31 @@ mod tests {
                         Sole::Several => 2,
                     }] += 1;
                 }
+                if n % 977 == 976 {
+                    agree(
+                        &table,
+                        &[0, 1, 15, 16, 100, 700]
+                            .map(|len| (0..len).map(|i| hash(i * n)).collect()),
+                    );
+                }
             }
             assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+        }
+    }
+
+    /// Many at once, and one by one.
+    fn agree(table: &Growing, batches: &[Vec<u64>]) {
+        for hashes in batches {
+            let mut found = vec![Sole::Several; hashes.len()];
+            table.soles(hashes, &mut found);
+            let one_by_one: Vec<Sole> = hashes.iter().map(|&hash| table.sole(hash)).collect();
+            assert_eq!(found, one_by_one);
+            let (mut values, mut expected) = (Vec::new(), Vec::new());
+            table.get_batch(hashes, |i, value, copies| values.push((i, value, copies)));
+            for (i, &hash) in hashes.iter().enumerate() {
+                table.for_each_value(hash, |value, copies| expected.push((i, value, copies)));
+            }
+            assert_eq!(values, expected);
         }
     }
 }

@@ -159,7 +159,14 @@ pub trait Candidates: Lookup {
     fn sole_candidate(&self, hash: u64) -> Sole {
         Sole::of(|each| self.for_each_candidate(hash, each))
     }
-    /// The same for many hashes: `each(position, value, copies)`.
+    /// The same for many hashes.
+    fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        for (found, &hash) in found.iter_mut().zip(hashes) {
+            *found = self.sole_candidate(hash);
+        }
+    }
+    /// The candidates of many hashes: `each(position, value, copies)`.
     fn candidates_batch(&self, hashes: &[u64], each: impl FnMut(usize, u64, u64));
     /// Copies with this value.
     fn count_value(&self, hash: u64, value: u64) -> u64;
