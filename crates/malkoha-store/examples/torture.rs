@@ -162,7 +162,8 @@ fn look_after(store: &Store, path: &Path, done: &[AtomicU64; THREADS], stopped: 
         let before = done.each_ref().map(|done| done.load(Ordering::Acquire));
         let result = match round % 4 {
             0 => store.checkpoint(),
-            1 => store.compact(),
+            // Which syncs nothing if it has nothing to give back.
+            1 => store.compact().and_then(|()| store.sync()),
             2 => store.sync(),
             _ => {
                 let copy = path.join(format!("copy {}", round / 4 % 2));
