@@ -290,8 +290,9 @@ where
     /// Builds a filter of these keys. Its capacity is their number, unless you set one. This is the
     /// fastest way to fill a filter of fixed size: it fills one segment after another in cache.
     ///
-    /// It needs about 9 bytes for each of at most 24,576 keys per segment meanwhile, whatever the
-    /// number of keys. This is less than two thirds of the size of a filter with slots of 12 bits.
+    /// It needs about 9 bytes for each of at most 24,576 keys per segment meanwhile, or for 262,144
+    /// keys if these are more, whatever the number of keys. From three million keys on, this is
+    /// less than two thirds of the size of a filter with slots of 12 bits.
     ///
     /// ```
     /// use malkoha::CuckooFilter;

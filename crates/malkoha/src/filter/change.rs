@@ -104,7 +104,8 @@ impl<T: Change> Filter<T, Keys> {
     }
 
     /// Inserts all `keys`. Large batches are sorted by segment, at 9 bytes per key for at most
-    /// 24,576 keys a segment at a time. A filter that grows makes room for them first.
+    /// 24,576 keys a segment at a time, or 262,144 in all. A filter that grows makes room for them
+    /// first.
     ///
     /// # Errors
     ///

@@ -231,13 +231,21 @@ fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
 #[inline]
 pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
     match hasher.0 {
-        Keyed::Xxh3(seed) => {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = key.hash_with(KeyHasher(Keyed::Xxh3(seed)));
-            }
-        }
         // SAFETY: the function asks nothing of its callers.
+        Keyed::Xxh3(seed) => unsafe { xxh3_all(seed, keys, hashes) },
+        // SAFETY: as above.
         Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },
+    }
+}
+
+vectorized! {
+    /// # Safety
+    ///
+    /// None is needed: functions of several instruction sets are unsafe usually.
+    unsafe fn xxh3_all<K: Key>(seed: Seed, keys: &[K], hashes: &mut [u64]) {
+        for (hash, item) in hashes.iter_mut().zip(keys) {
+            *hash = item.hash_with(KeyHasher(Keyed::Xxh3(seed)));
+        }
     }
 }
 

@@ -271,25 +271,27 @@ impl<W: Word> TableLayout for GapWindows<W> {
 
     /// The window with more free slots. A key that finds none changes no slot.
     #[inline(always)]
-    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let (base, fingerprint) = (self.base(probe), probe.fingerprint);
+    unsafe fn offer_in_cache(
+        &self,
+        bytes: &mut [u8],
+        aim: &Aim,
+        _probe: impl FnOnce() -> Probe,
+    ) -> bool {
+        let fingerprint = aim.fingerprint;
         let gap_bits = self.gap_bits(fingerprint);
-        let [first, second] = [probe.first, probe.second].map(|place| {
-            let (at, shift) = split(base, self.offset(place));
-            W::load(bytes, at) >> shift
-        });
+        // SAFETY: a word has 16 bytes at most.
+        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
         let is_free = |word: W| u64::from(word & self.slot_mask == W::ZERO);
         let free = |word: W| (is_free(word), is_free(word >> gap_bits));
         let (first_free, second_free) = (free(first), free(second));
         let is_second = second_free.0 + second_free.1 > first_free.0 + first_free.1;
-        let place = if is_second { probe.second } else { probe.first };
+        let window = if is_second { aim.second } else { aim.first };
         let (start, end) = if is_second { second_free } else { first_free };
         // The start of the window if it is free, else its end.
         let at_end = start ^ 1;
         let is_refused = (start | end == 0) | self.holds(first, second, fingerprint);
         let stored = if is_refused { 0 } else { fingerprint << 1 | at_end };
-        let bit = self.offset(place) + at_end * u64::from(gap_bits);
-        let (at, shift) = split(base, bit);
+        let (at, shift) = split(0, window + at_end * u64::from(gap_bits));
         (u64::load(bytes, at) | stored << shift).store(bytes, at);
         !is_refused
     }

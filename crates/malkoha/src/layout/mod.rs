@@ -136,10 +136,20 @@ pub(crate) trait TableLayout: Room {
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
     /// Takes a free candidate slot of a set, if it sees no equal fingerprint. If the layout can, it
     /// does so without a branch that is hard to predict, for tables in cache. Which one may differ
-    /// from [`offer`](Self::offer)'s. `false`: nothing was done.
+    /// from [`offer`](Self::offer)'s. `false`: nothing was done. `probe` is that of the aim, for
+    /// layouts to which the aim says too little.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` has 16 bytes from each byte on in which the aim has a place begin.
     #[inline(always)]
-    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        self.offer(bytes, probe, 0) == Offer::Taken
+    unsafe fn offer_in_cache(
+        &self,
+        bytes: &mut [u8],
+        _aim: &Aim,
+        probe: impl FnOnce() -> Probe,
+    ) -> bool {
+        self.offer(bytes, &probe(), 0) == Offer::Taken
     }
     /// Whether the slots of the segment that begins at byte `base` lie in the order that changes
     /// rely on, if they rely on any: those of a file might not.

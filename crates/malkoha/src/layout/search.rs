@@ -245,7 +245,13 @@ impl Found {
         let mut number = self.number;
         core::iter::from_fn(move || {
             let child = number.checked_sub(self.roots)?;
-            let (parent, choice) = (child / self.moves, child % self.moves);
+            // Usual numbers of moves, by which the compiler divides without a division.
+            let parent = match self.moves {
+                3 => child / 3,
+                4 => child / 4,
+                moves => child / moves,
+            };
+            let choice = child - parent * self.moves;
             Some((core::mem::replace(&mut number, parent), parent, choice))
         })
     }
@@ -287,26 +293,27 @@ unsafe fn first_with_room<N: Neighbours>(
     far: bool,
 ) -> Option<Found> {
     let Progress { mut expanded, mut met } = *progress;
-    let mut found = None;
     while expanded < met && met < limit {
         if far && expanded % GROUP == 0 {
             for &place in &places[expanded..met.min(expanded + GROUP)] {
                 prefetch_targets(segment, place.into());
             }
         }
-        let before = met;
-        segment.for_each_target(places[expanded].into(), |target| {
+        let place = places[expanded];
+        let targets: &mut [u32; MAX_MOVES] = places[met..].first_chunk_mut().expect("beyond limit");
+        // One branch for all targets of a place: which of them has room, nobody can predict.
+        let (mut moves, mut free) = (0, 0_u32);
+        segment.for_each_target(place.into(), |target| {
             // SAFETY: roots and targets are places of the segment.
-            if found.is_none() && unsafe { segment.has_room(target) } {
-                found = Some(met);
-            }
-            places[met] = narrow(target);
-            met += 1;
+            free |= u32::from(unsafe { segment.has_room(target) }) << moves;
+            targets[moves] = narrow(target);
+            moves += 1;
         });
-        expanded += 1;
-        if let Some(number) = found {
-            return Some(Found { number, roots, moves: met - before });
+        if free != 0 {
+            return Some(Found { number: met + free.trailing_zeros() as usize, roots, moves });
         }
+        met += moves;
+        expanded += 1;
     }
     *progress = Progress { expanded, met };
     None

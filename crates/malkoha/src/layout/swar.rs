@@ -58,6 +58,12 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         })
     }
 
+    /// The byte and the bit in it at which a bucket begins that an aim points to.
+    #[inline(always)]
+    fn position(&self, start: u64) -> (usize, u32) {
+        if WHOLE_BYTES { (index(start), 0) } else { split(0, start) }
+    }
+
     #[inline(always)]
     fn locate(&self, base: usize, place: u64) -> (usize, u32) {
         let start = self.offset(place);
@@ -298,21 +304,33 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     /// The emptier bucket, which is the lesser number, since occupied lanes come first. A key that
     /// finds no room writes the bucket back unchanged.
     #[inline(always)]
-    fn offer_in_cache(&self, bytes: &mut [u8], probe: &Probe) -> bool {
-        let (base, fingerprint) = (self.base(probe), probe.fingerprint);
-        let first = self.load(bytes, base, probe.first) & self.mask;
-        let second = self.load(bytes, base, probe.second) & self.mask;
-        let is_copy = self.difference(first, fingerprint).either_has_zero_lane(
-            self.difference(second, fingerprint),
+    unsafe fn offer_in_cache(
+        &self,
+        bytes: &mut [u8],
+        aim: &Aim,
+        _probe: impl FnOnce() -> Probe,
+    ) -> bool {
+        let [(first_at, first_shift), (second_at, second_shift)] =
+            [self.position(aim.first), self.position(aim.second)];
+        // SAFETY: a word has 16 bytes at most.
+        let (first_word, second_word) =
+            unsafe { (W::load_unchecked(bytes, first_at), W::load_unchecked(bytes, second_at)) };
+        let first = (first_word >> first_shift) & self.mask;
+        let second = (second_word >> second_shift) & self.mask;
+        let is_copy = self.difference(first, aim.fingerprint).either_has_zero_lane(
+            self.difference(second, aim.fingerprint),
             self.ones,
             self.highs,
         );
         let is_second = second < first;
-        let place = if is_second { probe.second } else { probe.first };
+        let at = if is_second { second_at } else { first_at };
+        let shift = if is_second { second_shift } else { first_shift };
+        let word = if is_second { second_word } else { first_word };
         let bucket = if is_second { second } else { first };
         let is_refused = is_copy | (bucket & self.last_lane != W::ZERO);
-        let new = if is_refused { bucket } else { self.pushed(bucket, fingerprint) };
-        self.store(bytes, base, place, new);
+        let change = bucket ^ self.pushed(bucket, aim.fingerprint);
+        let change = if is_refused { W::ZERO } else { change };
+        (word ^ (change << shift)).store(bytes, at);
         !is_refused
     }
 

@@ -1,7 +1,5 @@
 //! Lookups and inserts of many keys in a table of fixed size, whose cache misses overlap.
 
-use alloc::vec::Vec;
-
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::{self, Offer, Search, TableLayout, copies};
@@ -54,41 +52,6 @@ vectorized! {
                 }
             }
         }
-    }
-}
-
-vectorized! {
-    /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
-    /// are in cache. The bytes of `hashes` are in little-endian order. Those that got no slot at
-    /// once are added to `left`.
-    ///
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    pub(crate) unsafe fn offer_in_cache<L: TableLayout>(
-        layout: &L,
-        bytes: &mut [u8],
-        first_segment: u64,
-        hashes: &[[u8; 8]],
-        left: &mut Vec<u64>,
-    ) {
-        let mut number = left.len();
-        left.resize(number + hashes.len(), 0);
-        // For the first keys of a round, the segment's lines are not in cache yet.
-        let mut probes = [Probe::default(); 4 * GROUP];
-        for hashes in hashes.chunks(4 * GROUP) {
-            for (probe, hash) in probes.iter_mut().zip(hashes) {
-                *probe = layout.probe(u64::from_le_bytes(*hash));
-                probe.segment -= first_segment;
-                layout.prefetch(bytes, &layout.aim(probe));
-            }
-            for (probe, hash) in probes.iter().zip(hashes) {
-                // Always written, and kept only if the count is raised: no branch.
-                left[number] = u64::from_le_bytes(*hash);
-                number += usize::from(!layout.offer_in_cache(bytes, probe));
-            }
-        }
-        left.truncate(number);
     }
 }
 

@@ -7,6 +7,7 @@ mod distinct;
 mod fixed;
 mod kernel;
 pub(crate) mod memory;
+mod offers;
 mod partition;
 #[cfg(test)]
 mod tests;

@@ -5,23 +5,27 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addressing::scale;
+use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
-use crate::layout::{Offer, Search, TableLayout, copies};
+use crate::layout::{Search, TableLayout};
 use crate::spill::{Spill, SpillKey};
-use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
+use crate::table::offers;
 use crate::threads::side_by_side;
 
-/// A smaller table is in cache anyway.
-const WORTHWHILE_BYTES: u64 = 2 << 20;
 /// With fewer hashes per segment, bringing the segment into cache does not pay: with 1900, the ring
 /// of unsorted batches is faster.
 const WORTHWHILE_HASHES: usize = 4096;
 /// Hashes per segment that are sorted at a time. This bounds the memory, at about 9 bytes each.
 const HASHES_PER_SEGMENT: usize = 24 << 10;
+/// Hashes that are sorted at a time, at least: threads start anew for each round.
+const LEAST_HASHES: usize = 1 << 18;
 /// Hashes of a thread's share of each partition, at least: with fewer, what a share has beyond the
 /// mean would be most of it.
 const HASHES_PER_SHARE: usize = 64;
+/// Hashes, two lines of them, that a partition is ahead of its writes with requests: there are more
+/// streams of writes than processors foresee.
+const AHEAD: usize = 16;
 /// The most partitions: each is a stream of writes while sorting.
 const MAX_PARTITIONS: u32 = 4096;
 /// Bytes of a hash.
@@ -68,15 +72,13 @@ impl Rounds {
     /// `None` if sorting does not pay, or the system lacks the memory.
     pub(super) fn new(geometry: &Geometry, hashes: usize, threads: usize) -> Option<Self> {
         let segments = geometry.segments as usize;
-        let worthwhile = geometry.table_bytes()? >= WORTHWHILE_BYTES
-            && segments > 1
-            && hashes / segments >= WORTHWHILE_HASHES;
-        if !worthwhile {
+        if segments == 1 || hashes / segments < WORTHWHILE_HASHES {
             return None;
         }
         let shift = geometry.segments.div_ceil(MAX_PARTITIONS).next_power_of_two().trailing_zeros();
         let cut = Cut { factor: 1, segments: geometry.segments, shift };
-        Self::of(cut, segments, hashes, threads)
+        let round = segments.checked_mul(HASHES_PER_SEGMENT)?.max(LEAST_HASHES);
+        Self::of(cut, segments, hashes.min(round), threads)
     }
 
     /// For segments whose hashes, multiplied by `factor`, begin alike: a partition has those whose
@@ -89,11 +91,12 @@ impl Rounds {
         hashes: usize,
         threads: usize,
     ) -> Option<Self> {
-        Self::of(Cut { factor, segments: 1 << bits, shift: 0 }, segments, hashes, threads)
+        let round = segments.checked_mul(HASHES_PER_SEGMENT)?;
+        let cut = Cut { factor, segments: 1 << bits, shift: 0 };
+        Self::of(cut, segments, hashes.min(round), threads)
     }
 
     fn of(cut: Cut, segments: usize, hashes: usize, threads: usize) -> Option<Self> {
-        let hashes = segments.checked_mul(HASHES_PER_SEGMENT)?.min(hashes);
         // Each share has some room beyond the mean for each partition.
         let worthwhile = hashes / cut.partitions().saturating_mul(HASHES_PER_SHARE);
         let threads = threads.clamp(1, segments).min(worthwhile.max(1));
@@ -159,8 +162,8 @@ pub(crate) struct Share {
     sorted: Memory,
     /// The number of hashes per partition that there is room for.
     room: usize,
-    /// Hashes that each partition has there.
-    counts: Vec<usize>,
+    /// From where each partition's hashes end there to where its room does.
+    rooms: Vec<Range<usize>>,
     /// Hashes for which there was no room: few, unless somebody chose them.
     others: Vec<[u8; WORD]>,
 }
@@ -172,22 +175,33 @@ impl Share {
         let mean = hashes.div_ceil(partitions);
         let room = mean + 5 * mean.isqrt() + WORD;
         let sorted = zeroed(room.checked_mul(partitions)?.checked_mul(WORD)? as u64)?;
-        Some(Self { cut, sorted, room, counts: alloc::vec![0; partitions], others: Vec::new() })
+        let mut share = Self { cut, sorted, room, rooms: Vec::new(), others: Vec::new() };
+        share.rooms.resize(partitions, 0..0);
+        share.clear();
+        Some(share)
     }
 
     /// Appends hashes.
     pub(crate) fn push(&mut self, hashes: &[u64]) {
+        let start = self.sorted.as_ptr();
         let (words, _) = self.sorted.as_chunks_mut::<WORD>();
+        // A copy, which the writes below cannot change.
+        let cut = self.cut;
         for &hash in hashes {
-            let partition = self.cut.of(hash);
-            let count = &mut self.counts[partition];
-            if *count < self.room {
-                words[partition * self.room + *count] = hash.to_le_bytes();
-                *count += 1;
+            let room = &mut self.rooms[cut.of(hash)];
+            if room.start < room.end {
+                words[room.start] = hash.to_le_bytes();
+                room.start += 1;
+                prefetch_from(start, ((room.start + AHEAD) * WORD) as u64);
             } else {
                 self.others.push(hash.to_le_bytes());
             }
         }
+    }
+
+    /// Where a partition's hashes lie in `sorted`.
+    fn place(&self, number: usize) -> Range<usize> {
+        number * self.room..self.rooms[number].start
     }
 
     /// The hashes of a partition, in order: those that had room, then the others.
@@ -196,15 +210,18 @@ impl Share {
         let of = |hash: &[u8; WORD]| self.cut.of(u64::from_le_bytes(*hash));
         let others = &self.others[self.others.partition_point(|hash| of(hash) < number)..];
         let length = others.partition_point(|hash| of(hash) == number);
-        [&words[number * self.room..][..self.counts[number]], &others[..length]]
+        [&words[self.place(number)], &others[..length]]
     }
 
     fn len(&self) -> usize {
-        self.counts.iter().sum::<usize>() + self.others.len()
+        let sorted = (0..self.rooms.len()).map(|number| self.place(number).len());
+        sorted.sum::<usize>() + self.others.len()
     }
 
     fn clear(&mut self) {
-        self.counts.fill(0);
+        for (number, room) in self.rooms.iter_mut().enumerate() {
+            *room = number * self.room..(number + 1) * self.room;
+        }
         self.others.clear();
     }
 }
@@ -254,19 +271,11 @@ fn fill<L: TableLayout>(
     for partition in partitions {
         for hashes in rounds.partition(partition) {
             // SAFETY: the function asks nothing of its callers.
-            unsafe { batch::offer_in_cache(layout, bytes, first_segment, hashes, &mut left) };
+            unsafe { offers::offer(layout, bytes, first_segment, hashes, &mut left) };
         }
-        for hash in left.drain(..) {
-            let mut probe = layout.probe(hash);
-            probe.segment -= first_segment;
-            let offer = layout.offer(bytes, &probe, 0);
-            let room = (&mut search, &mut spill);
-            let is_in = offer == Offer::Taken
-                || copies::insert_refused(layout, bytes, room, (&probe, 0), offer, max_kicks);
-            if !is_in {
-                refused.push(hash);
-            }
-        }
+        let (table, room) = ((&mut *bytes, first_segment), (&mut search, &mut spill));
+        offers::insert_left(layout, table, room, &mut left, max_kicks);
+        refused.append(&mut left);
     }
     (refused, spill.shifted(first_segment))
 }

@@ -1,0 +1,91 @@
+//! Filling segments that are in cache: all keys are offered to their slots first, and those that got
+//! none searched for afterwards.
+
+use alloc::vec::Vec;
+
+use crate::addressing::{Aim, Probe};
+use crate::arch::vectorized;
+use crate::layout::bits::index;
+use crate::layout::{Search, TableLayout, copies};
+use crate::ring::{self, GROUP};
+use crate::spill::Spill;
+
+vectorized! {
+    /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
+    /// are in cache. The bytes of `hashes` are in little-endian order. Those that got no slot at
+    /// once are added to `left`.
+    ///
+    /// # Safety
+    ///
+    /// None is needed: functions of several instruction sets are unsafe usually.
+    pub(crate) unsafe fn offer<L: TableLayout>(
+        layout: &L,
+        bytes: &mut [u8],
+        first_segment: u64,
+        hashes: &[[u8; 8]],
+        left: &mut Vec<u64>,
+    ) {
+        let mut number = left.len();
+        left.resize(number + hashes.len(), 0);
+        let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
+        for (ask, look) in ring::turns(hashes.len()) {
+            if let Some(group) = ask {
+                let aims = &mut ring[group.slot()];
+                let rest = &hashes[group.first()..];
+                let mut furthest = 0;
+                if let Some(hashes) = rest.first_chunk::<GROUP>() {
+                    for (aim, hash) in aims.iter_mut().zip(hashes) {
+                        *aim = layout.aim(&probe_from(layout, *hash, first_segment));
+                        furthest = aim.first.max(aim.second).max(furthest);
+                    }
+                } else {
+                    for (aim, hash) in aims.iter_mut().zip(rest) {
+                        *aim = layout.aim(&probe_from(layout, *hash, first_segment));
+                        furthest = aim.first.max(aim.second).max(furthest);
+                    }
+                }
+                let end = index(furthest >> L::UNITS).saturating_add(size_of::<u128>());
+                assert!(end <= bytes.len(), "hashes of other segments");
+                // For the first keys of a round, the segment's lines are not in cache yet.
+                for aim in aims {
+                    layout.prefetch(bytes, aim);
+                }
+            }
+            if let Some(group) = look {
+                let aims = &ring[group.slot()];
+                for (aim, hash) in aims.iter().zip(&hashes[group.first()..]) {
+                    // Always written, and kept only if the count is raised: no branch.
+                    left[number] = u64::from_le_bytes(*hash);
+                    let probe = || probe_from(layout, *hash, first_segment);
+                    // SAFETY: as was asserted for its group.
+                    let is_in = unsafe { layout.offer_in_cache(bytes, aim, probe) };
+                    number += usize::from(!is_in);
+                }
+            }
+        }
+        left.truncate(number);
+    }
+}
+
+/// Inserts hashes that got no slot at once into the segments from number `first_segment` on, which
+/// `bytes` begin with. Those that find no place stay in `left`, in their order.
+pub(super) fn insert_left<L: TableLayout>(
+    layout: &L,
+    (bytes, first_segment): (&mut [u8], u64),
+    (search, spill): (&mut Search, &mut Spill),
+    left: &mut Vec<u64>,
+    max_kicks: u32,
+) {
+    left.retain(|hash| {
+        let probe = probe_from(layout, hash.to_le_bytes(), first_segment);
+        !copies::insert(layout, bytes, (search, spill), (&probe, 0), max_kicks)
+    });
+}
+
+/// The probe of a hash in little-endian order, whose segments count from `first_segment`.
+#[inline(always)]
+fn probe_from<L: TableLayout>(layout: &L, hash: [u8; 8], first_segment: u64) -> Probe {
+    let mut probe = layout.probe(u64::from_le_bytes(hash));
+    probe.segment -= first_segment;
+    probe
+}
