@@ -11,6 +11,8 @@ const CAPACITY: u64 = 100_000;
 const OPERATIONS: u64 = CAPACITY / 10;
 /// Of the keys that are looked up, found at least: a little less than the half that is present.
 const FOUND: u64 = OPERATIONS * 48 / 100;
+/// Keys that a table of several segments is built from.
+const BUILT: u64 = 600_000;
 /// Keys that a growing table is built for.
 const SMALL: u64 = 1_000;
 const SEED: u64 = 1;
@@ -158,6 +160,10 @@ pub(crate) fn insert_last<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work
 pub(crate) fn insert_last_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
     let held = CAPACITY - OPERATIONS;
     insert_batch(filled(make, CAPACITY, held), held, CAPACITY)
+}
+
+pub(crate) fn build<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    insert_batch(make(BUILT), 0, BUILT)
 }
 
 pub(crate) fn grow<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
