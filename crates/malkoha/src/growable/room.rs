@@ -29,6 +29,8 @@ impl<W: Lanes> Segment<'_, W> {
 impl<W: Lanes> Room for Segment<'_, W> {
     type Candidates = [u64; 2];
 
+    const IS_CHEAP: bool = false;
+
     fn segment_bytes(&self) -> u64 {
         segment_bytes(self.codec.width, self.form) as u64
     }

@@ -40,6 +40,8 @@ pub(crate) trait Room: Copy {
     /// Starts of places are counted in bits, or in bytes if all places begin at whole bytes. A byte
     /// has 2^`UNITS` of these units.
     const UNITS: u32 = 3;
+    /// Whether [`has_room`](Self::has_room) is cheap, in cache.
+    const IS_CHEAP: bool = true;
     /// The unit of its segment at which a place begins.
     fn offset(&self, place: u64) -> u64;
 

@@ -24,6 +24,8 @@ const AT_FIRST: usize = 64;
 
 /// The graph of a search: the places of one segment, and the moves between them.
 pub(crate) trait Neighbours {
+    /// Whether it is cheap to see if a target has room, if the segment is in cache.
+    const ARE_CHEAP: bool = false;
     /// Places have numbers below this.
     fn places(&self) -> u64;
     /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
@@ -134,6 +136,8 @@ struct InBytes<'a, L> {
 }
 
 impl<L: Room> Neighbours for InBytes<'_, L> {
+    const ARE_CHEAP: bool = L::IS_CHEAP;
+
     #[inline(always)]
     fn places(&self) -> u64 {
         self.layout.places()
@@ -301,11 +305,14 @@ unsafe fn first_with_room<N: Neighbours>(
         }
         let place = places[expanded];
         let targets: &mut [u32; MAX_MOVES] = places[met..].first_chunk_mut().expect("beyond limit");
-        // One branch for all targets of a place: which of them has room, nobody can predict.
+        // One branch for all targets of a place, if they are cheap: which of them has room, nobody
+        // can predict. Beyond the caches, each after the first with room would be one more miss.
         let (mut moves, mut free) = (0, 0_u32);
         segment.for_each_target(place.into(), |target| {
-            // SAFETY: roots and targets are places of the segment.
-            free |= u32::from(unsafe { segment.has_room(target) }) << moves;
+            if (N::ARE_CHEAP && !far) || free == 0 {
+                // SAFETY: roots and targets are places of the segment.
+                free |= u32::from(unsafe { segment.has_room(target) }) << moves;
+            }
             targets[moves] = narrow(target);
             moves += 1;
         });
