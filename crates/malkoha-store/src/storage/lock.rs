@@ -30,7 +30,7 @@ impl OsStorage {
     /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
-        let directory = self.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let directory = self.reopen()?;
         // Not every file system locks directories.
         let is_alone = match try_lock(&directory) {
             Ok(false) => return Ok(None),

@@ -64,10 +64,26 @@ impl OsStorage {
         Self { writing, ..self }
     }
 
+    /// Opens a file, without waiting for anybody. A link could lead to any file, which would then be
+    /// overwritten, and opening a pipe waits until somebody writes to it.
     pub(super) fn open_at(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        let file = self.open_any(name, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK);
+        let file = file.map_err(|error| match error {
+            Errno::LOOP | Errno::MLINK => not_a_file(),
+            other => other.into(),
+        })?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
+    }
+
+    /// Opens the directory once more, for a lock of its own.
+    pub(super) fn reopen(&self) -> io::Result<File> {
+        Ok(self.open_any(".", OFlags::RDONLY | OFlags::DIRECTORY)?)
+    }
+
+    fn open_any(&self, name: &str, flags: OFlags) -> rustix::io::Result<File> {
         let mode = Mode::from_raw_mode(0o666);
         let open = || openat(&self.directory, name, flags | OFlags::CLOEXEC, mode);
-        Ok(retry_on_intr(open)?.into())
+        retry_on_intr(open).map(File::from)
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
@@ -147,6 +163,10 @@ impl Storage for OsStorage {
     fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
         copy(&mut self.open_at(name, OFlags::RDONLY)?, &directory.join(name))
     }
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::other("it is a link, a pipe or the like, and a store has only regular files")
 }
 
 #[cfg(target_os = "linux")]

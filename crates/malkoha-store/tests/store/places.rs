@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use malkoha_store::{Error, Store};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::support::{Contents, assert_holds, key, options};
 
@@ -80,4 +81,38 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     drop(elsewhere);
     assert_holds(&Store::open(&original, &options()).unwrap(), &expected);
     assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::Locked)));
+}
+
+/// A store from somebody else, with `LOCK` as a link: its first user had the inode number of the
+/// directory written over the file that the link led to. A `RESERVE` of this kind cut it off.
+#[test]
+fn what_a_link_in_a_store_leads_to_is_left_alone() {
+    let victim = NamedTempFile::new().unwrap();
+    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000002.log"] {
+        fs::write(&victim, "precious").unwrap();
+        let dir = TempDir::new().unwrap();
+        Store::open(dir.path(), &options()).unwrap().close().unwrap();
+        let _ = fs::remove_file(dir.path().join(name));
+        symlink(&victim, dir.path().join(name)).unwrap();
+        let written = Store::open(dir.path(), &options())
+            .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
+        let error = written.unwrap_err().to_string();
+        assert!(error.contains("regular files"), "{name}: {error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+    }
+}
+
+/// To open a pipe waited for somebody who writes to it.
+#[test]
+fn a_pipe_in_a_store_is_not_waited_for() {
+    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000002.log"] {
+        let dir = TempDir::new().unwrap();
+        Store::open(dir.path(), &options()).unwrap().close().unwrap();
+        let _ = fs::remove_file(dir.path().join(name));
+        assert!(Command::new("mkfifo").arg(dir.path().join(name)).status().unwrap().success());
+        let written = Store::open(dir.path(), &options())
+            .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
+        let error = written.unwrap_err().to_string();
+        assert!(error.contains("regular files"), "{name}: {error}");
+    }
 }
