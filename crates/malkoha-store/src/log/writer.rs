@@ -106,6 +106,11 @@ impl Writer {
         self.reserve.is_short()
     }
 
+    /// Takes back the room for a compaction, if one has used it.
+    pub(crate) fn restore_reserve(&mut self) -> Result<()> {
+        self.reserve.restore(&*self.storage)
+    }
+
     /// Bytes that are kept for a compaction.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserve.held()
@@ -151,7 +156,7 @@ impl Writer {
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
         if self.compacting.is_none() {
             // Until that room is back, only compaction writes.
-            self.reserve.restore(&*self.storage)?;
+            self.restore_reserve()?;
         }
         let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
         let seal = Content::SEAL.shape().bytes();

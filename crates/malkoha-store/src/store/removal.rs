@@ -42,7 +42,24 @@ impl Inner {
         }
         self.forget_files(maintained, &ids)?;
         maintained.forgotten.extend(ids);
-        self.remove_forgotten(maintained)
+        self.remove_forgotten(maintained)?;
+        self.restore_reserve(maintained)
+    }
+
+    /// Takes back the room that was kept for this compaction, as nothing else can be written
+    /// without it. A new checkpoint may have taken it: then that goes, because the log has the same
+    /// content.
+    fn restore_reserve(&self, maintained: &mut Maintained) -> Result<()> {
+        let restored = self.writer()?.restore_reserve();
+        if !matches!(restored, Err(Error::NoSpace { .. })) {
+            return restored;
+        }
+        index::remove(&*self.storage)?;
+        maintained.checkpoint = None;
+        match self.writer()?.restore_reserve() {
+            Err(Error::NoSpace { .. }) => Ok(()),
+            other => other,
+        }
     }
 
     fn remove_forgotten(&self, maintained: &mut Maintained) -> Result<()> {

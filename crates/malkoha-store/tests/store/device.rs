@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use malkoha_store::storage::{OsStorage, Storage};
-use malkoha_store::{Durability, Error, Options, Store};
+use malkoha_store::{Batch, Durability, Error, Options, Store};
 use tempfile::TempDir;
 
 use crate::mounts::{Device, Loop};
@@ -356,4 +356,51 @@ fn a_file_that_cannot_be_removed_brings_nothing_back() {
     storage.remove("CHECKPOINT").unwrap();
     let store = open();
     assert!(store.is_empty(), "{} keys came back", store.len());
+}
+
+/// On a full device compaction used the room that is kept for it, and the new checkpoint took that
+/// room. The next puts took the rest: then no key could be deleted, and compaction had nothing to
+/// give, for ever.
+#[test]
+fn compaction_of_a_full_store_leaves_room_for_the_next() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 20) else { return };
+    let options = Options::new().background(false).durability(Durability::System);
+    let path = device.path().join("store");
+    let open = || Store::open(&path, &options).unwrap();
+    let store = open();
+    let mut full = 0;
+    // Batches longer than a file.
+    let refused = (0..).find_map(|_| {
+        let mut batch = Batch::new();
+        for n in full..full + 5000 {
+            batch.put(&key(n), &[7; 200]).unwrap();
+        }
+        full += 5000;
+        store.apply(&batch).err()
+    });
+    assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
+    store.close().unwrap();
+    // Other files leave too little room for a checkpoint, or for a file of full length.
+    let _ = std::fs::remove_file(path.join("CHECKPOINT"));
+    let mut ballast = std::fs::File::create(device.path().join("ballast")).unwrap();
+    while ballast.write_all(&[1; 1 << 12]).is_ok() {}
+    ballast.set_len(ballast.metadata().unwrap().len() - (300 << 10)).unwrap();
+    let mut n = 0;
+    for value in [1, 70_000, 40_000, 1] {
+        for _ in 0..3 {
+            let store = open();
+            assert!(store.delete(&key(n)).unwrap(), "{n}, before values of {value} bytes");
+            store.close().unwrap();
+            n += 1;
+        }
+        // The last file has dead marks now.
+        let store = open();
+        store.compact().unwrap();
+        store.close().unwrap();
+        assert!(path.join("RESERVE").exists(), "before values of {value} bytes");
+        let store = open();
+        let refused = (full..).find_map(|n| store.put(&key(n), &vec![1; value]).err());
+        assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
+        store.close().unwrap();
+    }
 }
