@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use super::MAX_FILE_BYTES;
+
 /// The most steps of a file: some KiB of memory.
 const MOST: usize = 64;
 /// The least step in milliseconds, a power of two.
@@ -96,7 +98,8 @@ impl Expiring {
         let fits = step.is_power_of_two()
             && (LEAST_STEP..=NEVER).contains(&step)
             && ends.len() <= MOST
-            && ends.keys().all(|end| end % step == 0 && *end <= 2 * NEVER);
+            && ends.keys().all(|end| end % step == 0 && *end <= 2 * NEVER)
+            && ends.values().all(|bytes| *bytes <= MAX_FILE_BYTES);
         fits.then_some(Self { step, ends, past })
     }
 }

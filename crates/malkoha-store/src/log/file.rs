@@ -9,7 +9,7 @@ use super::cold::Cold;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::{HEAD, Head, Record};
 use super::usage::Usage;
-use super::{UNIT, to_usize};
+use super::{MAX_NUMBER, UNIT, to_usize};
 use crate::error::{Error, READ, Result};
 use crate::storage::{Forward, Storage, StorageFile, View, any_lost};
 
@@ -25,7 +25,7 @@ pub(crate) fn file_name(id: u64) -> String {
 /// The number of the log file of this name, if it is one's.
 pub(crate) fn parse_name(name: &str) -> Option<u64> {
     let id: u64 = name.strip_suffix(EXTENSION)?.parse().ok()?;
-    (file_name(id) == name).then_some(id)
+    (id < MAX_NUMBER && file_name(id) == name).then_some(id)
 }
 
 /// A log file. Bytes below `end` are written, and never change.

@@ -1,5 +1,6 @@
 //! The first bytes of a log file.
 
+use super::MAX_NUMBER;
 use crate::error::{Error, Result};
 
 /// Bytes of a header.
@@ -117,6 +118,9 @@ impl FileHeader {
             |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
         if bytes[10] != malkoha::HashFunction::Xxh3 as u8 {
             return Err(damaged(10, "it names a hash that this release does not know"));
+        }
+        if number(24) >= MAX_NUMBER {
+            return Err(damaged(24, "the number of its first record is beyond all that are used"));
         }
         Ok(Self {
             id: number(16),

@@ -49,6 +49,10 @@ pub(crate) const MIN_FILE_BYTES: u64 = 1 << 12;
 /// The most bytes of any log file.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 33;
 
+/// Numbers of files and records are below this. No store ever gets there, and the numbers that
+/// follow those of a hostile file must not overflow.
+pub(crate) const MAX_NUMBER: u64 = 1 << 62;
+
 /// The name of damage in messages.
 pub(crate) const NO_RECORD: &str = "no record there matches its checksum";
 

@@ -13,7 +13,10 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
-use crate::log::{FileHeader, FileTable, LogFile, file_name, parse_name, random_seed};
+use crate::log::{
+    FileHeader, FileTable, HEADER_BYTES, LogFile, MAX_NUMBER, UNIT, file_name, parse_name,
+    random_seed,
+};
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
 use crate::store::backup::UNFINISHED;
@@ -56,7 +59,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     }
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
-    let (checkpoint, checkpoint_damage) = match index::read(storage) {
+    let (checkpoint, checkpoint_damage) = match index::read(storage).and_then(with_numbers) {
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
         Err(error) => return Err(error),
@@ -142,6 +145,17 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     }))
 }
 
+/// A checkpoint whose numbers a store can continue from.
+fn with_numbers(found: Option<(Checkpoint, Index)>) -> Result<Option<(Checkpoint, Index)>> {
+    let is_beyond = |(known, _): &(Checkpoint, _)| known.sequence.max(known.next_id) >= MAX_NUMBER;
+    if found.as_ref().is_some_and(is_beyond) {
+        let (file, what) =
+            (index::CHECKPOINT.to_owned(), "its numbers are beyond all that are used");
+        return Err(Error::Damaged { file, offset: 16, what });
+    }
+    Ok(found)
+}
+
 /// Where replaying begins.
 struct Start {
     /// The first file that the checkpoint does not know.
@@ -200,13 +214,16 @@ impl Opening<'_> {
         if entry.end > file.length() {
             return Err(file.damaged(file.length(), "the end of the file is missing"));
         }
+        if entry.end < HEADER_BYTES as u64 || !entry.end.is_multiple_of(UNIT) {
+            return Err(file.damaged(entry.end, "the checkpoint has an end where no record ends"));
+        }
         if !self.table.is_free(entry.base, file.length()) {
             return Err(file.damaged(0, "the checkpoint has another file in its place"));
         }
         file.set_end(entry.end);
         file.set_durable(entry.end);
-        file.add_dead(entry.dead);
-        file.add_tombstones(entry.tombstones);
+        file.add_dead(entry.dead.min(entry.end));
+        file.add_tombstones(entry.tombstones.min(entry.end));
         file.add_expiring(&entry.expiring);
         Ok(file)
     }

@@ -55,7 +55,7 @@ impl Opening<'_> {
                     }
                 }
                 Step::Sealed if changes.unfinished().is_none() => break Ended::File,
-                Step::Sealed | Step::End => {
+                end @ (Step::Sealed | Step::End) => {
                     let here = (scan.offset(), scan.sequence());
                     let (offset, sequence) = changes.unfinished().unwrap_or(here);
                     let repairing = self.on_damage == OnDamage::Skip;
@@ -80,7 +80,8 @@ impl Opening<'_> {
                         break Ended::File;
                     }
                     changes.finish();
-                    if !scan.skip() {
+                    // Nobody reads on behind a seal.
+                    if matches!(end, Step::Sealed) || !scan.skip() {
                         break Ended::File;
                     }
                 }

@@ -93,11 +93,8 @@ impl Opening<'_> {
         for header in std::iter::once(likely).chain(guesses) {
             let begin = HEADER_BYTES as u64;
             let mut file = LogFile::headless(self.storage, header)?;
-            let Some((at, sequence)) = find_record(&file, begin, header.first_sequence) else {
+            if !begin_with_first_record(&mut file, header.first_sequence) {
                 continue;
-            };
-            if at == begin {
-                file.header.first_sequence = sequence;
             }
             let read = self.read(&file, begin, file.header.first_sequence, later)?;
             if repairing || read.ended != Ended::Log || read.end > begin {
@@ -169,7 +166,9 @@ impl Opening<'_> {
         let first = file.header.first_sequence;
         if first < self.sequence {
             self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
-            read = self.read(&file, HEADER_BYTES as u64, self.sequence, later)?;
+            file.header.first_sequence = self.sequence;
+            begin_with_first_record(&mut file, self.sequence);
+            read = self.read(&file, HEADER_BYTES as u64, file.header.first_sequence, later)?;
         }
         file.base = self.table.free_base(file.length());
         let file = Arc::new(file);
@@ -183,4 +182,16 @@ impl Opening<'_> {
             }
         })
     }
+}
+
+/// Takes the number of the first record from that record itself, if it is whole, because whoever
+/// reads the file later begins with it. It is this one or not much more. Returns whether there is
+/// any whole record.
+fn begin_with_first_record(file: &mut LogFile, sequence: u64) -> bool {
+    let begin = HEADER_BYTES as u64;
+    let found = find_record(file, begin, sequence);
+    if let Some((_, sequence)) = found.filter(|&(at, _)| at == begin) {
+        file.header.first_sequence = sequence;
+    }
+    found.is_some()
 }

@@ -471,3 +471,112 @@ fn closing_a_store_that_did_not_change_writes_nothing() {
     store.close().unwrap();
     assert_eq!(state(), before);
 }
+
+/// Gives the records from `offset` on other flags, one each, and checksums that match.
+fn set_flags(bytes: &mut [u8], mut offset: usize, flags: &[u8]) {
+    let seed = crc32c::crc32c_append(crc32c::crc32c(&bytes[40..48]), &bytes[16..24]);
+    for &flags in flags {
+        let word = u64::from_le_bytes(*bytes[offset + 8..].first_chunk().unwrap());
+        let (value, key) = (word & 0x7fff_ffff, word >> 31 & 0x1_ffff);
+        let end = offset + usize::try_from(16 + key + value).unwrap().next_multiple_of(8);
+        bytes[offset + 14] = flags;
+        let sum = crc32c::crc32c_append(seed, &bytes[offset + 4..end]);
+        bytes[offset..offset + 4].copy_from_slice(&sum.to_le_bytes());
+        offset = end;
+    }
+}
+
+/// Gives the checkpoint another number at this place, and the checksum that matches.
+fn set_in_checkpoint(dir: &Dir, at: usize, new: u64) {
+    change(&dir.path().join("CHECKPOINT"), |bytes| {
+        let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+        let files = usize::try_from(number(32)).unwrap();
+        let ends: u64 = (0..files).map(|n| number(64 * n + 120)).sum();
+        let end = 64 + 64 * files + usize::try_from(16 * ends).unwrap();
+        bytes[at..at + 8].copy_from_slice(&new.to_le_bytes());
+        let sum = crc32c::crc32c(&bytes[..end]);
+        bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+    });
+}
+
+/// Compaction, as repair does it, began with the number in the header, and so with the second
+/// record: the index had the first one, and no file did.
+#[test]
+fn repair_keeps_the_first_record_of_a_file_that_says_it_is_older() {
+    for number in 1..4 {
+        let (dir, expected) = without_checkpoint();
+        change(&dir.logs()[number], |bytes| {
+            bytes[24] -= 1;
+            let sum = crc32c::crc32c(&bytes[..60]);
+            bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+        });
+        refusal(&dir);
+        assert_eq!(Store::repair(dir.path()).unwrap().keys, expected.len() as u64);
+        assert_holds(&dir.open(), &expected);
+    }
+}
+
+/// A seal inside a batch, which no store writes: the index had what came behind it, and repair did
+/// not copy that.
+#[test]
+fn repair_reads_nothing_behind_a_seal() {
+    let (dir, _) = without_checkpoint();
+    change(&dir.logs()[1], |bytes| set_flags(bytes, 64, &[1 | 4, 3]));
+    refusal(&dir);
+    let keys = Store::repair(dir.path()).unwrap().keys;
+    let store = dir.open();
+    assert_eq!(store.verify().unwrap().damage.len(), 0);
+    assert_eq!(contents(&store).len() as u64, keys);
+}
+
+/// The number behind the greatest overflowed, and the next file was written before all others.
+#[test]
+fn numbers_that_no_store_reaches_are_refused() {
+    let (dir, expected) = filled();
+    let log = dir.logs()[1].clone();
+    for name in [u64::MAX, u64::MAX - 1, 1 << 62].map(|id| format!("{id}.log")) {
+        fs::copy(&log, dir.path().join(&name)).unwrap();
+        Store::repair(dir.path()).unwrap();
+        let store = dir.open();
+        store.put(b"later", b"1").unwrap();
+        store.close().unwrap();
+        let store = dir.open();
+        assert!(store.delete(b"later").unwrap());
+        assert_holds(&store, &expected);
+        assert!(dir.path().join(&name).exists(), "it is no store's");
+    }
+    for at in [16, 24] {
+        set_in_checkpoint(&dir, at, u64::MAX);
+        let store = dir.open();
+        assert!(store.recovery().checkpoint.is_some(), "the number at {at}");
+        assert_holds(&store, &expected);
+    }
+    let (dir, _) = without_checkpoint();
+    change(&dir.logs()[0], |bytes| {
+        bytes[24..32].fill(0xff);
+        let sum = crc32c::crc32c(&bytes[..60]);
+        bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+    });
+    refusal(&dir);
+    Store::repair(dir.path()).unwrap();
+    dir.open().put(b"later", b"1").unwrap();
+}
+
+/// Numbers of a checkpoint that no store writes: sums of them overflowed at opening, and compaction
+/// went back from the end of a file to before it.
+#[test]
+fn no_number_of_a_checkpoint_overflows() {
+    let (end, dead, tombstones) = (64 + 16, 64 + 24, 64 + 32);
+    for (at, new) in [(end, 1), (end, 65), (dead, u64::MAX), (tombstones, u64::MAX - 1)] {
+        let (dir, expected) = filled();
+        set_in_checkpoint(&dir, at, new);
+        match Store::open(dir.path(), &options()) {
+            Err(error) => assert!(at == end && error.is_damage(), "{error}"),
+            Ok(store) => {
+                assert!(at != end, "an end at {new}");
+                store.compact().unwrap();
+                assert_holds(&store, &expected);
+            }
+        }
+    }
+}
