@@ -99,6 +99,12 @@ impl LogFile {
         Self::new(file, header, 0)
     }
 
+    /// Takes another header for what the lost one may have been.
+    pub(crate) fn set_header(&mut self, header: FileHeader) {
+        self.header = header;
+        self.seed = header.checksum_seed();
+    }
+
     /// Whether a file of this name is a copy that was not finished.
     pub(crate) fn is_copy(name: &str) -> bool {
         name.strip_suffix(COPY).and_then(parse_name).is_some()

@@ -90,9 +90,11 @@ impl Opening<'_> {
         let bytes = self.header_bytes(id)?;
         let guesses = FileHeader::guesses(&bytes, id, self.sequence, seed);
         let guesses = guesses.filter(|_| repairing);
+        let begin = HEADER_BYTES as u64;
+        // Opened once: a page that cannot be read is tried once, as that can take seconds.
+        let mut file = LogFile::headless(self.storage, likely)?;
         for header in std::iter::once(likely).chain(guesses) {
-            let begin = HEADER_BYTES as u64;
-            let mut file = LogFile::headless(self.storage, header)?;
+            file.set_header(header);
             if !begin_with_first_record(&mut file, header.first_sequence) {
                 continue;
             }

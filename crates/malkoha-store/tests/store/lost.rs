@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use malkoha_store::{Error, Options, Store};
+use rustix::fs::{Advice, fadvise};
 
+use crate::mounts::Loop;
 use crate::support::{Contents, Dir, key, options};
 
 const KEYS: u32 = 3000;
@@ -107,6 +109,28 @@ fn repair_gets_past_what_cannot_be_read() {
         let found = store.get(key).unwrap();
         assert!(found.is_none_or(|found| found == *value));
     }
+}
+
+/// Each of 132 guesses at a header that cannot be read had the device fail at every page of the file
+/// again, which takes a disk seconds.
+#[test]
+fn repair_tries_bad_pages_few_times() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 32) else { return };
+    let path = device.path().join("store");
+    let options = options().file_bytes(1 << 18);
+    let store = Store::open(&path, &options).unwrap();
+    (0..80_000).for_each(|n| store.put(&key(n), &[7; 200]).unwrap());
+    store.close().unwrap();
+    fs::remove_file(path.join("CHECKPOINT")).unwrap();
+    for entry in fs::read_dir(&path).unwrap() {
+        fadvise(fs::File::open(entry.unwrap().path()).unwrap(), 0, None, Advice::DontNeed).unwrap();
+    }
+    device.cut(20);
+    let before = device.reads();
+    let repair = Store::repair(&path).unwrap();
+    let (reads, lost) = (device.reads() - before, repair.set_aside.len() as u64 * (1 << 18 >> 12));
+    assert!(repair.keys > 1000 && lost > 1000, "{} keys, {lost} pages", repair.keys);
+    assert!(reads < 10 * lost, "{reads} reads of {lost} pages");
 }
 
 /// Zeros in the place of a lost page looked like the end of the log: all behind it would be cut

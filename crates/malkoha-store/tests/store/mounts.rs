@@ -48,7 +48,7 @@ fn mount(arguments: &[&str], directory: &Path) -> bool {
 }
 
 /// A file system of its own on a loop device, as long as this lives.
-pub(crate) struct Loop(Device, #[expect(dead_code, reason = "its file is the device")] TempDir);
+pub(crate) struct Loop(Device, TempDir);
 
 impl Loop {
     /// `None`, with a message, where one must not mount, or cannot make one with this command.
@@ -71,14 +71,31 @@ impl Loop {
         self.0.path()
     }
 
+    /// Lets the device fail to read what lies beyond this many MiB.
+    pub(crate) fn cut(&self, mebibytes: u64) {
+        let image = std::fs::OpenOptions::new().write(true).open(self.1.path().join("image"));
+        image.unwrap().set_len(mebibytes << 20).unwrap();
+    }
+
+    /// How many reads the device has done, or failed to do.
+    pub(crate) fn reads(&self) -> u64 {
+        let counts = format!("/sys/block/{}/stat", self.device());
+        let counts = std::fs::read_to_string(counts).unwrap();
+        counts.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    /// The name of the device.
+    fn device(&self) -> String {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let of = |line: &str| line.split(' ').nth(1).map(Path::new) == Some(self.path());
+        let line = mounts.lines().find(|line| of(line)).unwrap();
+        line.split(' ').next().unwrap().trim_start_matches("/dev/").to_owned()
+    }
+
     /// Lets the file system, which is ext4, find an error: its journal fails, and nothing can be
     /// written from then on.
     pub(crate) fn fail_journal(&self) {
         assert!(mount(&["-o", "remount,errors=remount-ro"], self.path()), "it is mounted");
-        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-        let of = |line: &str| line.split(' ').nth(1).map(Path::new) == Some(self.path());
-        let line = mounts.lines().find(|line| of(line)).unwrap();
-        let device = line.split(' ').next().unwrap().trim_start_matches("/dev/");
-        std::fs::write(format!("/sys/fs/ext4/{device}/trigger_fs_error"), "1").unwrap();
+        std::fs::write(format!("/sys/fs/ext4/{}/trigger_fs_error", self.device()), "1").unwrap();
     }
 }
