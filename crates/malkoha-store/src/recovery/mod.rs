@@ -237,6 +237,12 @@ impl Opening<'_> {
         start: Start,
     ) -> Result<Option<Arc<LogFile>>> {
         let new = &ids[ids.partition_point(|&id| id < start.from_id)..];
+        // Compaction removes a file only after it has written a checkpoint without it.
+        let missing = (start.from_id..).zip(new).find(|&(id, &found)| id != found);
+        if let Some((id, _)) = missing.filter(|_| start.from_id > 0) {
+            let (file, what) = (file_name(id), "the file is missing");
+            self.damage(Error::Damaged { file, offset: 0, what })?;
+        }
         if let Some(file) = start.resumed {
             let read = self.read(&file, file.end(), self.sequence, new)?;
             self.replayed |= read.end > file.end();

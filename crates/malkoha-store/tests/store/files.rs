@@ -4,7 +4,7 @@ use std::fs;
 
 use malkoha_store::{Error, Store};
 
-use crate::support::{assert_holds, contents, filled, options};
+use crate::support::{Dir, assert_holds, contents, filled, key, options};
 
 /// A flipped bit is reported, or makes no difference; no answer is wrong.
 #[test]
@@ -91,6 +91,29 @@ fn a_missing_file_is_told() {
     dir.remove("000000000002.log");
     let error = Store::open(dir.path(), &options()).err().unwrap();
     assert!(matches!(&error, Error::Damaged { file, .. } if file == "000000000002.log"), "{error}");
+}
+
+/// Nothing told of a file that was missing among those written after the checkpoint: its keys were
+/// gone, or had their values of before.
+#[test]
+fn a_missing_file_behind_the_checkpoint_is_told() {
+    let (dir, _) = filled();
+    let known = dir.logs().len();
+    let store = dir.open();
+    (0..600).for_each(|n| store.put(&key(n), &[2; 50]).unwrap());
+    store.sync().unwrap();
+    // As a crash leaves it.
+    let left = Dir::new();
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, left.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let missing = left.logs()[known].clone();
+    assert!(left.logs().len() > known + 1);
+    fs::remove_file(&missing).unwrap();
+    let error = Store::open(left.path(), &options()).err().expect("a file is missing");
+    assert!(error.is_damage(), "{error}");
+    assert!(error.to_string().contains(missing.file_name().unwrap().to_str().unwrap()), "{error}");
 }
 
 #[test]

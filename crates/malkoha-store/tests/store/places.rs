@@ -88,7 +88,7 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
 #[test]
 fn what_a_link_in_a_store_leads_to_is_left_alone() {
     let victim = NamedTempFile::new().unwrap();
-    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000002.log"] {
+    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000001.log"] {
         fs::write(&victim, "precious").unwrap();
         let dir = TempDir::new().unwrap();
         Store::open(dir.path(), &options()).unwrap().close().unwrap();
@@ -105,7 +105,7 @@ fn what_a_link_in_a_store_leads_to_is_left_alone() {
 /// To open a pipe waited for somebody who writes to it.
 #[test]
 fn a_pipe_in_a_store_is_not_waited_for() {
-    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000002.log"] {
+    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000001.log"] {
         let dir = TempDir::new().unwrap();
         Store::open(dir.path(), &options()).unwrap().close().unwrap();
         let _ = fs::remove_file(dir.path().join(name));
