@@ -59,6 +59,8 @@ pub(crate) fn locate_among<'t>(
         if record.key() == key {
             return Ok(Some(Located { location, file, record }));
         }
+        // A page that is lost after the checksum was compared shows another key.
+        file.check_read(location)?;
     }
     Ok(None)
 }

@@ -88,6 +88,10 @@ impl Opening<'_> {
             }
         };
         let (end, sequence) = (scan.offset(), scan.sequence());
+        // A page that is lost after a checksum was compared shows another key.
+        if file.is_lost() && self.on_damage == OnDamage::Refuse {
+            return Err(file.no_record(end));
+        }
         Ok(Read { changes, damage, ended, end, durable, sequence })
     }
 

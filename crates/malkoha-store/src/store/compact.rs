@@ -228,6 +228,8 @@ impl Inner {
     ) -> Result<()> {
         let key = old.record.key();
         let hash = key.hash(&self.hasher);
+        // A page that is lost after the checksum was compared shows another key.
+        old.file.check_read(old.location)?;
         let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
         let content = match old.record.head.kind {
             Kind::Put if !self.index.has(hash, old.location) => return Ok(()),

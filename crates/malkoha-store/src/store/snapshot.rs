@@ -199,6 +199,10 @@ impl Snapshot {
                         if live {
                             return Some(Ok(Located { location, file, record }));
                         }
+                        // A page that is lost meanwhile shows another key.
+                        if let Err(error) = file.check_read(location) {
+                            return Some(Err(error));
+                        }
                     }
                     Step::Sealed => done = true,
                     Step::End => {
