@@ -47,11 +47,11 @@
 
 mod error;
 mod index;
+mod kept;
 mod library;
 mod locate;
 mod log;
 mod options;
-mod reading;
 mod recovery;
 mod replay;
 #[doc(hidden)]

@@ -115,7 +115,7 @@
 //! * `serde`: stores filters in the data of other programs.
 //! * `uuid`: makes `uuid::Uuid` a [`Key`]. All other features need `std` and enable it.
 //!
-//! Nothing here depends on the operating system. If files cannot be mapped, as in WebAssembly,
+//! Nothing here needs a certain operating system. If files cannot be mapped, as in WebAssembly,
 //! [`MappedFilter::map`] returns an error of kind [`Unsupported`](std::io::ErrorKind::Unsupported)
 //! and everything else works. If there are no threads, the calling thread does the work.
 

@@ -13,10 +13,10 @@ mod widening;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use malkoha::locks::gates::{Gated, Open, Writing};
 use malkoha::{GrowableCuckooMap, Sole};
 
 use crate::error::{Error, Result};
-use crate::reading::{Gated, Open, Writing};
 
 use candidates::Candidates;
 pub(crate) use checkpoint::{

@@ -34,9 +34,9 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
+use crate::kept::Kept;
 use crate::log::{Cold, Commit, FileTable, LogFile, Writer};
 use crate::options::Options;
-use crate::reading::Kept;
 use crate::recovery::Recovery;
 use crate::storage::{Lock, Storage};
 

@@ -13,9 +13,9 @@ use super::tables::Tables;
 use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
+use crate::kept::Kept;
 use crate::log::{Cold, Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
 use crate::options::{Durability, Options};
-use crate::reading::Kept;
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
 

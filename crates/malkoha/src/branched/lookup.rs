@@ -17,7 +17,7 @@ impl Lookup for Branched {
 
     #[inline]
     fn contains(&self, hash: u64) -> bool {
-        self.read(branch_number(hash)).contains(hash)
+        self.look(branch_number(hash), |branch| branch.contains(hash))
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
@@ -25,11 +25,11 @@ impl Lookup for Branched {
     }
 
     fn has_copy(&self, hash: u64) -> bool {
-        self.read(branch_number(hash)).has_copy(hash)
+        self.look(branch_number(hash), |branch| branch.has_copy(hash))
     }
 
     fn count(&self, hash: u64) -> u64 {
-        self.read(branch_number(hash)).count(hash)
+        self.look(branch_number(hash), |branch| branch.count(hash))
     }
 
     /// Goes branch by branch. Each branch is read as it is at that moment.
@@ -51,11 +51,11 @@ impl Lookup for Branched {
     fn prefetch(&self, hash: u64) {
         // Prefetching only saves time, so it never waits for a lock.
         let number = branch_number(hash);
-        if let Ok(branch) = self.branch(number).try_read()
-            && number < branch.branch_numbers().1
-        {
-            branch.prefetch(hash);
-        }
+        self.branch(number).try_look(|branch| {
+            if number < branch.branch_numbers().1 {
+                branch.prefetch(hash);
+            }
+        });
     }
 
     fn len(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! A growing set that threads share: a tree of segments in branches, each a table of one owner
-//! behind a lock of its own that lets readers in together.
+//! behind a lock of its own that lets readers in together, and lets single lookups pass without it
+//! while nobody changes the branch.
 //!
 //! A branch has the keys whose paths have a common prefix. When its first segment splits, each half
 //! becomes a branch, until there are 64. So a small set is one table, and a large set has enough
@@ -7,7 +8,7 @@
 //! one [`Growing`]: they have the same files and the same guarantees.
 //!
 //! Batches are sorted by branch and take each lock once. No function of the caller runs under a
-//! lock.
+//! lock or inside a gate.
 
 mod announced;
 mod batch;
@@ -17,20 +18,17 @@ mod lookup;
 mod tests;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{OnceLock, PoisonError};
 
 use announced::Announced;
 
-use crate::concurrent::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::concurrent::sync::{Mutex, OnceLock};
 use crate::error::{BuildError, InsertError};
 use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_number};
+use crate::locks::gates::{Gated, Reading, Writing};
 use crate::table::memory;
 use crate::table::traits::{Change, Lookup, Sealed};
 
-/// Aligned to its own cache lines, or threads of neighbouring branches would slow each other down.
-#[repr(align(128))]
-#[derive(Debug)]
-struct Branch(RwLock<Growing>);
+type Branch = Gated<Growing>;
 
 /// A growing table that any number of threads read and change at the same time.
 #[derive(Debug)]
@@ -99,28 +97,42 @@ impl Branched {
 
     fn put(&self, branch: Growing) {
         let (number, _) = branch.branch_numbers();
-        let added = self.branches[number].set(Box::new(Branch(RwLock::new(branch))));
+        let added = self.branches[number].set(Box::new(Branch::new(branch)));
         debug_assert!(added.is_ok(), "each branch comes once");
     }
 
     /// Returns the branch of the keys with this number, unless it has just given them to another.
     #[inline(always)]
-    fn branch(&self, number: usize) -> &RwLock<Growing> {
+    fn branch(&self, number: usize) -> &Branch {
         let mut first = number;
         loop {
             if let Some(branch) = self.branches[first].get() {
-                return &branch.0;
+                return branch;
             }
             // A branch of 2^n deepest ones begins at a multiple of that. The first of all is there.
             first &= first.wrapping_sub(1);
         }
     }
 
+    /// Returns what `look` makes of the branch of the keys with this number, if possible without a
+    /// lock. `look` looks at nothing else that threads share.
+    #[inline(always)]
+    fn look<R>(&self, number: usize, look: impl Fn(&Growing) -> R) -> R {
+        loop {
+            let seen = self
+                .branch(number)
+                .look(|branch| (number < branch.branch_numbers().1).then(|| look(branch)));
+            if let Some(seen) = seen {
+                return seen;
+            }
+        }
+    }
+
     /// Locks the branch of the keys with this number for reading.
     #[inline(always)]
-    fn read(&self, number: usize) -> RwLockReadGuard<'_, Growing> {
+    fn read(&self, number: usize) -> Reading<'_, Growing> {
         loop {
-            let branch = self.branch(number).read().unwrap_or_else(PoisonError::into_inner);
+            let branch = self.branch(number).read();
             if number < branch.branch_numbers().1 {
                 return branch;
             }
@@ -129,9 +141,9 @@ impl Branched {
 
     /// Locks the branch of the keys with this number for writing.
     #[inline(always)]
-    fn write(&self, number: usize) -> RwLockWriteGuard<'_, Growing> {
+    fn write(&self, number: usize) -> Writing<'_, Growing> {
         loop {
-            let branch = self.branch(number).write().unwrap_or_else(PoisonError::into_inner);
+            let branch = self.branch(number).write();
             if number < branch.branch_numbers().1 {
                 return branch;
             }
@@ -205,10 +217,10 @@ impl Branched {
     }
 
     /// Inserts a hash unless it has a copy, and returns whether it did. If there is a copy, the
-    /// read lock is enough.
+    /// branch is only read.
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
         let number = branch_number(hash);
-        if self.read(number).has_copy(hash) {
+        if self.look(number, |branch| branch.has_copy(hash)) {
             return Ok(false);
         }
         self.change(number, |branch| Change::insert_unique(branch, hash))

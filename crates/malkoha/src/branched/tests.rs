@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::Branched;
+use super::{Branch, Branched};
 #[cfg(not(any(loom, shuttle)))]
 use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
@@ -39,9 +39,20 @@ fn branches(table: &Branched) -> usize {
 /// Keys are found while their branch splits, whichever half they go to.
 #[test]
 fn keys_of_a_branch_that_is_parted_are_found() {
-    check(|| {
+    keys_are_found_while_a_branch_is_parted(|_| {});
+}
+
+/// The same without locks, until the branch is changed.
+#[test]
+fn keys_are_found_through_a_gate() {
+    keys_are_found_while_a_branch_is_parted(|branch| branch.read_often());
+}
+
+fn keys_are_found_while_a_branch_is_parted(prepare: fn(&Branch)) {
+    check(move || {
         let keys = hashes();
         let table = whole(&keys);
+        prepare(table.branch(0));
         let other = Arc::clone(&table);
         let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
         for hash in keys {

@@ -5,8 +5,8 @@
 pub(crate) use std::{
     hint::spin_loop,
     sync::{
-        Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
+        Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread::yield_now,
 };
@@ -17,25 +17,51 @@ mod turns;
 #[cfg(loom)]
 pub(crate) use {
     loom::{
+        cell::UnsafeCell,
         hint::spin_loop,
         sync::{
             Mutex, MutexGuard, RwLockReadGuard, RwLockWriteGuard,
-            atomic::{AtomicBool, AtomicPtr, Ordering},
+            atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence},
         },
         thread::yield_now,
     },
-    turns::{AtomicU64, RwLock},
+    turns::{AtomicU64, OnceLock, RwLock},
 };
+
+#[cfg(shuttle)]
+pub(crate) use std::sync::OnceLock;
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     hint::spin_loop,
     sync::{
         Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread::yield_now,
 };
+
+/// What references are made of. That of loom tells who uses it at the same time.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, use_it: impl FnOnce(*const T) -> R) -> R {
+        use_it(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, use_it: impl FnOnce(*mut T) -> R) -> R {
+        use_it(self.0.get())
+    }
+}
 
 /// Locks a mutex whose data cannot be left half-changed, so that a panic elsewhere does not matter.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -309,7 +309,8 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P>>;
 /// A small filter is one branch; where a branch's first segment splits, each half becomes a branch,
 /// so that from some 1.6 million keys on there are 64. Lookups wait only for a change to the same
 /// branch: for an insert that rebuilds a segment, of at most 2^15 slots, that is less than a
-/// millisecond. Batches take each lock once for every 16,384 keys.
+/// millisecond. On Linux, lookups of single keys take no lock in a branch that was not changed
+/// lately. Batches take each lock once for every 16,384 keys.
 ///
 /// Its files are those of a [`GrowableCuckooFilter`], and open as either;
 /// [`to_filter`](Self::to_filter) and [`into_concurrent`](GrowableCuckooFilter::into_concurrent)

@@ -81,7 +81,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// [`age`](Self::age) for a hash.
     #[must_use]
     pub fn age_hash(&self, hash: u64) -> Option<u64> {
-        self.table.of_hash(hash).age(hash)
+        self.table.look(hash, |shard| shard.age(hash))
     }
 
     /// Inserts a key, or lets it be seen now if it is in.

@@ -13,6 +13,8 @@
 //! ```
 
 mod elided;
+#[doc(hidden)]
+pub mod gates;
 mod mcs;
 mod rtm;
 

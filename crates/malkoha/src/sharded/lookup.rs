@@ -16,7 +16,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
 
     #[inline]
     fn contains(&self, hash: u64) -> bool {
-        self.shard(self.number(hash)).contains(hash)
+        self.look(hash, |shard| shard.contains(hash))
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
@@ -30,11 +30,11 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
     }
 
     fn has_copy(&self, hash: u64) -> bool {
-        self.shard(self.number(hash)).has_copy(hash)
+        self.look(hash, |shard| shard.has_copy(hash))
     }
 
     fn count(&self, hash: u64) -> u64 {
-        self.shard(self.number(hash)).count(hash)
+        self.look(hash, |shard| shard.count(hash))
     }
 
     /// Shard by shard. Segments are numbered in each shard.
@@ -44,9 +44,7 @@ impl<T: Lookup + Clone> Lookup for Sharded<T> {
 
     fn prefetch(&self, hash: u64) {
         // This only saves time, so it is not worth waiting for.
-        if let Ok(shard) = self.shards[self.number(hash)].0.try_read() {
-            shard.prefetch(hash);
-        }
+        self.shards[self.number(hash)].try_look(|shard| shard.prefetch(hash));
     }
 
     fn len(&self) -> u64 {
@@ -121,9 +119,9 @@ impl<T: Candidates + Clone> Candidates for Sharded<T> {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut found = Found::default();
-        let shard = self.shard(self.number(hash));
-        shard.for_each_candidate(hash, |value, copies| found.push((value, copies)));
-        drop(shard);
+        self.look(hash, |shard| {
+            shard.for_each_candidate(hash, |value, copies| found.push((value, copies)));
+        });
         found.into_iter()
     }
 
@@ -142,6 +140,6 @@ impl<T: Candidates + Clone> Candidates for Sharded<T> {
     }
 
     fn count_value(&self, hash: u64, value: u64) -> u64 {
-        self.shard(self.number(hash)).count_value(hash, value)
+        self.look(hash, |shard| shard.count_value(hash, value))
     }
 }

@@ -1,9 +1,9 @@
-//! A table that threads share as shards. Each shard is a table with one owner behind its own lock.
-//! Used for maps, whose slots do not fit one word that could be changed at once.
+//! A table that threads share as shards. Each shard is a table with one owner behind its own lock,
+//! which single lookups pass without taking it while nobody changes the shard. Used for maps, whose slots do not fit one word that could be changed at once.
 //!
 //! A key always belongs to the same shard, so everything that is true for a key of one table is
 //! true here. Batches are split by shard, and take each lock once. The caller's functions are never
-//! called under a lock, so they may use the map.
+//! called under a lock or inside a gate, so they may use the map.
 
 mod found;
 mod lookup;
@@ -11,13 +11,13 @@ mod lookup;
 mod tests;
 
 use std::ops::Range;
-use std::sync::PoisonError;
 
-use crate::concurrent::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard, lock};
+use crate::concurrent::sync::{Mutex, lock};
 use crate::error::{BuildError, InsertError, UnionError};
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::Growing;
 use crate::layout::Copies;
+use crate::locks::gates::{Gated, Reading, Writing};
 use crate::table::traits::{Change, Lookup, Sealed};
 
 /// The most shards: two threads rarely meet in one.
@@ -27,15 +27,10 @@ const SPREAD: u64 = 0x9fb2_1c65_1e98_df25;
 /// Hashes that are split at a time.
 const ROUND: usize = 1 << 14;
 
-/// On its own line, or threads of neighbouring shards would wait for each other.
-#[repr(align(128))]
-#[derive(Debug)]
-struct Shard<T>(RwLock<T>);
-
 /// Tables of one kind and shape, 1 to 64 and a power of two.
 #[derive(Debug)]
 pub struct Sharded<T> {
-    shards: Box<[Shard<T>]>,
+    shards: Box<[Gated<T>]>,
     /// Held while time advances in all shards, or while all are copied at one time. Otherwise a key
     /// that is refreshed meanwhile could be old in one copy, and expired by the time of the next.
     clock: Mutex<()>,
@@ -51,8 +46,8 @@ impl<T: Lookup> Sharded<T> {
     pub(crate) fn of(shards: Vec<T>, capacity: u64) -> Self {
         debug_assert!(shards.len().is_power_of_two() && shards.len() <= MAX_SHARDS);
         let value_bits = shards[0].value_bits();
-        let shards = shards.into_iter().map(|table| Shard(RwLock::new(table)));
-        Self { shards: shards.collect(), clock: Mutex::default(), capacity, value_bits }
+        let shards = shards.into_iter().map(Gated::new).collect();
+        Self { shards, clock: Mutex::default(), capacity, value_bits }
     }
 
     /// The number of the shard of a hash.
@@ -64,13 +59,13 @@ impl<T: Lookup> Sharded<T> {
     }
 
     #[inline]
-    fn shard(&self, number: usize) -> RwLockReadGuard<'_, T> {
-        self.shards[number].0.read().unwrap_or_else(PoisonError::into_inner)
+    fn shard(&self, number: usize) -> Reading<'_, T> {
+        self.shards[number].read()
     }
 
     #[inline]
-    fn shard_mut(&self, number: usize) -> RwLockWriteGuard<'_, T> {
-        self.shards[number].0.write().unwrap_or_else(PoisonError::into_inner)
+    fn shard_mut(&self, number: usize) -> Writing<'_, T> {
+        self.shards[number].write()
     }
 
     fn numbers(&self) -> Range<usize> {
@@ -139,15 +134,18 @@ impl<T: Lookup> Sharded<T> {
         self.numbers().for_each(|number| change(&mut self.shard_mut(number)));
     }
 
-    pub(crate) fn last(&self) -> RwLockReadGuard<'_, T> {
+    pub(crate) fn last(&self) -> Reading<'_, T> {
         self.shard(self.shards.len() - 1)
     }
 
-    pub(crate) fn of_hash(&self, hash: u64) -> RwLockReadGuard<'_, T> {
-        self.shard(self.number(hash))
+    /// Returns what `look` makes of the shard of a hash, if possible without a lock. `look` looks
+    /// at nothing else that threads share.
+    #[inline(always)]
+    pub(crate) fn look<R>(&self, hash: u64, look: impl FnOnce(&T) -> R) -> R {
+        self.shards[self.number(hash)].look(look)
     }
 
-    pub(crate) fn of_hash_mut(&self, hash: u64) -> RwLockWriteGuard<'_, T> {
+    pub(crate) fn of_hash_mut(&self, hash: u64) -> Writing<'_, T> {
         self.shard_mut(self.number(hash))
     }
 

@@ -67,11 +67,11 @@ fn a_key_is_found_while_time_goes_on() {
         let goes_on = thread::spawn(move || other.advance(TTL));
         for hash in hashes {
             shards.see(hash, false).expect("has room");
-            assert!(shards.of_hash(hash).age(hash).is_some(), "forgotten early");
+            assert!(shards.look(hash, |shard| shard.age(hash)).is_some(), "forgotten early");
         }
         goes_on.join().unwrap();
         for hash in hashes {
-            assert!(shards.of_hash(hash).age(hash).is_some(), "forgotten early");
+            assert!(shards.look(hash, |shard| shard.age(hash)).is_some(), "forgotten early");
         }
         assert_eq!(shards.time(), TTL);
     });

@@ -1,4 +1,4 @@
-//! A word, and a lock, whose accesses loom puts in every order.
+//! A word, and a lock, whose accesses loom puts in every order; and a cell that it knows.
 //!
 //! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a
 //! thread loads a word and then changes it, that is its own load, and a load of another thread
@@ -91,5 +91,30 @@ impl<T> RwLock<T> {
 
     pub(crate) fn get_mut(&mut self) -> LockResult<&mut T> {
         self.0.get_mut()
+    }
+}
+
+/// A cell that is set once. Who gets its value comes after who set it, as Loom has to know.
+#[derive(Debug)]
+pub(crate) struct OnceLock<T> {
+    set: Word,
+    cell: std::sync::OnceLock<T>,
+}
+
+impl<T> OnceLock<T> {
+    pub(crate) fn new() -> Self {
+        Self { set: Word::new(0), cell: std::sync::OnceLock::new() }
+    }
+
+    pub(crate) fn set(&self, value: T) -> Result<(), T> {
+        self.set.store(1, Ordering::Release);
+        self.cell.set(value)
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        let value = self.cell.get()?;
+        // The last value of the word: a load might see another one.
+        self.set.fetch_add(0, Ordering::Acquire);
+        Some(value)
     }
 }

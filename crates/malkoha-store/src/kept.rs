@@ -3,14 +3,11 @@
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
+use malkoha::locks::gates::{Holding, Open, settle};
 use parking_lot::Mutex;
-
-use super::gate::{Holding, settle};
-use super::gated::Open;
-use super::places;
-use super::sync::{AtomicUsize, Ordering, has_heavy_barrier};
 
 /// The current value.
 pub(crate) struct Kept<T> {
@@ -55,7 +52,7 @@ impl<T> Kept<T> {
     /// thread reads another one.
     #[inline(always)]
     pub(crate) fn note<U>(&self, open: &Open<'_, U>) -> Option<Noted<'_, T>> {
-        let (address, holding) = open.place.hold(&self.address)?;
+        let (address, holding) = open.hold(&self.address)?;
         // SAFETY: it was the current value inside a gate, and is noted. `replace` drops it only
         // when nobody is in a gate that was entered while it was current, and no place has it.
         let value = unsafe { &*ptr::with_exposed_provenance(address) };
@@ -68,10 +65,9 @@ impl<T> Kept<T> {
         let mut former = self.former.lock();
         self.address.store(Arc::as_ptr(&value).expose_provenance(), Ordering::Release);
         let before = self.current.swap(value);
-        // Without barriers no gate is ever open, so nobody is inside.
-        if has_heavy_barrier() {
+        // If no gate is ever open, nobody is inside.
+        if let Some(is_held) = settle() {
             former.push(Arc::clone(&before));
-            let is_held = settle(places::all());
             former.retain(|it| is_held(Arc::as_ptr(it).addr()));
         }
         before
