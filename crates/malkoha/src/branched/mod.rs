@@ -17,11 +17,12 @@ mod lookup;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use announced::Announced;
 
-use crate::concurrent::sync::{Mutex, OnceLock};
+use crate::concurrent::sync::Mutex;
 use crate::error::{BuildError, InsertError};
 use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_number};
 use crate::locks::gates::{Gated, Reading, Writing};

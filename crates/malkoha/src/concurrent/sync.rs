@@ -5,8 +5,10 @@
 pub(crate) use std::{
     hint::spin_loop,
     sync::{
-        Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
+        Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{
+            AtomicBool, AtomicBool as Flag, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+        },
     },
     thread::yield_now,
 };
@@ -25,18 +27,17 @@ pub(crate) use {
         },
         thread::yield_now,
     },
-    turns::{AtomicU64, OnceLock, RwLock},
+    turns::{AtomicU64, Flag, RwLock},
 };
-
-#[cfg(shuttle)]
-pub(crate) use std::sync::OnceLock;
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     hint::spin_loop,
     sync::{
         Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{
+            AtomicBool, AtomicBool as Flag, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+        },
     },
     thread::yield_now,
 };

@@ -1,12 +1,12 @@
-//! A word, and a lock, whose accesses loom puts in every order; and a cell that it knows.
+//! A word, and a lock, whose accesses loom puts in every order; and a flag.
 //!
 //! Loom 0.7 remembers one access of a word, the last (tokio-rs/loom issues 166 and 392). If a
 //! thread loads a word and then changes it, that is its own load, and a load of another thread
 //! before it is forgotten: loom then never tries the change before that load. So each access first
 //! changes a word that all of them change. This is relaxed, and does not affect which values a load
-//! may see.
+//! may see: of locks and flags, but for what they were made with.
 
-use loom::sync::atomic::{AtomicU64 as Word, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64 as Word, Ordering};
 use loom::sync::{LockResult, RwLockReadGuard, RwLockWriteGuard, TryLockResult};
 
 #[derive(Debug, Default)]
@@ -57,8 +57,8 @@ impl AtomicU64 {
 }
 
 loom::lazy_static! {
-    /// Of all locks: one that a thread has just made may come to others through what Loom does not
-    /// know.
+    /// Of all locks and flags. One that a thread has just made may come to others through what Loom
+    /// does not know, so whoever has a turn comes after all that was made.
     static ref TURN: Word = Word::new(0);
 }
 
@@ -69,11 +69,13 @@ pub(crate) struct RwLock<T>(loom::sync::RwLock<T>);
 
 impl<T> RwLock<T> {
     pub(crate) fn new(data: T) -> Self {
-        Self(loom::sync::RwLock::new(data))
+        let lock = Self(loom::sync::RwLock::new(data));
+        TURN.fetch_add(1, Ordering::Release);
+        lock
     }
 
     fn take_turn(&self) -> &loom::sync::RwLock<T> {
-        TURN.fetch_add(1, Ordering::Relaxed);
+        TURN.fetch_add(1, Ordering::Acquire);
         &self.0
     }
 
@@ -94,27 +96,31 @@ impl<T> RwLock<T> {
     }
 }
 
-/// A cell that is set once. Who gets its value comes after who set it, as Loom has to know.
+/// A flag that takes no step of a model before it is set.
 #[derive(Debug)]
-pub(crate) struct OnceLock<T> {
-    set: Word,
-    cell: std::sync::OnceLock<T>,
+pub(crate) struct Flag {
+    was_set: std::sync::atomic::AtomicBool,
+    flag: AtomicBool,
 }
 
-impl<T> OnceLock<T> {
-    pub(crate) fn new() -> Self {
-        Self { set: Word::new(0), cell: std::sync::OnceLock::new() }
+impl Flag {
+    pub(crate) fn new(value: bool) -> Self {
+        let flag = Self { was_set: value.into(), flag: AtomicBool::new(value) };
+        TURN.fetch_add(1, Ordering::Release);
+        flag
     }
 
-    pub(crate) fn set(&self, value: T) -> Result<(), T> {
-        self.set.store(1, Ordering::Release);
-        self.cell.set(value)
+    fn take_turn(&self) -> &AtomicBool {
+        TURN.fetch_add(1, Ordering::Acquire);
+        &self.flag
     }
 
-    pub(crate) fn get(&self) -> Option<&T> {
-        let value = self.cell.get()?;
-        // The last value of the word: a load might see another one.
-        self.set.fetch_add(0, Ordering::Acquire);
-        Some(value)
+    pub(crate) fn load(&self, order: Ordering) -> bool {
+        self.was_set.load(Ordering::Relaxed) && self.take_turn().load(order)
+    }
+
+    pub(crate) fn store(&self, value: bool, order: Ordering) {
+        self.was_set.fetch_or(value, Ordering::Relaxed);
+        self.take_turn().store(value, order);
     }
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::barrier;
 use crate::concurrent::sync::{
-    AtomicBool, AtomicUsize, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard, yield_now,
+    AtomicUsize, Flag, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard, yield_now,
 };
 
 /// Under the lock: the time from which the gate may open again, if it was ever closed.
@@ -40,7 +40,7 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Gate {
     lock: RwLock<Until>,
-    open: AtomicBool,
+    open: Flag,
     /// Readings with the lock since the last write: about, as nobody needs to know it exactly.
     readings: AtomicU32,
 }
@@ -106,8 +106,7 @@ pub(super) fn settle(places: &[Place]) -> impl Fn(usize) -> bool {
 
 impl Gate {
     pub(super) fn new() -> Self {
-        let (open, readings) = (AtomicBool::new(false), AtomicU32::new(0));
-        Self { lock: RwLock::new(None), open, readings }
+        Self { lock: RwLock::new(None), open: Flag::new(false), readings: AtomicU32::new(0) }
     }
 
     fn number(&self) -> usize {

@@ -53,7 +53,8 @@ pub struct Writing<'a, T> {
 impl<T> Gated<T> {
     /// With a closed gate.
     pub fn new(value: T) -> Self {
-        Self { gate: Gate::new(), value: UnsafeCell::new(value) }
+        let value = UnsafeCell::new(value);
+        Self { gate: Gate::new(), value }
     }
 
     /// Reads it without a lock, if it was read often since it was changed. Writers wait meanwhile,
