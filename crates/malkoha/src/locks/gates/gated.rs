@@ -85,16 +85,13 @@ impl<T> Gated<T> {
     /// writer.
     #[inline(always)]
     pub(crate) fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
-        match self.open() {
-            Some(value) => look(&value),
-            None => self.look_with_lock(look),
-        }
-    }
-
-    /// Not in the loop of a caller, where what comes without a lock is.
-    #[inline(never)]
-    fn look_with_lock<R>(&self, look: impl FnOnce(&T) -> R) -> R {
-        look(&self.read())
+        let open = self.open();
+        let reading = if open.is_none() { Some(self.read()) } else { None };
+        // Called in one place, so that it is inlined there.
+        // SAFETY: the thread is inside the gate or has the lock until `look` returns.
+        let made = self.value.with(|value| look(unsafe { &*value }));
+        drop((open, reading));
+        made
     }
 
     /// Calls `look`, unless it would have to wait.
