@@ -12,12 +12,23 @@ use crate::growable::{Growing, MAX_BRANCHES, branch_number};
 use crate::key::KeyHasher;
 use crate::table::traits::{Lookup, Stored};
 
+impl Branched {
+    #[inline(never)]
+    fn contains_with_lock(&self, hash: u64) -> bool {
+        self.read(branch_number(hash)).contains(hash)
+    }
+}
+
 impl Lookup for Branched {
     const AT_ONCE: usize = ROUND;
 
     #[inline]
     fn contains(&self, hash: u64) -> bool {
-        self.look(branch_number(hash), |branch| branch.contains(hash))
+        // Inlined without the other way, which takes registers.
+        match self.open(branch_number(hash)) {
+            Some(branch) => branch.contains(hash),
+            None => self.contains_with_lock(hash),
+        }
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {

@@ -25,7 +25,7 @@ use announced::Announced;
 use crate::concurrent::sync::Mutex;
 use crate::error::{BuildError, InsertError};
 use crate::growable::{Gathered, Growing, Home, MAX_BRANCHES, Shape, branch_number};
-use crate::locks::gates::{Gated, Reading, Writing};
+use crate::locks::gates::{Gated, Open, Reading, Writing};
 use crate::table::memory;
 use crate::table::traits::{Change, Lookup, Sealed};
 
@@ -115,17 +115,19 @@ impl Branched {
         }
     }
 
-    /// Returns what `look` makes of the branch of the keys with this number, if possible without a
-    /// lock. `look` looks at nothing else that threads share.
+    /// Returns the branch of the keys with this number, if it can be read without a lock. Whoever
+    /// has it looks at nothing else that threads share.
     #[inline(always)]
-    fn look<R>(&self, number: usize, look: impl Fn(&Growing) -> R) -> R {
-        loop {
-            let seen = self
-                .branch(number)
-                .look(|branch| (number < branch.branch_numbers().1).then(|| look(branch)));
-            if let Some(seen) = seen {
-                return seen;
-            }
+    fn open(&self, number: usize) -> Option<Open<'_, Growing>> {
+        self.branch(number).open().filter(|branch| number < branch.branch_numbers().1)
+    }
+
+    /// Returns what `look` makes of the branch of the keys with this number.
+    #[inline(always)]
+    fn look<R>(&self, number: usize, look: impl FnOnce(&Growing) -> R) -> R {
+        match self.open(number) {
+            Some(branch) => look(&branch),
+            None => look(&self.read(number)),
         }
     }
 
