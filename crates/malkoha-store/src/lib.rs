@@ -64,5 +64,6 @@ pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Compression, Durability, Options};
 pub use recovery::{Cut, Recovery};
 pub use store::{
-    Batch, Entry, Metrics, Repair, Snapshot, Stats, Store, Swap, Table, TableSnapshot, Verification,
+    Batch, Entry, LostKey, Metrics, Repair, Snapshot, Stats, Store, Swap, Table, TableSnapshot,
+    Verification,
 };

@@ -36,7 +36,11 @@ fn every_command_prints_a_record() {
         ),
         ("del --json s koel kiwi", 0, json!({ "asked": 2, "removed": 1 })),
         ("del --json s koel", 1, json!({ "asked": 1, "removed": 0 })),
-        ("repair --json s", 0, json!({ "keys": 0, "skipped": [], "set_aside": [] })),
+        (
+            "repair --json s",
+            0,
+            json!({ "keys": 0, "skipped": [], "lost_keys": [], "set_aside": [] }),
+        ),
         (
             "import --json s file",
             0,
@@ -105,6 +109,25 @@ fn damage_is_listed_in_the_record() {
     let repair = dir.run("store repair --json s").succeeds().json();
     assert_eq!((&repair["keys"], &repair["skipped"][0]), (&json!(1), &damage));
     assert_eq!(repair["set_aside"], json!(["000000000001.log.damaged"]));
+    assert_eq!(repair["lost_keys"], json!([{ "key": "k" }]));
+}
+
+/// A key of a table is not taken for one of the store itself.
+#[test]
+fn a_lost_key_is_named_with_its_table() {
+    let dir = Dir::new();
+    dir.run("store put s koel v").prints("");
+    dir.run("store put --table birds s koel value").prints("");
+    let mut log = dir.read("s/000000000001.log");
+    let at = log.windows(5).rposition(|bytes| bytes == b"value").unwrap();
+    log[at] ^= 1;
+    dir.write("s/000000000001.log", log);
+    let run = dir.run("store verify --json s");
+    let lost = json!([{ "table": "birds", "key": "koel" }]);
+    assert_eq!((run.code, &run.json()["lost_keys"]), (Some(2), &lost));
+    assert!(dir.run("store verify s").stderr.starts_with("gone: koel, of table 'birds'\n"));
+    assert_eq!(dir.run("store repair --json s").succeeds().json()["lost_keys"], lost);
+    dir.run("store get s koel").prints("v");
 }
 
 /// The first command that writes after a crash reports what it removes.

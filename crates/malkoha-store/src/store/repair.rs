@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compact::Pace;
 use super::open::{locked, writable};
-use super::{Inner, Store};
+use super::{Inner, LostKey, Store};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::recovery::{OnDamage, recover};
@@ -18,6 +18,9 @@ pub struct Repair {
     pub keys: u64,
     /// What was damaged, and was skipped.
     pub skipped: Vec<Error>,
+    /// Keys that were written there and not later, as far as they can be read: each shows as the
+    /// record before, if that is still in the log.
+    pub lost_keys: Vec<LostKey>,
     /// Damaged files under the names that they have now; the store does not need them any more.
     pub set_aside: Vec<String>,
 }
@@ -44,6 +47,7 @@ impl Store {
             Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
         let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered)?;
         let inner = Arc::new(inner);
+        repair.lost_keys = inner.lost_to_repair(&repair.skipped)?;
         inner.set_damaged_aside(&mut repair)?;
         repair.keys = inner.keys();
         Self { inner, background: None }.close()?;

@@ -86,8 +86,13 @@ impl Tables {
 
     /// Whether a number is that of a table that is not removed.
     pub(super) fn has(&self, number: u32) -> bool {
-        let found = self.list.binary_search_by_key(&number, |it| it.number);
-        found.is_ok_and(|at| !self.list[at].is_removed)
+        self.name(number).is_some()
+    }
+
+    /// The name of a table that is not removed.
+    pub(super) fn name(&self, number: u32) -> Option<&str> {
+        let found = self.list.binary_search_by_key(&number, |it| it.number).ok()?;
+        Some(&self.list[found]).filter(|it| !it.is_removed).map(|it| &*it.name)
     }
 
     fn is_removed(&self, number: u32) -> bool {

@@ -1,9 +1,9 @@
 //! Reading everything.
 
-use super::Store;
+use super::{LostKey, Store};
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{HEADER_BYTES, Key, Kind, Scan, Step};
+use crate::log::{HEADER_BYTES, Kind, Scan, Step};
 
 /// What a store was found to be.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Verification {
     /// Keys whose present records are damaged or cannot be read; a number.
     pub lost: u64,
     /// Those of them of which the key itself can be read still.
-    pub lost_keys: Vec<Vec<u8>>,
+    pub lost_keys: Vec<LostKey>,
     /// Everything that is wrong.
     pub damage: Vec<Error>,
 }
@@ -48,15 +48,8 @@ impl Store {
                     Step::End if scan.offset() >= end => break,
                     Step::End => {
                         found.damage.push(file.no_record(scan.offset()));
-                        let location = file.location(scan.offset());
-                        // The index has fingerprints and places. Both do not match by chance.
-                        let key = file.key_of_damaged(scan.offset());
-                        found.lost_keys.extend(
-                            key.filter(|&(table, ref name)| {
-                                snapshot.is_present(Key { table, name }, location)
-                            })
-                            .map(|(_, name)| name),
-                        );
+                        let lost = self.inner.lost_in(&snapshot, file, scan.offset());
+                        found.lost_keys.extend(lost);
                         if !scan.skip() {
                             break;
                         }

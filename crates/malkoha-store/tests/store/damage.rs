@@ -580,3 +580,25 @@ fn no_number_of_a_checkpoint_overflows() {
         }
     }
 }
+
+/// A repair names the keys of what it skips, unless they were written again later.
+#[test]
+fn repair_names_what_is_lost() {
+    for (damaged, lost) in [("older", None), ("newer", Some(b"koel"))] {
+        let dir = Dir::new();
+        let store = dir.open();
+        store.put(b"koel", b"older").unwrap();
+        store.put(b"magpie", b"whole").unwrap();
+        store.put(b"koel", b"newer").unwrap();
+        store.close().unwrap();
+        change(&dir.logs()[0], |bytes| {
+            let at = place(bytes, damaged.as_bytes());
+            bytes[at] ^= 1;
+        });
+        let repair = Store::repair(dir.path()).unwrap();
+        let keys: Vec<_> =
+            repair.lost_keys.iter().map(|it| (it.table.as_ref(), &it.key[..])).collect();
+        let expected: Vec<_> = lost.iter().map(|key| (None, &key[..])).collect();
+        assert_eq!((keys, repair.skipped.len()), (expected, 1), "{damaged}");
+    }
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use malkoha_store::{Cut, Error, Recovery, Store, Verification};
+use malkoha_store::{Cut, Error, LostKey, Recovery, Store, Verification};
 use serde_json::{Value, json};
 
 use super::bytes::escaped;
@@ -80,7 +80,7 @@ pub(super) struct Backup {
 
 const AFTER_VERIFY: &str = "\
 Exit code 2 if something is damaged; the JSON record lists all damage. Lost
-keys are named as far as they can be read. Remains of unacknowledged writes
+keys are named as far as they can be read, those of a table with its name. Remains of unacknowledged writes
 after a crash are reported too, as 'unfinished' and 'unfinished_files' in the
 record. They are not damage.";
 
@@ -154,7 +154,7 @@ impl Verify {
             }
             store => self.place.named(store)?,
         };
-        let Verification { records, live, lost, lost_keys, damage: found, .. } =
+        let Verification { records, live, lost: count, lost_keys, damage: found, .. } =
             self.place.named(store.verify())?;
         let Recovery { cut: unfinished, cut_files: files, .. } = store.recovery();
         if self.json {
@@ -164,20 +164,15 @@ impl Verify {
             });
             let files = files.iter().map(|cut| json!({ "file": cut.file, "bytes": cut.bytes }));
             let files: Vec<_> = files.collect();
-            let keys: Vec<_> = lost_keys
-                .iter()
-                .map(|key| with_fields(json!({}), [field("key", key, false)]))
-                .collect();
+            let keys: Vec<_> = lost_keys.iter().map(lost).collect();
             print_record(&json!({
                 "records": records, "live": live, "unfinished": unfinished,
-                "unfinished_files": files, "damage": damage, "lost": lost, "lost_keys": keys,
+                "unfinished_files": files, "damage": damage, "lost": count, "lost_keys": keys,
             }))?;
         } else {
-            for key in &lost_keys {
-                tell(&format!("gone: {}", escaped(key)));
-            }
-            if lost > lost_keys.len() as u64 {
-                let others = lost - lost_keys.len() as u64;
+            tell_lost(&lost_keys);
+            if count > lost_keys.len() as u64 {
+                let others = count - lost_keys.len() as u64;
                 tell(&format!("keys that are gone and cannot be read: {}", HumanCount(others)));
             }
         }
@@ -207,6 +202,19 @@ impl Verify {
     }
 }
 
+/// A key that is gone, for a record.
+fn lost(LostKey { table, key, .. }: &LostKey) -> Value {
+    let record = table.as_ref().map_or(json!({}), |table| json!({ "table": table }));
+    with_fields(record, [field("key", key, false)])
+}
+
+fn tell_lost(keys: &[LostKey]) {
+    for LostKey { table, key, .. } in keys {
+        let of = table.as_ref().map_or(String::new(), |table| format!(", of table '{table}'"));
+        tell(&format!("gone: {}{of}", escaped(key)));
+    }
+}
+
 /// Damage, for a record.
 fn damage(error: &Error) -> Value {
     match error {
@@ -222,14 +230,17 @@ impl Repair {
         let repair = self.place.named(Store::repair(&self.place.store))?;
         if self.json {
             let skipped: Vec<_> = repair.skipped.iter().map(damage).collect();
+            let keys: Vec<_> = repair.lost_keys.iter().map(lost).collect();
             print_record(&json!({
-                "keys": repair.keys, "skipped": skipped, "set_aside": repair.set_aside,
+                "keys": repair.keys, "skipped": skipped, "lost_keys": keys,
+                "set_aside": repair.set_aside,
             }))?;
             return Ok(Outcome::Found);
         }
         for error in &repair.skipped {
             tell(&format!("skipped: {error}"));
         }
+        tell_lost(&repair.lost_keys);
         for name in &repair.set_aside {
             tell(&format!("set aside: {name}"));
         }

@@ -1,0 +1,70 @@
+//! Keys of which a value is lost.
+
+use std::sync::Arc;
+
+use super::tables::Tables;
+use super::{Inner, Snapshot};
+use crate::error::{Error, Result};
+use crate::locate::{Located, locate};
+use crate::log::{Key, LogFile};
+
+/// A key that was written where something is damaged now, and not later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostKey {
+    /// The name of its table, or `None` for a key of the store itself.
+    pub table: Option<String>,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
+impl LostKey {
+    /// `None` for what belongs to a table that is removed, or to no table at all.
+    fn new(tables: &Tables, (number, key): (u32, Vec<u8>)) -> Option<Self> {
+        let table = match number {
+            0 => None,
+            number => Some(tables.name(number)?.to_owned()),
+        };
+        Some(Self { table, key })
+    }
+}
+
+impl Inner {
+    /// The key of a damaged record, if it can be read, and if it is the present one.
+    pub(super) fn lost_in(
+        &self,
+        snapshot: &Snapshot,
+        file: &LogFile,
+        offset: u64,
+    ) -> Option<LostKey> {
+        // The index has fingerprints and places. Both do not match by chance.
+        let location = file.location(offset);
+        let is_present = |&(table, ref name): &(u32, Vec<u8>)| {
+            snapshot.is_present(Key { table, name }, location)
+        };
+        let key = file.key_of_damaged(offset).filter(is_present)?;
+        LostKey::new(&self.tables.load(), key)
+    }
+
+    /// The keys of records that a repair skips, as far as they can be read, without those of which
+    /// there is a later record.
+    pub(super) fn lost_to_repair(&self, skipped: &[Error]) -> Result<Vec<LostKey>> {
+        let (tables, files) = (self.tables.load(), self.files.load_full());
+        let mut lost = Vec::new();
+        for error in skipped {
+            let Error::Damaged { file, offset, .. } = error else { continue };
+            let is_it = |it: &&Arc<LogFile>| it.name() == *file;
+            let Some(file) = files.files().iter().find(is_it) else { continue };
+            let Some((table, name)) = file.key_of_damaged(*offset) else { continue };
+            let key = Key { table, name: &name };
+            let found = locate(&self.index, &files, key.hash(&self.hasher), key)?;
+            let is_later = |it: &Located<'_>| {
+                (it.file.id(), it.file.offset(it.location)) > (file.id(), *offset)
+            };
+            if !found.as_ref().is_some_and(is_later) {
+                lost.extend(LostKey::new(&tables, (table, name)));
+            }
+        }
+        Ok(lost)
+    }
+}
