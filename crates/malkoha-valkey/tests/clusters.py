@@ -61,7 +61,14 @@ class Cluster:
         others = [server.client() for server in self.primaries if server not in servers]
         for slot in slots:
             target.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
-            source.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+            migrating = ["CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1]]
+            try:
+                source.execute_command(*migrating)
+            except redis.exceptions.ResponseError:
+                # On a busy machine, what another server has said of a move before can come after
+                # that move, so the source no longer knows that it has the slot.
+                source.execute_command("CLUSTER", "SETSLOT", slot, "NODE", ids[0])
+                source.execute_command(*migrating)
             while keys := source.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10):
                 source.execute_command("MIGRATE", "127.0.0.1", servers[1].port, "", 0, 5000,
                                        "KEYS", *keys)
