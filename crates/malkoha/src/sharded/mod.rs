@@ -1,5 +1,6 @@
 //! A table that threads share as shards. Each shard is a table with one owner behind its own lock,
-//! which single lookups pass without taking it while nobody changes the shard. Used for maps, whose slots do not fit one word that could be changed at once.
+//! which single lookups pass without taking it while nobody changes the shard. Used for maps, whose
+//! slots do not fit one word that could be changed at once.
 //!
 //! A key always belongs to the same shard, so everything that is true for a key of one table is
 //! true here. Batches are split by shard, and take each lock once. The caller's functions are never
