@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::tables::Tables;
 use super::{Inner, Snapshot};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::locate::{Located, locate};
 use crate::log::{Key, LogFile};
 
@@ -48,7 +48,7 @@ impl Inner {
 
     /// The keys of records that a repair skips, as far as they can be read, without those of which
     /// there is a later record.
-    pub(super) fn lost_to_repair(&self, skipped: &[Error]) -> Result<Vec<LostKey>> {
+    pub(super) fn lost_to_repair(&self, skipped: &[Error]) -> Vec<LostKey> {
         let (tables, files) = (self.tables.load(), self.files.load_full());
         let mut lost = Vec::new();
         for error in skipped {
@@ -57,7 +57,9 @@ impl Inner {
             let Some(file) = files.files().iter().find(is_it) else { continue };
             let Some((table, name)) = file.key_of_damaged(*offset) else { continue };
             let key = Key { table, name: &name };
-            let found = locate(&self.index, &files, key.hash(&self.hasher), key)?;
+            // Where this cannot be read either, the repair itself says so.
+            let found =
+                locate(&self.index, &files, key.hash(&self.hasher), key).unwrap_or_default();
             let is_later = |it: &Located<'_>| {
                 (it.file.id(), it.file.offset(it.location)) > (file.id(), *offset)
             };
@@ -65,6 +67,6 @@ impl Inner {
                 lost.extend(LostKey::new(&tables, (table, name)));
             }
         }
-        Ok(lost)
+        lost
     }
 }

@@ -9,7 +9,7 @@ const STRETCH: usize = 256;
 impl Inner {
     /// Renews what the index knows of its oldest keys, where that is needed, until `stop` says so.
     /// Nobody removes files meanwhile, which `_maintained` shows. Writers wait for one segment at a
-    /// time: half a millisecond.
+    /// time.
     pub(super) fn renew_index(
         &self,
         _maintained: &Maintained,

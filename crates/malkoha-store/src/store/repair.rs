@@ -47,7 +47,7 @@ impl Store {
             Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
         let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered)?;
         let inner = Arc::new(inner);
-        repair.lost_keys = inner.lost_to_repair(&repair.skipped)?;
+        repair.lost_keys = inner.lost_to_repair(&repair.skipped);
         inner.set_damaged_aside(&mut repair)?;
         repair.keys = inner.keys();
         Self { inner, background: None }.close()?;

@@ -80,9 +80,9 @@ pub(super) struct Backup {
 
 const AFTER_VERIFY: &str = "\
 Exit code 2 if something is damaged; the JSON record lists all damage. Lost
-keys are named as far as they can be read, those of a table with its name. Remains of unacknowledged writes
-after a crash are reported too, as 'unfinished' and 'unfinished_files' in the
-record. They are not damage.";
+keys are named as far as they can be read, those of a table with its name.
+Remains of unacknowledged writes after a crash are reported too, as
+'unfinished' and 'unfinished_files' in the record. They are not damage.";
 
 const AFTER_BACKUP: &str = "\
 On the same file system the copy shares its files with the store, by hard
