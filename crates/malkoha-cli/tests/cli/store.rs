@@ -54,6 +54,28 @@ fn puts_depend_on_what_a_key_has() {
 }
 
 #[test]
+fn values_end_after_their_time() {
+    let dir = Dir::new();
+    dir.run("store put s koel 1 --ttl 1h").prints("");
+    dir.run("store put s kea 1 --ttl 1ms --table birds").prints("");
+    dir.pipe("kiwi\t1\n", "store load s --ttl 1ms").prints("");
+    dir.pipe("robin\t1\n", "store load s --ttl 1ms --echo").prints("robin\n");
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    dir.run("store scan s").prints("koel\n");
+    for key in ["kiwi", "robin", "kea --table birds"] {
+        dir.run(&format!("store get s {key}")).finds_nothing();
+    }
+    for (options, message) in [
+        ("0s", "write at least 1ms"),
+        ("1h --if-absent", "cannot be used with"),
+        ("1h --if-value 1", "cannot be used with"),
+    ] {
+        let run = dir.run(&format!("store put s koel 1 --ttl {options}"));
+        assert!(run.code == Some(2) && run.stderr.contains(message), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn tables_are_apart() {
     let dir = Dir::new();
     dir.run("store put s koel Eudynamys --table birds").prints("");

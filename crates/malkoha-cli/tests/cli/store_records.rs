@@ -98,14 +98,25 @@ fn damage_is_listed_in_the_record() {
     let scan = dir.run("store scan s");
     assert_eq!((scan.code, &scan.stdout[..]), (Some(2), &b"other\n"[..]));
     assert!(scan.stderr.contains("1 places could not be read"), "{}", scan.stderr);
+    assert!(scan.stderr.contains("\ngone: k\n"), "{}", scan.stderr);
+    let prefix = dir.run("store scan s --prefix o");
+    assert_eq!((prefix.code, &prefix.stdout[..]), (Some(2), &b"other\n"[..]));
+    assert_eq!(prefix.stderr, scan.stderr);
     assert!(run.stderr.contains("is damaged at byte 64"), "{}", run.stderr);
-    // If it cannot even be opened, that is the result.
+    // A store that cannot be opened can be read too.
     let mut checkpoint = dir.read("s/CHECKPOINT");
     checkpoint[70] ^= 1;
     dir.write("s/CHECKPOINT", checkpoint);
+    let refused = dir.run("store get s other");
+    assert_eq!((refused.code, refused.stderr), (Some(2), run.stderr.clone()));
+    let record = run.json();
     let run = dir.run("store verify --json s");
-    assert_eq!((&run.json()["records"], run.code), (&json!(null), Some(2)));
-    assert!(!run.json()["damage"].as_array().unwrap().is_empty(), "{run:?}");
+    for field in ["records", "live", "lost", "lost_keys"] {
+        assert_eq!(run.json()[field], record[field], "{field}");
+    }
+    assert_eq!((run.code, &run.json()["damage"][0]), (Some(2), &damage));
+    let scan_again = dir.run("store scan s");
+    assert_eq!((scan_again.stdout, scan_again.stderr), (scan.stdout, scan.stderr));
     let repair = dir.run("store repair --json s").succeeds().json();
     assert_eq!((&repair["keys"], &repair["skipped"][0]), (&json!(1), &damage));
     assert_eq!(repair["set_aside"], json!(["000000000001.log.damaged"]));

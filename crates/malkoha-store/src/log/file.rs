@@ -298,6 +298,13 @@ impl LogFile {
         Ok(())
     }
 
+    /// Reserves bytes behind a [trimmed](Self::trim) end for those who open the file next. Nothing
+    /// relies on it.
+    pub(crate) fn keep_room(&self, bytes: u64) {
+        let least = self.least();
+        let _ = self.file.reserve(least..self.length().min(least + bytes));
+    }
+
     /// Bytes on the device, if nothing is reserved.
     pub(crate) fn least(&self) -> u64 {
         (self.end() + HEAD as u64).next_multiple_of(PAGE)

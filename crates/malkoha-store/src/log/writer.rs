@@ -22,6 +22,8 @@ const GATHERED: usize = 1 << 15;
 const PART_OF_DEVICE: u64 = 32;
 /// Room that is left for tombstones, so that a full store can be emptied.
 const SPARE: u64 = 1 << 18;
+/// The part of a log that this may be while its store is closed.
+const SPARE_PART: u64 = 16;
 /// The size of a file when there is hardly any room.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
@@ -119,6 +121,14 @@ impl Writer {
     /// Gives back what only writing needs.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.reserve.close(&*self.storage)
+    }
+
+    /// Keeps room behind the end of a log of this many bytes while the store is closed, as long as
+    /// there is any: others may fill the device meanwhile, and deletes must not need theirs.
+    pub(crate) fn keep_spare(&self, log: u64) {
+        if let Some(tail) = &self.tail {
+            tail.keep_room(SPARE.min(log / SPARE_PART));
+        }
     }
 
     pub(crate) fn tail(&self) -> Option<&Arc<LogFile>> {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::log::LogFile;
+use crate::store::LostKey;
 
 /// What opening found that closing does not leave behind. To a store that was opened read-only, what
 /// another process is writing at that moment looks the same.
@@ -15,6 +16,10 @@ pub struct Recovery {
     /// Whole log files behind that, of which nobody was told either: opening for writing removes
     /// them.
     pub cut_files: Vec<Cut>,
+    /// What [`Store::open_past_damage`](crate::Store::open_past_damage) went past.
+    pub skipped: Vec<Error>,
+    /// Keys that were written there and not later, as far as they can be read.
+    pub lost_keys: Vec<LostKey>,
 }
 
 /// Bytes behind the end of the log.

@@ -118,7 +118,8 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
     // They were abandoned, the last one first.
     cut_files.reverse();
-    let recovery = Recovery { checkpoint: checkpoint_damage, cut, cut_files };
+    let recovery =
+        Recovery { checkpoint: checkpoint_damage, cut, cut_files, ..Recovery::default() };
     // If much was overwritten or deleted, too much room was made.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
         side_by_side(SHARDS, threads_for(index.len()), |number| {

@@ -1,6 +1,7 @@
 //! Opening and closing.
 
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -52,7 +53,30 @@ impl Store {
         let storage = directory(path)?;
         let no_store = || Error::NoStore(path.display().to_string());
         let recovered = recover_while_written(&storage)?.ok_or_else(no_store)?;
-        Self::read_only(Arc::new(storage), recovered)
+        let tables = Tables::read(&recovered)?;
+        let inner = read_only(Arc::new(storage), recovered, tables);
+        Ok(Self { inner: Arc::new(inner), background: None })
+    }
+
+    /// Opens a store for reading past everything that is damaged, as [`repair`](Self::repair) does,
+    /// and changes nothing. [`recovery`](Self::recovery) has what was skipped, and the keys that are
+    /// lost with it. Each shows as the record before, if that is still in the log.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, or the system refuses.
+    pub fn open_past_damage(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let storage = directory(path)?;
+        let no_store = || Error::NoStore(path.display().to_string());
+        let mut recovered = recover(&storage, OnDamage::Skip)?.ok_or_else(no_store)?;
+        let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
+        let mut skipped = mem::take(&mut recovered.skipped);
+        skipped.extend(bad_list);
+        let mut inner = read_only(Arc::new(storage), recovered, tables);
+        inner.recovery.lost_keys = inner.lost_to_repair(&skipped);
+        inner.recovery.skipped = skipped;
+        Ok(Self { inner: Arc::new(inner), background: None })
     }
 
     /// Opens the store in any storage; the caller sees to it that nobody else writes.
@@ -68,38 +92,10 @@ impl Store {
             None if options.create => empty(options)?,
             None => return Err(Error::NoStore(".".to_owned())),
         };
-        let inner = Arc::new(writable(storage, lock, options, recovered)?);
+        let tables = Tables::read(&recovered)?;
+        let inner = Arc::new(writable(storage, lock, options, recovered, tables)?);
         let background = options.background.then(|| Background::start(&inner)).transpose()?;
         Ok(Self { inner, background })
-    }
-
-    fn read_only(storage: Arc<dyn Storage>, recovered: Recovered) -> Result<Self> {
-        let hasher = KeyHasher::new(recovered.seed);
-        let tables = Tables::read(&recovered.index, &recovered.table, &hasher)?;
-        let inner = Inner {
-            storage,
-            options: Options::new(),
-            hasher,
-            tables: ArcSwap::from_pointee(tables),
-            listing: Mutex::default(),
-            index: recovered.index,
-            files: Kept::new(recovered.table),
-            writer: None,
-            commit: Commit::default(),
-            unshown: Unshown::default(),
-            showing: RwLock::default(),
-            ahead: Arc::default(),
-            space: Space::default(),
-            cold: Cold::default(),
-            counters: Counters::default(),
-            upkeep: Arc::default(),
-            maintenance: Mutex::default(),
-            waiting: AtomicUsize::default(),
-            background_error: Mutex::default(),
-            recovery: recovered.recovery,
-            _lock: None,
-        };
-        Ok(Self { inner: Arc::new(inner), background: None })
     }
 
     /// What opening found that closing does not leave behind.
@@ -108,7 +104,8 @@ impl Store {
         &self.inner.recovery
     }
 
-    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved.
+    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved, but for
+    /// a sixteenth of the log and 256 KiB at most: room for deletes on a device that is full.
     /// Dropping a store does the same but tells of no error.
     ///
     /// # Errors
@@ -133,9 +130,12 @@ impl Store {
         }
         // If there was no room for it, there may be now. The log is synced, so it is not essential.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {
-            Err(Error::NoSpace { .. }) => Ok(()),
-            other => other,
+            Ok(()) | Err(Error::NoSpace { .. }) => {}
+            failed => return failed,
         }
+        let log = self.inner.files.load().files().iter().map(|file| file.end()).sum();
+        writer.lock().keep_spare(log);
+        Ok(())
     }
 }
 
@@ -143,6 +143,33 @@ impl Drop for Store {
     fn drop(&mut self) {
         // `close` is for callers that want to know; the log has everything already.
         let _ = self.finish();
+    }
+}
+
+/// Prepares the files for reading.
+fn read_only(storage: Arc<dyn Storage>, recovered: Recovered, tables: Tables) -> Inner {
+    Inner {
+        storage,
+        options: Options::new(),
+        hasher: KeyHasher::new(recovered.seed),
+        tables: ArcSwap::from_pointee(tables),
+        listing: Mutex::default(),
+        index: recovered.index,
+        files: Kept::new(recovered.table),
+        writer: None,
+        commit: Commit::default(),
+        unshown: Unshown::default(),
+        showing: RwLock::default(),
+        ahead: Arc::default(),
+        space: Space::default(),
+        cold: Cold::default(),
+        counters: Counters::default(),
+        upkeep: Arc::default(),
+        maintenance: Mutex::default(),
+        waiting: AtomicUsize::default(),
+        background_error: Mutex::default(),
+        recovery: recovered.recovery,
+        _lock: None,
     }
 }
 
@@ -213,6 +240,7 @@ pub(super) fn writable(
     lock: Option<Lock>,
     options: &Options,
     recovered: Recovered,
+    tables: Tables,
 ) -> Result<Inner> {
     let Recovered { index, mut table, mut tail, next_id, sequence, seed, useless, .. } = recovered;
     let Recovered { checkpointed, recovery, .. } = recovered;
@@ -238,8 +266,6 @@ pub(super) fn writable(
     if !checkpointed {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
-    let hasher = KeyHasher::new(seed);
-    let tables = Tables::read(&index, &table, &hasher)?;
     let position = (next_id, sequence);
     let writer = Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail);
     let space = Space::default();
@@ -252,7 +278,7 @@ pub(super) fn writable(
     Ok(Inner {
         storage,
         options: options.clone(),
-        hasher,
+        hasher: KeyHasher::new(seed),
         tables: ArcSwap::from_pointee(tables),
         listing: Mutex::default(),
         index,

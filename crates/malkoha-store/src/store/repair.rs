@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::compact::Pace;
 use super::open::{locked, writable};
+use super::tables::Tables;
 use super::{Inner, LostKey, Store};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -35,6 +36,9 @@ impl Store {
     /// A record that is lost shows as the one before it, if that is still in the log: an older
     /// value, or a key that was deleted. That is why nothing but this call skips damage.
     ///
+    /// A list of tables that is not what was written becomes an empty one. The keys of its tables
+    /// stay: making a [table](Self::table) of the same name finds them again.
+    ///
     /// # Errors
     ///
     /// If there is no store, another process has it open, or the system refuses.
@@ -45,12 +49,18 @@ impl Store {
         let mut recovered = recover(&storage, OnDamage::Skip)?.ok_or_else(no_store)?;
         let mut repair =
             Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
-        let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered)?;
-        let inner = Arc::new(inner);
-        repair.lost_keys = inner.lost_to_repair(&repair.skipped);
-        inner.set_damaged_aside(&mut repair)?;
-        repair.keys = inner.keys();
-        Self { inner, background: None }.close()?;
+        let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
+        let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered, tables)?;
+        let store = Self { inner: Arc::new(inner), background: None };
+        if let Some(error) = bad_list {
+            // Its checksum is right, so it would be copied as any other record.
+            store.write_list(&Tables::lost())?;
+            repair.skipped.push(error);
+        }
+        repair.lost_keys = store.inner.lost_to_repair(&repair.skipped);
+        store.inner.set_damaged_aside(&mut repair)?;
+        repair.keys = store.inner.keys();
+        store.close()?;
         Ok(repair)
     }
 }

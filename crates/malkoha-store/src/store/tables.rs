@@ -10,9 +10,9 @@ use malkoha::KeyHasher;
 
 use super::{Inner, Store, Table};
 use crate::error::{Error, Result};
-use crate::index::Index;
 use crate::locate::locate;
-use crate::log::{Content, FileTable, Key, Kind};
+use crate::log::{Content, Key, Kind};
+use crate::recovery::Recovered;
 use crate::store::swap::Expected;
 
 /// The key of the list.
@@ -42,13 +42,27 @@ struct Listed {
 
 impl Tables {
     /// The list of a store.
-    pub(super) fn read(index: &Index, table: &FileTable, hasher: &KeyHasher) -> Result<Self> {
-        let Some(found) = locate(index, table, LIST.hash(hasher), LIST)? else {
+    pub(super) fn read(store: &Recovered) -> Result<Self> {
+        let hash = LIST.hash(&KeyHasher::new(store.seed));
+        let Some(found) = locate(&store.index, &store.table, hash, LIST)? else {
             return Ok(Self::default());
         };
         let what = "the list of tables is not what was written";
         let damaged = || found.file.damaged(found.file.offset(found.location), what);
         Self::from_bytes(&found.value()?).ok_or_else(damaged)
+    }
+
+    /// The list, or what stands for one that is damaged, with the damage.
+    pub(super) fn read_past_damage(store: &Recovered) -> Result<(Self, Option<Error>)> {
+        match Self::read(store) {
+            Err(error) if error.is_unreadable() => Ok((Self::lost(), Some(error))),
+            read => Ok((read?, None)),
+        }
+    }
+
+    /// The list that stands for one that is lost. The keys of its tables are still there.
+    pub(super) fn lost() -> Self {
+        Self { list: Vec::new(), is_written: true }
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -64,7 +78,9 @@ impl Tables {
             });
             rest = after;
         }
-        rest.is_empty().then_some(Self { list, is_written: true })
+        // Numbers are searched for by bisection.
+        let in_order = list.is_sorted_by(|a: &Listed, b| a.number < b.number);
+        (rest.is_empty() && in_order).then_some(Self { list, is_written: true })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -298,7 +314,7 @@ impl Store {
         self.write_all(&contents)
     }
 
-    fn write_list(&self, tables: &Tables) -> Result<()> {
+    pub(super) fn write_list(&self, tables: &Tables) -> Result<()> {
         let bytes = tables.to_bytes();
         self.write_one(Content::put(LIST, &bytes, None), Expected::Anything).map(drop)
     }
@@ -314,5 +330,42 @@ impl Inner {
                 && !self.tables.load().has(table)
         };
         if contents.iter().any(is_lost) { Err(Error::TableRemoved) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    /// A list whose checksum is right and whose content is not closed the whole store, and repair
+    /// refused it too.
+    #[test]
+    fn repair_replaces_a_list_that_is_not_what_was_written() {
+        let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
+        let path = directory.path();
+        let number = |n: u32| [&n.to_le_bytes()[..], &[0, 1, b'b']].concat();
+        let unsorted = [vec![VERSION], number(7), number(7)].concat();
+        for bytes in [&[][..], &[VERSION + 1], &[VERSION, 1], &unsorted] {
+            let store = Store::open(path, &options).unwrap();
+            store.put(b"koel", b"1").unwrap();
+            store.table("birds").unwrap().put(b"koel", b"2").unwrap();
+            store.write_one(Content::put(LIST, bytes, None), Expected::Anything).unwrap();
+            store.close().unwrap();
+            let refused = Store::open(path, &options).err().expect("it is refused").to_string();
+            assert!(
+                refused.contains("the list of tables") && refused.contains("repair"),
+                "{refused}"
+            );
+            let repair = Store::repair(path).unwrap();
+            assert_eq!(repair.skipped.len(), 1, "{repair:?}");
+            assert_eq!(repair.keys, 2);
+            let store = Store::open(path, &options).unwrap();
+            assert_eq!(store.tables(), [""; 0]);
+            assert_eq!(store.get(b"koel").unwrap().as_deref(), Some(&b"1"[..]));
+            let birds = store.table("birds").unwrap();
+            assert_eq!(birds.get(b"koel").unwrap().as_deref(), Some(&b"2"[..]));
+            assert_eq!(store.verify().unwrap().damage.len(), 0);
+        }
     }
 }

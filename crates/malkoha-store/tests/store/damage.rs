@@ -1,35 +1,34 @@
-//! Damaged, missing or shared files: they are reported, never damaged further, and repair saves
-//! what is whole.
+//! Damaged, missing or shared files: they are reported, and never damaged further.
 
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use malkoha_store::{Batch, Durability, Error, Store};
+use malkoha_store::{Durability, Error, Store};
 
 use crate::support::{Contents, Dir, assert_holds, contents, filled, key, options};
 
 /// Some files whose records were all synced, and no checkpoint.
-fn without_checkpoint() -> (Dir, Contents) {
+pub(crate) fn without_checkpoint() -> (Dir, Contents) {
     let (dir, expected) = filled();
     dir.remove("CHECKPOINT");
     (dir, expected)
 }
 
-fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(path).unwrap();
     change(&mut bytes);
     fs::write(path, bytes).unwrap();
 }
 
 /// The place of a key in a file.
-fn place(bytes: &[u8], key: &[u8]) -> usize {
+pub(crate) fn place(bytes: &[u8], key: &[u8]) -> usize {
     bytes.windows(key.len()).position(|part| part == key).unwrap()
 }
 
 #[track_caller]
-fn refusal(dir: &Dir) -> String {
+pub(crate) fn refusal(dir: &Dir) -> String {
     let error = Store::open(dir.path(), &options()).err().expect("damage is told");
     assert!(error.is_damage(), "{error}");
     error.to_string()
@@ -233,108 +232,6 @@ fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
     assert!(in_use(&copy));
 }
 
-#[test]
-fn repair_keeps_what_is_whole_of_a_damaged_batch_and_nothing_of_a_torn_one() {
-    let write = || {
-        let dir = Dir::new();
-        let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
-        store.put(b"before", b"1").unwrap();
-        let mut batch = Batch::new();
-        for n in 0..10 {
-            batch.put(format!("member {n}").as_bytes(), &[5; 40]).unwrap();
-        }
-        store.apply(&batch).unwrap();
-        (dir, store)
-    };
-    let (dir, store) = write();
-    store.put(b"behind", b"1").unwrap();
-    store.close().unwrap();
-    dir.remove("CHECKPOINT");
-    let flip = |bytes: &mut Vec<u8>| {
-        let at = place(bytes, b"member 4");
-        bytes[at] ^= 1;
-    };
-    change(&dir.logs()[0], flip);
-    refusal(&dir);
-    assert_eq!(Store::repair(dir.path()).unwrap().keys, 2 + 9);
-    // The same, but a crash came before its end was written.
-    let (dir, store) = write();
-    let log = dir.logs()[0].clone();
-    let bytes = fs::read(&log).unwrap();
-    drop(store);
-    let mut bytes = bytes;
-    let at = place(&bytes, b"member 8");
-    bytes[at - 16..].fill(0);
-    fs::write(&log, bytes).unwrap();
-    dir.remove("CHECKPOINT");
-    let repair = Store::repair(dir.path()).unwrap();
-    assert_eq!((repair.keys, repair.skipped.len()), (1, 1));
-    assert_eq!(repair.set_aside, ["000000000001.log.damaged"], "nothing is thrown away");
-}
-
-/// What the checkpoint says was durable, it was.
-#[test]
-fn repair_keeps_a_batch_that_the_checkpoint_knows() {
-    let dir = Dir::new();
-    let store = dir.open();
-    let mut batch = Batch::new();
-    for n in 0..100 {
-        batch.put(&key(n), &[5; 40]).unwrap();
-    }
-    store.apply(&batch).unwrap();
-    store.close().unwrap();
-    change(&dir.logs()[0], |bytes| {
-        let at = place(bytes, b"key 99");
-        bytes[at - 16..].fill(0);
-    });
-    let repair = Store::repair(dir.path()).unwrap();
-    assert_eq!((repair.keys, repair.set_aside.len()), (99, 1));
-}
-
-#[test]
-fn repair_keeps_files_behind_two_damaged_places() {
-    for lost in [false, true] {
-        let (dir, expected) = without_checkpoint();
-        let logs = dir.logs();
-        // The seal of one file, and the first record of the next or its header.
-        change(&logs[1], |bytes| {
-            let end = bytes.iter().rposition(|&byte| byte != 0).unwrap();
-            bytes[end - 8] ^= 1;
-        });
-        change(&logs[2], |bytes| {
-            if lost {
-                bytes[..64].fill(0);
-            } else {
-                bytes[70] ^= 1;
-            }
-        });
-        refusal(&dir);
-        let repair = Store::repair(dir.path()).unwrap();
-        assert!(repair.keys >= expected.len() as u64 - 1, "{repair:?}");
-        assert_eq!(repair.set_aside.len(), 2, "{repair:?}");
-    }
-}
-
-#[test]
-fn repair_reads_a_file_whose_header_is_damaged() {
-    for number in 0..4 {
-        for at in [0..1, 9..10, 20..21, 24..25, 30..31, 24..32, 32..33, 40..41, 50..51, 61..62] {
-            let (dir, expected) = without_checkpoint();
-            change(&dir.logs()[number], |bytes| {
-                bytes[at.clone()].iter_mut().for_each(|byte| *byte = !*byte);
-            });
-            refusal(&dir);
-            let repair = Store::repair(dir.path()).unwrap();
-            assert_eq!(
-                repair.keys,
-                expected.len() as u64,
-                "file {number}, bytes {at:?}: {repair:?}"
-            );
-            assert_holds(&dir.open(), &expected);
-        }
-    }
-}
-
 /// The mark of closing is nothing that compaction could give back.
 #[test]
 fn compaction_of_what_is_compact_changes_nothing() {
@@ -394,50 +291,6 @@ fn compaction_leaves_no_tombstones_where_all_files_have_something_to_give() {
 }
 
 #[test]
-fn what_was_set_aside_before_stays() {
-    let (dir, _) = without_checkpoint();
-    for n in ["key 250", "key 10"] {
-        let name = dir.logs().into_iter().find(|path| {
-            let bytes = fs::read(path).unwrap();
-            bytes.windows(n.len()).any(|part| part == n.as_bytes())
-        });
-        change(&name.unwrap(), |bytes| {
-            let at = place(bytes, n.as_bytes());
-            bytes[at] ^= 1;
-        });
-        fs::write(dir.path().join("000000000002.log.damaged"), "older").unwrap();
-        let repair = Store::repair(dir.path()).unwrap();
-        assert_eq!(repair.set_aside.len(), 1);
-        assert!(dir.path().join(&repair.set_aside[0]).metadata().unwrap().len() > 5);
-    }
-    let older = fs::read(dir.path().join("000000000002.log.damaged")).unwrap();
-    assert_eq!(older, b"older");
-}
-
-#[test]
-fn a_store_whose_log_is_missing_can_be_begun_anew() {
-    let (dir, _) = without_checkpoint();
-    dir.open().close().unwrap();
-    dir.logs().iter().for_each(|path| fs::remove_file(path).unwrap());
-    assert!(refusal(&dir).contains("missing"));
-    let repair = Store::repair(dir.path()).unwrap();
-    assert_eq!((repair.keys, &repair.set_aside[..]), (0, &["CHECKPOINT.damaged".to_owned()][..]));
-    let store = dir.open();
-    store.put(b"key", b"value").unwrap();
-    drop(store);
-    assert_eq!(dir.open().len(), 1);
-}
-
-#[test]
-fn repair_finds_nothing_wrong_with_an_empty_store() {
-    let dir = Dir::new();
-    dir.open().close().unwrap();
-    let repair = Store::repair(dir.path()).unwrap();
-    assert!(repair.skipped.is_empty() && repair.set_aside.is_empty(), "{repair:?}");
-    assert!(dir.open().is_empty());
-}
-
-#[test]
 fn nothing_is_made_where_no_store_is() {
     let dir = Dir::new();
     fs::write(dir.path().join("letter.txt"), "Dear cuckoo").unwrap();
@@ -472,20 +325,6 @@ fn closing_a_store_that_did_not_change_writes_nothing() {
     assert_eq!(state(), before);
 }
 
-/// Gives the records from `offset` on other flags, one each, and checksums that match.
-fn set_flags(bytes: &mut [u8], mut offset: usize, flags: &[u8]) {
-    let seed = crc32c::crc32c_append(crc32c::crc32c(&bytes[40..48]), &bytes[16..24]);
-    for &flags in flags {
-        let word = u64::from_le_bytes(*bytes[offset + 8..].first_chunk().unwrap());
-        let (value, key) = (word & 0x7fff_ffff, word >> 31 & 0x1_ffff);
-        let end = offset + usize::try_from(16 + key + value).unwrap().next_multiple_of(8);
-        bytes[offset + 14] = flags;
-        let sum = crc32c::crc32c_append(seed, &bytes[offset + 4..end]);
-        bytes[offset..offset + 4].copy_from_slice(&sum.to_le_bytes());
-        offset = end;
-    }
-}
-
 /// Gives the checkpoint another number at this place, and the checksum that matches.
 fn set_in_checkpoint(dir: &Dir, at: usize, new: u64) {
     change(&dir.path().join("CHECKPOINT"), |bytes| {
@@ -497,36 +336,6 @@ fn set_in_checkpoint(dir: &Dir, at: usize, new: u64) {
         let sum = crc32c::crc32c(&bytes[..end]);
         bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     });
-}
-
-/// Compaction, as repair does it, began with the number in the header, and so with the second
-/// record: the index had the first one, and no file did.
-#[test]
-fn repair_keeps_the_first_record_of_a_file_that_says_it_is_older() {
-    for number in 1..4 {
-        let (dir, expected) = without_checkpoint();
-        change(&dir.logs()[number], |bytes| {
-            bytes[24] -= 1;
-            let sum = crc32c::crc32c(&bytes[..60]);
-            bytes[60..64].copy_from_slice(&sum.to_le_bytes());
-        });
-        refusal(&dir);
-        assert_eq!(Store::repair(dir.path()).unwrap().keys, expected.len() as u64);
-        assert_holds(&dir.open(), &expected);
-    }
-}
-
-/// A seal inside a batch, which no store writes: the index had what came behind it, and repair did
-/// not copy that.
-#[test]
-fn repair_reads_nothing_behind_a_seal() {
-    let (dir, _) = without_checkpoint();
-    change(&dir.logs()[1], |bytes| set_flags(bytes, 64, &[1 | 4, 3]));
-    refusal(&dir);
-    let keys = Store::repair(dir.path()).unwrap().keys;
-    let store = dir.open();
-    assert_eq!(store.verify().unwrap().damage.len(), 0);
-    assert_eq!(contents(&store).len() as u64, keys);
 }
 
 /// The number behind the greatest overflowed, and the next file was written before all others.
@@ -578,27 +387,5 @@ fn no_number_of_a_checkpoint_overflows() {
                 assert_holds(&store, &expected);
             }
         }
-    }
-}
-
-/// A repair names the keys of what it skips, unless they were written again later.
-#[test]
-fn repair_names_what_is_lost() {
-    for (damaged, lost) in [("older", None), ("newer", Some(b"koel"))] {
-        let dir = Dir::new();
-        let store = dir.open();
-        store.put(b"koel", b"older").unwrap();
-        store.put(b"magpie", b"whole").unwrap();
-        store.put(b"koel", b"newer").unwrap();
-        store.close().unwrap();
-        change(&dir.logs()[0], |bytes| {
-            let at = place(bytes, damaged.as_bytes());
-            bytes[at] ^= 1;
-        });
-        let repair = Store::repair(dir.path()).unwrap();
-        let keys: Vec<_> =
-            repair.lost_keys.iter().map(|it| (it.table.as_ref(), &it.key[..])).collect();
-        let expected: Vec<_> = lost.iter().map(|key| (None, &key[..])).collect();
-        assert_eq!((keys, repair.skipped.len()), (expected, 1), "{damaged}");
     }
 }

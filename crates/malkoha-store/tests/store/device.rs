@@ -238,6 +238,28 @@ fn a_full_store_can_be_emptied() {
     assert_holds(&store, &expected);
 }
 
+/// The room for tombstones was given back by closing, and others took it.
+#[test]
+fn what_others_filled_meanwhile_takes_deletes() {
+    let Some(device) = Device::new(16) else { return };
+    let (path, options) = (device.path().join("store"), Options::new().background(false));
+    let store = Store::open(&path, &options).unwrap();
+    for n in 0..4000 {
+        store.put(&key(n), &[7; 1000]).unwrap();
+    }
+    store.close().unwrap();
+    let mut ballast = std::fs::File::create(device.path().join("ballast")).unwrap();
+    while ballast.write_all(&[1; 4096]).is_ok() {}
+    let store = Store::open(&path, &options).unwrap();
+    assert!(matches!(store.put(b"large", &[0; 1 << 18]), Err(Error::NoSpace { .. })));
+    for n in 0..4000 {
+        assert!(store.delete(&key(n)).unwrap(), "{n}");
+    }
+    assert!(store.is_empty());
+    store.compact().unwrap();
+    store.put(b"once more", b"yes").unwrap();
+}
+
 /// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
 /// again.
 #[test]

@@ -21,6 +21,7 @@ mod operations;
 #[cfg(unix)]
 mod places;
 mod readers;
+mod repair;
 mod simulated;
 #[cfg(unix)]
 mod space;

@@ -1,5 +1,6 @@
 //! Single keys, and all of them.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 
@@ -9,7 +10,8 @@ use malkoha_store::{Entry, Error, MAX_KEY, MAX_VALUE, Store, Swap};
 use serde_json::json;
 
 use super::bytes::KeyArgs;
-use super::{Packing, Place};
+use super::upkeep::Gone;
+use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
 use crate::screen::print_record;
@@ -26,12 +28,15 @@ pub(super) struct Put {
     /// Value, of any bytes [default: all of standard input]
     value: Option<OsString>,
 
+    #[command(flatten)]
+    lifetime: Lifetime,
+
     /// Only if the key has no value
-    #[arg(long, conflicts_with = "if_value")]
+    #[arg(long, conflicts_with_all = ["if_value", "ttl"])]
     if_absent: bool,
 
     /// Only if the key has this value; makes neither a store nor a table
-    #[arg(long, value_name = "OLD")]
+    #[arg(long, value_name = "OLD", conflicts_with = "ttl")]
     if_value: Option<OsString>,
 
     #[command(flatten)]
@@ -154,7 +159,7 @@ impl Put {
         if self.if_absent {
             return table.put_if_absent(key, value);
         }
-        table.put(key, value).map(|()| true)
+        self.lifetime.put(table, key, value).map(|()| true)
     }
 }
 
@@ -202,36 +207,48 @@ impl Del {
 
 impl Scan {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.reading()?;
+        let store = self.place.reading_past_damage()?;
         let snapshot = store.snapshot();
         let table = self.place.named(self.keys.table_in(&snapshot))?;
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         let (mut keys, mut bad) = (0_u64, 0_u64);
-        if let Some(prefix) = &self.prefix {
-            let found = self.place.named(table.prefix(&self.keys.key(prefix)?))?;
-            for Entry { key, value, .. } in &found {
-                lines.write(&self.line(key, value)).context(CANNOT_WRITE)?;
-            }
-            lines.finish().context(CANNOT_WRITE)?;
-            return Ok(Outcome::found_if(!found.is_empty()));
-        }
+        let prefix = self.prefix.as_ref().map(|prefix| self.keys.key(prefix)).transpose()?;
+        let skipped = &store.recovery().skipped;
+        let known: HashSet<String> = skipped.iter().map(ToString::to_string).collect();
+        let mut tell_bad = |error: &Error| {
+            tell(&format!("malkoha: {}: {error}", self.place.context()));
+            bad += 1;
+        };
+        skipped.iter().for_each(&mut tell_bad);
+        let mut found = Vec::new();
         for entry in table.iter() {
             let entry = match entry {
                 Ok(entry) => entry,
+                Err(error) if known.contains(&error.to_string()) => continue,
                 Err(error) => {
-                    tell(&format!("malkoha: {}: {error}", self.place.context()));
-                    bad += 1;
+                    tell_bad(&error);
                     continue;
                 }
             };
+            match &prefix {
+                Some(prefix) if entry.key.starts_with(prefix) => found.push(entry),
+                Some(_) => {}
+                None => {
+                    keys += 1;
+                    lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
+                }
+            }
+        }
+        found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        for Entry { key, value, .. } in &found {
             keys += 1;
-            lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
+            lines.write(&self.line(key, value)).context(CANNOT_WRITE)?;
         }
         lines.finish().context(CANNOT_WRITE)?;
         if bad > 0 {
+            Gone::new(&store, &self.place.named(store.verify())?).tell();
             bail!(
-                "{}: {bad} places could not be read; what lies in others was printed, and 'verify' \
-                 tells which keys are gone",
+                "{}: {bad} places could not be read; what lies in others was printed",
                 self.place.context()
             );
         }

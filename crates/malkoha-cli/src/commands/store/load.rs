@@ -9,7 +9,7 @@ use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store, Table};
 use serde_json::json;
 
 use super::bytes::{TableArg, from_hex};
-use super::{Packing, Place};
+use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::screen::print_record;
 
@@ -30,6 +30,9 @@ pub(super) struct Load {
 
     #[command(flatten)]
     packing: Packing,
+
+    #[command(flatten)]
+    lifetime: Lifetime,
 
     /// Print each key as soon as its value is on the device, where a power cut cannot lose it
     #[arg(long)]
@@ -106,10 +109,10 @@ impl Load {
             value = from_hex(&value).with_context(at)?.into();
         }
         if self.echo {
-            self.place.named(table.put(&key, &value)).with_context(at)?;
+            self.place.named(self.lifetime.put(table, &key, &value)).with_context(at)?;
             return self.tell_key(&pair[..tab]);
         }
-        batch.put(&key, &value).with_context(at)?;
+        self.lifetime.add(batch, &key, &value).with_context(at)?;
         if batch.bytes() >= BATCH_BYTES {
             self.place.named(store.apply(batch))?;
             *batch = self.batch();

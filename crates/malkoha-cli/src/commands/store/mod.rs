@@ -16,10 +16,11 @@ mod upkeep;
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use malkoha_store::{Compression, Cut, Durability, Error, Options, Recovery, Store};
+use malkoha_store::{Batch, Compression, Cut, Durability, Error, Options, Recovery, Store, Table};
 
 use crate::failure::Outcome;
 use crate::output::tell;
@@ -39,6 +40,7 @@ Examples:
   malkoha store put cuckoos koel 'Eudynamys scolopaceus'
   malkoha store get cuckoos koel
   malkoha store load cuckoos < pairs.tsv
+  malkoha store put seen 198.51.100.7 now --ttl 24h
   malkoha screen --list cuckoos sightings.txt     lines that are keys of the store
   malkoha store import backup.store photos/ && malkoha store ls backup.store
   malkoha store export backup.store --into restored/
@@ -107,6 +109,31 @@ struct Packing {
 impl Packing {
     fn options(self) -> Options {
         Options::new().compression(if self.compress { Compression::Lz4 } else { Compression::None })
+    }
+}
+
+/// How long values are kept.
+#[derive(Args, Clone, Copy, Debug)]
+struct Lifetime {
+    /// Values end after this time, such as 90s, 24h or 30days
+    #[arg(long, value_name = "TIME", value_parser = crate::time::duration)]
+    ttl: Option<u64>,
+}
+
+impl Lifetime {
+    fn put(self, table: Table<'_>, key: &[u8], value: &[u8]) -> malkoha_store::Result<()> {
+        match self.ttl.map(Duration::from_millis) {
+            Some(time) => table.put_for(key, value, time),
+            None => table.put(key, value),
+        }
+    }
+
+    fn add(self, batch: &mut Batch, key: &[u8], value: &[u8]) -> malkoha_store::Result<()> {
+        match self.ttl.map(Duration::from_millis) {
+            Some(time) => batch.put_for(key, value, time),
+            None => batch.put(key, value),
+        }
+        .map(drop)
     }
 }
 
@@ -191,6 +218,16 @@ impl Place {
 
     fn reading(&self) -> Result<Store> {
         Store::open_read_only(&self.store).with_context(|| self.context())
+    }
+
+    /// The same for what shows all that can be read of a damaged store.
+    fn reading_past_damage(&self) -> Result<Store> {
+        match Store::open_read_only(&self.store) {
+            Err(Error::Damaged { .. } | Error::Io { .. }) => {
+                self.named(Store::open_past_damage(&self.store))
+            }
+            opened => self.named(opened),
+        }
     }
 
     fn context(&self) -> String {

@@ -1,5 +1,6 @@
 //! Looking after a store.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -142,39 +143,26 @@ impl Compact {
 
 impl Verify {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = match Store::open_read_only(&self.place.store) {
-            // Too damaged to be opened: this is the result.
-            Err(error) if error.is_damage() && self.json => {
-                let damage = [damage(&error)];
-                print_record(&json!({
-                    "records": null, "live": null, "unfinished": null,
-                    "unfinished_files": null, "damage": damage,
-                }))?;
-                return self.place.named(Err(error));
-            }
-            store => self.place.named(store)?,
-        };
-        let Verification { records, live, lost: count, lost_keys, damage: found, .. } =
-            self.place.named(store.verify())?;
+        let store = self.place.reading_past_damage()?;
+        let verification = self.place.named(store.verify())?;
+        let found = all_damage(&store, &verification);
+        let gone = Gone::new(&store, &verification);
+        let Verification { records, live, .. } = verification;
         let Recovery { cut: unfinished, cut_files: files, .. } = store.recovery();
         if self.json {
-            let damage: Vec<_> = found.iter().map(damage).collect();
+            let damage: Vec<_> = found.iter().map(|&error| damage(error)).collect();
             let unfinished = unfinished.as_ref().map(|Cut { file, offset, bytes, .. }| {
                 json!({ "file": file, "offset": offset, "bytes": bytes })
             });
             let files = files.iter().map(|cut| json!({ "file": cut.file, "bytes": cut.bytes }));
             let files: Vec<_> = files.collect();
-            let keys: Vec<_> = lost_keys.iter().map(lost).collect();
+            let keys: Vec<_> = gone.named.iter().map(|&key| lost(key)).collect();
             print_record(&json!({
                 "records": records, "live": live, "unfinished": unfinished,
-                "unfinished_files": files, "damage": damage, "lost": count, "lost_keys": keys,
+                "unfinished_files": files, "damage": damage, "lost": gone.count, "lost_keys": keys,
             }))?;
         } else {
-            tell_lost(&lost_keys);
-            if count > lost_keys.len() as u64 {
-                let others = count - lost_keys.len() as u64;
-                tell(&format!("keys that are gone and cannot be read: {}", HumanCount(others)));
-            }
+            gone.tell();
         }
         if let Some(first) = found.first() {
             let more = match found.len() - 1 {
@@ -208,7 +196,41 @@ fn lost(LostKey { table, key, .. }: &LostKey) -> Value {
     with_fields(record, [field("key", key, false)])
 }
 
-fn tell_lost(keys: &[LostKey]) {
+/// Everything that is wrong with a store, each place once.
+fn all_damage<'s>(store: &'s Store, found: &'s Verification) -> Vec<&'s Error> {
+    let skipped = &store.recovery().skipped;
+    let known: HashSet<String> = skipped.iter().map(ToString::to_string).collect();
+    let others = found.damage.iter().filter(|error| !known.contains(&error.to_string()));
+    skipped.iter().chain(others).collect()
+}
+
+/// The keys of a store that are gone.
+pub(super) struct Gone<'s> {
+    count: u64,
+    /// Those that can be read still.
+    named: Vec<&'s LostKey>,
+}
+
+impl<'s> Gone<'s> {
+    pub(super) fn new(store: &'s Store, found: &'s Verification) -> Self {
+        // A store that was opened past damage does not know that these were there.
+        let skipped = &store.recovery().lost_keys;
+        Self {
+            count: found.lost + skipped.len() as u64,
+            named: skipped.iter().chain(&found.lost_keys).collect(),
+        }
+    }
+
+    pub(super) fn tell(&self) {
+        tell_lost(self.named.iter().copied());
+        let others = self.count.saturating_sub(self.named.len() as u64);
+        if others > 0 {
+            tell(&format!("keys that are gone and cannot be read: {}", HumanCount(others)));
+        }
+    }
+}
+
+fn tell_lost<'k>(keys: impl IntoIterator<Item = &'k LostKey>) {
     for LostKey { table, key, .. } in keys {
         let of = table.as_ref().map_or(String::new(), |table| format!(", of table '{table}'"));
         tell(&format!("gone: {}{of}", escaped(key)));
