@@ -18,7 +18,8 @@ pub struct Recovery {
     pub cut_files: Vec<Cut>,
     /// What [`Store::open_past_damage`](crate::Store::open_past_damage) went past.
     pub skipped: Vec<Error>,
-    /// Keys that were written there and not later, as far as they can be read.
+    /// Keys that were written there and not put later, as far as they can be read. One that was
+    /// deleted later is among them.
     pub lost_keys: Vec<LostKey>,
 }
 

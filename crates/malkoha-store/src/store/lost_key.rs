@@ -1,5 +1,6 @@
 //! Keys of which a value is lost.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::tables::Tables;
@@ -46,11 +47,11 @@ impl Inner {
         LostKey::new(&self.tables.load(), key)
     }
 
-    /// The keys of records that a repair skips, as far as they can be read, without those of which
-    /// there is a later record.
+    /// The keys of records that a repair skips, as far as they can be read, without those that were
+    /// put again later.
     pub(super) fn lost_to_repair(&self, skipped: &[Error]) -> Vec<LostKey> {
         let (tables, files) = (self.tables.load(), self.files.load_full());
-        let mut lost = Vec::new();
+        let (mut lost, mut seen) = (Vec::new(), HashSet::new());
         for error in skipped {
             let Error::Damaged { file, offset, .. } = error else { continue };
             let is_it = |it: &&Arc<LogFile>| it.name() == *file;
@@ -63,7 +64,7 @@ impl Inner {
             let is_later = |it: &Located<'_>| {
                 (it.file.id(), it.file.offset(it.location)) > (file.id(), *offset)
             };
-            if !found.as_ref().is_some_and(is_later) {
+            if !found.as_ref().is_some_and(is_later) && seen.insert((table, name.clone())) {
                 lost.extend(LostKey::new(&tables, (table, name)));
             }
         }

@@ -19,8 +19,8 @@ pub struct Repair {
     pub keys: u64,
     /// What was damaged, and was skipped.
     pub skipped: Vec<Error>,
-    /// Keys that were written there and not later, as far as they can be read: each shows as the
-    /// record before, if that is still in the log.
+    /// Keys that were written there and not put later, as far as they can be read: each shows as
+    /// the record before, if that is still in the log. One that was deleted later is among them.
     pub lost_keys: Vec<LostKey>,
     /// Damaged files under the names that they have now; the store does not need them any more.
     pub set_aside: Vec<String>,
@@ -37,7 +37,8 @@ impl Store {
     /// value, or a key that was deleted. That is why nothing but this call skips damage.
     ///
     /// A list of tables that is not what was written becomes an empty one. The keys of its tables
-    /// stay: making a [table](Self::table) of the same name finds them again.
+    /// stay: making a [table](Self::table) of the same name finds them again, and those of a table
+    /// whose removal had not ended too.
     ///
     /// # Errors
     ///
@@ -51,14 +52,18 @@ impl Store {
             Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
         let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
         let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered, tables)?;
-        let store = Self { inner: Arc::new(inner), background: None };
-        if let Some(error) = bad_list {
-            // Its checksum is right, so it would be copied as any other record.
+        let inner = Arc::new(inner);
+        let is_bad_list = bad_list.is_some();
+        repair.skipped.extend(bad_list);
+        repair.lost_keys = inner.lost_to_repair(&repair.skipped);
+        inner.set_damaged_aside(&mut repair)?;
+        // Not before: what ends early must not leave a checkpoint that hides the damage, as dropping
+        // a store does.
+        let store = Self { inner, background: None };
+        if is_bad_list {
+            // Its checksum is right, so it was copied as any other record.
             store.write_list(&Tables::lost())?;
-            repair.skipped.push(error);
         }
-        repair.lost_keys = store.inner.lost_to_repair(&repair.skipped);
-        store.inner.set_damaged_aside(&mut repair)?;
         repair.keys = store.inner.keys();
         store.close()?;
         Ok(repair)

@@ -260,6 +260,33 @@ fn what_others_filled_meanwhile_takes_deletes() {
     store.put(b"once more", b"yes").unwrap();
 }
 
+/// A repair that ends early leaves no checkpoint with which the damaged store would open as if nothing
+/// was lost.
+#[test]
+fn a_repair_that_finds_no_room_hides_no_damage() {
+    let Some(device) = Device::new(16) else { return };
+    let (path, options) = (device.path().join("store"), Options::new().background(false));
+    let store = Store::open(&path, &options).unwrap();
+    for n in 0..4000 {
+        store.put(&key(n), &[7; 1000]).unwrap();
+    }
+    store.close().unwrap();
+    std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
+    let log = path.join("000000000001.log");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[500] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let ballast = device.path().join("ballast");
+    let mut file = std::fs::File::create(&ballast).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+    drop(file);
+    assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
+    assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
+    std::fs::remove_file(ballast).unwrap();
+    let repair = Store::repair(&path).unwrap();
+    assert_eq!((repair.keys, &repair.lost_keys[0].key), (3999, &key(0)));
+}
+
 /// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
 /// again.
 #[test]

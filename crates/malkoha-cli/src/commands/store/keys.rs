@@ -246,7 +246,9 @@ impl Scan {
         }
         lines.finish().context(CANNOT_WRITE)?;
         if bad > 0 {
-            Gone::new(&store, &self.place.named(store.verify())?).tell();
+            if let Ok(found) = store.verify() {
+                Gone::new(&store, &found).tell();
+            }
             bail!(
                 "{}: {bad} places could not be read; what lies in others was printed",
                 self.place.context()

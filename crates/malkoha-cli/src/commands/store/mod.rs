@@ -223,7 +223,7 @@ impl Place {
     /// The same for what shows all that can be read of a damaged store.
     fn reading_past_damage(&self) -> Result<Store> {
         match Store::open_read_only(&self.store) {
-            Err(Error::Damaged { .. } | Error::Io { .. }) => {
+            Err(Error::Damaged { .. } | Error::Io { action: "read", .. }) => {
                 self.named(Store::open_past_damage(&self.store))
             }
             opened => self.named(opened),

@@ -82,6 +82,7 @@ pub(super) struct Backup {
 const AFTER_VERIFY: &str = "\
 Exit code 2 if something is damaged; the JSON record lists all damage. Lost
 keys are named as far as they can be read, those of a table with its name.
+In a store that does not open, 'lost' is null where their number is not known.
 Remains of unacknowledged writes after a crash are reported too, as
 'unfinished' and 'unfinished_files' in the record. They are not damage.";
 
@@ -206,7 +207,8 @@ fn all_damage<'s>(store: &'s Store, found: &'s Verification) -> Vec<&'s Error> {
 
 /// The keys of a store that are gone.
 pub(super) struct Gone<'s> {
-    count: u64,
+    /// `None` if a place that was skipped does not say which keys it had.
+    count: Option<u64>,
     /// Those that can be read still.
     named: Vec<&'s LostKey>,
 }
@@ -214,16 +216,21 @@ pub(super) struct Gone<'s> {
 impl<'s> Gone<'s> {
     pub(super) fn new(store: &'s Store, found: &'s Verification) -> Self {
         // A store that was opened past damage does not know that these were there.
-        let skipped = &store.recovery().lost_keys;
+        let Recovery { skipped, lost_keys, .. } = store.recovery();
+        let is_known = skipped.len() == lost_keys.len();
         Self {
-            count: found.lost + skipped.len() as u64,
-            named: skipped.iter().chain(&found.lost_keys).collect(),
+            count: is_known.then_some(found.lost + lost_keys.len() as u64),
+            named: lost_keys.iter().chain(&found.lost_keys).collect(),
         }
     }
 
     pub(super) fn tell(&self) {
         tell_lost(self.named.iter().copied());
-        let others = self.count.saturating_sub(self.named.len() as u64);
+        let Some(count) = self.count else {
+            tell("how many other keys are gone cannot be known");
+            return;
+        };
+        let others = count.saturating_sub(self.named.len() as u64);
         if others > 0 {
             tell(&format!("keys that are gone and cannot be read: {}", HumanCount(others)));
         }
