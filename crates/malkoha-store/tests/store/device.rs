@@ -1,6 +1,7 @@
 //! Devices that refuse: full ones, those that may not be written to, and those whose sync fails.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -238,18 +239,29 @@ fn a_full_store_can_be_emptied() {
     assert_holds(&store, &expected);
 }
 
-/// The room for tombstones was given back by closing, and others took it.
-#[test]
-fn what_others_filled_meanwhile_takes_deletes() {
-    let Some(device) = Device::new(16) else { return };
+/// A store of 4000 keys, four megabytes.
+fn closed_store(device: &Device) -> (PathBuf, Options) {
     let (path, options) = (device.path().join("store"), Options::new().background(false));
     let store = Store::open(&path, &options).unwrap();
     for n in 0..4000 {
         store.put(&key(n), &[7; 1000]).unwrap();
     }
     store.close().unwrap();
-    let mut ballast = std::fs::File::create(device.path().join("ballast")).unwrap();
-    while ballast.write_all(&[1; 4096]).is_ok() {}
+    (path, options)
+}
+
+/// Takes what a device has left.
+fn fill_up(ballast: &Path) {
+    let mut file = std::fs::File::create(ballast).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+}
+
+/// The room for tombstones was given back by closing, and others took it.
+#[test]
+fn what_others_filled_meanwhile_takes_deletes() {
+    let Some(device) = Device::new(16) else { return };
+    let (path, options) = closed_store(&device);
+    fill_up(&device.path().join("ballast"));
     let store = Store::open(&path, &options).unwrap();
     assert!(matches!(store.put(b"large", &[0; 1 << 18]), Err(Error::NoSpace { .. })));
     for n in 0..4000 {
@@ -265,21 +277,14 @@ fn what_others_filled_meanwhile_takes_deletes() {
 #[test]
 fn a_repair_that_finds_no_room_hides_no_damage() {
     let Some(device) = Device::new(16) else { return };
-    let (path, options) = (device.path().join("store"), Options::new().background(false));
-    let store = Store::open(&path, &options).unwrap();
-    for n in 0..4000 {
-        store.put(&key(n), &[7; 1000]).unwrap();
-    }
-    store.close().unwrap();
+    let (path, options) = closed_store(&device);
     std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
     let log = path.join("000000000001.log");
     let mut bytes = std::fs::read(&log).unwrap();
     bytes[500] ^= 1;
     std::fs::write(&log, bytes).unwrap();
     let ballast = device.path().join("ballast");
-    let mut file = std::fs::File::create(&ballast).unwrap();
-    while file.write_all(&[1; 4096]).is_ok() {}
-    drop(file);
+    fill_up(&ballast);
     assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
     assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
     std::fs::remove_file(ballast).unwrap();
