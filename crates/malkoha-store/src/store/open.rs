@@ -59,8 +59,9 @@ impl Store {
     }
 
     /// Opens a store for reading past everything that is damaged, as [`repair`](Self::repair) does,
-    /// and changes nothing. [`recovery`](Self::recovery) has what was skipped, and the keys that are
-    /// lost with it. Each shows as the record before, if that is still in the log.
+    /// and changes nothing. [`recovery`](Self::recovery) has what was skipped, and the keys that
+    /// are lost with it. Each shows as the record before, if that is still in the log. Nobody else
+    /// should write to the store meanwhile.
     ///
     /// # Errors
     ///
@@ -104,8 +105,8 @@ impl Store {
         &self.inner.recovery
     }
 
-    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved, but for
-    /// a sixteenth of the log and 256 KiB at most: room for deletes on a device that is full.
+    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved, except
+    /// a sixteenth of the log, 256 KiB at most: room for deletes if others fill the device.
     /// Dropping a store does the same but tells of no error.
     ///
     /// # Errors

@@ -34,7 +34,8 @@ impl Store {
     /// still have of use into new ones. The damaged files stay, under other names.
     ///
     /// A record that is lost shows as the one before it, if that is still in the log: an older
-    /// value, or a key that was deleted. That is why nothing but this call skips damage.
+    /// value, or a key that was deleted. That is why nothing skips damage but this call and
+    /// [`open_past_damage`](Self::open_past_damage).
     ///
     /// A list of tables that is not what was written becomes an empty one. The keys of its tables
     /// stay: making a [table](Self::table) of the same name finds them again, and those of a table
@@ -57,8 +58,8 @@ impl Store {
         repair.skipped.extend(bad_list);
         repair.lost_keys = inner.lost_to_repair(&repair.skipped);
         inner.set_damaged_aside(&mut repair)?;
-        // Not before: what ends early must not leave a checkpoint that hides the damage, as dropping
-        // a store does.
+        // Not before: dropping a store writes a checkpoint, and a repair that ends early must not
+        // leave one that hides the damage.
         let store = Self { inner, background: None };
         if is_bad_list {
             // Its checksum is right, so it was copied as any other record.

@@ -272,8 +272,8 @@ fn what_others_filled_meanwhile_takes_deletes() {
     store.put(b"once more", b"yes").unwrap();
 }
 
-/// A repair that ends early leaves no checkpoint with which the damaged store would open as if nothing
-/// was lost.
+/// A repair that ends early leaves no checkpoint with which the damaged store would open as if
+/// nothing was lost.
 #[test]
 fn a_repair_that_finds_no_room_hides_no_damage() {
     let Some(device) = Device::new(16) else { return };

@@ -1,6 +1,5 @@
 //! Single keys, and all of them.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 
@@ -10,7 +9,7 @@ use malkoha_store::{Entry, Error, MAX_KEY, MAX_VALUE, Store, Swap};
 use serde_json::json;
 
 use super::bytes::KeyArgs;
-use super::upkeep::Gone;
+use super::upkeep::{Gone, known_damage};
 use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::{LineWriter, field, tell, with_fields};
@@ -213,13 +212,13 @@ impl Scan {
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         let (mut keys, mut bad) = (0_u64, 0_u64);
         let prefix = self.prefix.as_ref().map(|prefix| self.keys.key(prefix)).transpose()?;
-        let skipped = &store.recovery().skipped;
-        let known: HashSet<String> = skipped.iter().map(ToString::to_string).collect();
+        let known = known_damage(&store);
         let mut tell_bad = |error: &Error| {
             tell(&format!("malkoha: {}: {error}", self.place.context()));
             bad += 1;
         };
-        skipped.iter().for_each(&mut tell_bad);
+        store.recovery().skipped.iter().for_each(&mut tell_bad);
+        // Not by the library's `prefix`, which ends at the first bad place.
         let mut found = Vec::new();
         for entry in table.iter() {
             let entry = match entry {

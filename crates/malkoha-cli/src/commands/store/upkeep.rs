@@ -199,10 +199,14 @@ fn lost(LostKey { table, key, .. }: &LostKey) -> Value {
 
 /// Everything that is wrong with a store, each place once.
 fn all_damage<'s>(store: &'s Store, found: &'s Verification) -> Vec<&'s Error> {
-    let skipped = &store.recovery().skipped;
-    let known: HashSet<String> = skipped.iter().map(ToString::to_string).collect();
+    let known = known_damage(store);
     let others = found.damage.iter().filter(|error| !known.contains(&error.to_string()));
-    skipped.iter().chain(others).collect()
+    store.recovery().skipped.iter().chain(others).collect()
+}
+
+/// What opening went past, in the words in which reading meets it again.
+pub(super) fn known_damage(store: &Store) -> HashSet<String> {
+    store.recovery().skipped.iter().map(ToString::to_string).collect()
 }
 
 /// The keys of a store that are gone.
