@@ -182,6 +182,7 @@ impl Index {
             let mut shard = self.shard_mut(number);
             if shard.shard.load_factor() < SPARSE {
                 shard.shrink();
+                self.settled[number].store(u32::MAX, Ordering::Relaxed);
             }
         }
         // Shards that were widened need it again.

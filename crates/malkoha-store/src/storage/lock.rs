@@ -7,6 +7,7 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::process;
 
 use rustix::fs::OFlags;
 
@@ -18,8 +19,20 @@ use super::{LOCK, Storage};
 /// The right to write, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
-    _directory: File,
+    file: File,
+    directory: File,
+    process: u32,
+}
+
+impl Drop for Lock {
+    /// Closing is not enough while another thread starts a program: until that runs, its process
+    /// has the files too. But a process that was forked has no right to give it up.
+    fn drop(&mut self) {
+        if self.process == process::id() {
+            let _ = self.file.unlock();
+            let _ = self.directory.unlock();
+        }
+    }
 }
 
 impl OsStorage {
@@ -51,7 +64,7 @@ impl OsStorage {
         }
         // If there is no room for that, a copy by hard links waits until this ends.
         let _ = sign(&file, &number);
-        Ok(Some(Lock { _file: file, _directory: directory }))
+        Ok(Some(Lock { file, directory, process: process::id() }))
     }
 }
 

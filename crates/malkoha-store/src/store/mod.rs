@@ -112,6 +112,8 @@ struct Maintained {
     checkpoint: Option<u64>,
     /// Files that no longer belong to the store and must be removed, in this order.
     forgotten: VecDeque<u64>,
+    /// Nothing is left to do by dropping the store.
+    closed: bool,
 }
 
 impl Inner {

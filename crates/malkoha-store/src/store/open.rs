@@ -120,6 +120,9 @@ impl Store {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
         drop(self.background.take());
         let mut maintained = self.inner.maintenance();
+        if maintained.closed {
+            return Ok(());
+        }
         let checkpoint = self.inner.checkpoint(&mut maintained);
         if !matches!(checkpoint, Ok(()) | Err(Error::NoSpace { .. })) {
             return checkpoint;
@@ -136,6 +139,7 @@ impl Store {
         }
         let log = self.inner.files.load().files().iter().map(|file| file.end()).sum();
         writer.lock().keep_spare(log);
+        maintained.closed = true;
         Ok(())
     }
 }

@@ -96,12 +96,15 @@ impl Inner {
             self.rewrite(file, &done, &pace, OnDamage::Skip)?;
             done.push(Arc::clone(file));
         }
-        let ids: Vec<u64> = done.iter().map(|file| file.id()).collect();
-        self.forget_files(&mut self.maintenance(), &ids)?;
+        self.sync()?;
+        // Before the checkpoint that needs them no more: with it, they would be removed by the next
+        // opening, as if nothing had been lost. Without, that misses them.
         for name in names.iter().filter(is_open) {
             self.set_aside(name, repair)?;
         }
-        self.storage.sync_directory().map_err(Error::io("sync", "."))
+        self.storage.sync_directory().map_err(Error::io("sync", "."))?;
+        let ids: Vec<u64> = done.iter().map(|file| file.id()).collect();
+        self.forget_files(&mut self.maintenance(), &ids)
     }
 
     /// Gives a damaged file an unused name.

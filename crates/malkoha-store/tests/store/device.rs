@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -273,7 +274,34 @@ fn what_others_filled_meanwhile_takes_deletes() {
 }
 
 /// A repair that ends early leaves no checkpoint with which the damaged store would open as if
-/// nothing was lost.
+/// nothing was lost, and the damaged file be removed.
+#[test]
+fn a_repair_that_cannot_rename_hides_no_damage() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 8) else { return };
+    let path = device.path().join("store");
+    let store = Store::open(&path, &options()).unwrap();
+    for n in 0..100 {
+        store.put(&key(n), &[7; 1000]).unwrap();
+    }
+    store.close().unwrap();
+    std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
+    let log = path.join("000000000001.log");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[500] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let change = |how: &str| {
+        let status = Command::new("chattr").arg(how).arg(&log).status();
+        assert!(status.is_ok_and(|status| status.success()), "chattr comes with mkfs.ext4");
+    };
+    change("+i");
+    assert!(matches!(Store::repair(&path), Err(Error::Io { action: "rename", .. })));
+    change("-i");
+    assert!(Store::open(&path, &options()).err().expect("it is damaged").is_damage());
+    let repair = Store::repair(&path).unwrap();
+    assert_eq!((repair.keys, &repair.lost_keys[0].key), (99, &key(0)));
+    assert_eq!(repair.set_aside, ["000000000001.log.damaged"]);
+}
+
 #[test]
 fn a_repair_that_finds_no_room_hides_no_damage() {
     let Some(device) = Device::new(16) else { return };

@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
 
 use malkoha_store::{Error, Store};
 use tempfile::{NamedTempFile, TempDir};
@@ -115,4 +117,21 @@ fn a_pipe_in_a_store_is_not_waited_for() {
         let error = written.unwrap_err().to_string();
         assert!(error.contains("regular files"), "{name}: {error}");
     }
+}
+
+/// A process that another thread starts has the locked files until its program runs.
+#[test]
+fn a_store_that_was_closed_opens_while_programs_are_started() {
+    let dir = TempDir::new().unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let opened = (0..1000).try_for_each(|_| Store::open(dir.path(), &options())?.close());
+        stop.store(true, Relaxed);
+        opened.unwrap();
+    });
 }
