@@ -1,16 +1,132 @@
 //! Many keys at once: their lines are requested long before they are looked at.
 
 use super::insert::Unique;
+use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
-use crate::arch::prefetch_from;
+use crate::arch::vectorized;
 use crate::locks::Locking;
+use crate::ring::{self, GROUP};
 
-/// Keys on their way: 128 lines. Not the ring of `ring::one_by_one`: through that, a batch of
-/// lookups takes 7 % more instructions here.
+/// Keys on their way: 128 lines.
 const RING: usize = 64;
 
+/// Lookups that are one operation where a filter has one lock.
+const WHOLE: usize = 1024;
+
+/// What the lookups of a group load, and what they look for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Aims {
+    buckets: [[usize; GROUP]; 2],
+    fingerprints: [u64; GROUP],
+    stripes: [usize; GROUP],
+}
+
+impl Aims {
+    /// Notes number `i`.
+    #[inline(always)]
+    pub(super) fn set<P: Locking>(&mut self, i: usize, table: &Table<P>, probe: &Probe) {
+        let [first, second] = table.space.numbers(probe);
+        (self.buckets[0][i], self.buckets[1][i]) = (first, second);
+        self.fingerprints[i] = probe.fingerprint;
+        self.stripes[i] = table.stripe_number(probe.segment, probe.fingerprint);
+    }
+}
+
+vectorized! {
+    /// Whether each hash's fingerprint is in the table.
+    ///
+    /// # Safety
+    ///
+    /// No condition: each access is checked. `found` should be as long as `hashes`.
+    unsafe fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
+        let mut ring = [Aims::default(); ring::SLOTS];
+        for (ask, look) in ring::turns(hashes.len()) {
+            if let Some(group) = ask {
+                let aims = &mut ring[group.slot()];
+                let rest = &hashes[group.first()..];
+                if let Some(hashes) = rest.first_chunk::<GROUP>() {
+                    for (i, &hash) in hashes.iter().enumerate() {
+                        aims.set(i, table, &table.probe(hash));
+                    }
+                } else {
+                    for (i, &hash) in rest.iter().enumerate() {
+                        aims.set(i, table, &table.probe(hash));
+                    }
+                }
+                for i in 0..GROUP {
+                    table.space.prefetch(aims.buckets[0][i]);
+                    table.space.prefetch(aims.buckets[1][i]);
+                }
+            }
+            if let Some(group) = look {
+                let aims = &ring[group.slot()];
+                let rest = &mut found[group.first()..];
+                if let Some(found) = rest.first_chunk_mut::<GROUP>() {
+                    table.look(aims, found);
+                } else {
+                    table.look(aims, rest);
+                }
+            }
+        }
+    }
+}
+
 impl<P: Locking> Table<P> {
+    /// Whether each hash's fingerprint is in the table.
+    pub(super) fn contains_many(&self, hashes: &[u64], found: &mut [bool]) {
+        for (hashes, found) in hashes.chunks(WHOLE).zip(found.chunks_mut(WHOLE)) {
+            // SAFETY: it has no condition.
+            self.hold(|table| unsafe { contains(table, hashes, found) });
+        }
+    }
+
+    /// [`contains`](Self::contains) for as many as `found` has: the versions of all are read, all
+    /// buckets, and all versions again. What is then not settled is looked up alone.
+    #[inline(always)]
+    pub(super) fn look(&self, aims: &Aims, found: &mut [bool]) {
+        let load = |word: &AtomicU64| word.load(Ordering::Acquire);
+        let version = |i: usize| load(&self.stripes[aims.stripes[i]].0.version);
+        let buckets = self.space.all();
+        let (mut before, mut words) = ([0; GROUP], [[0; GROUP]; 2]);
+        for (i, before) in before.iter_mut().enumerate().take(found.len()) {
+            *before = version(i);
+        }
+        for (words, numbers) in words.iter_mut().zip(&aims.buckets) {
+            for (word, &number) in words.iter_mut().zip(numbers).take(found.len()) {
+                *word = load(&buckets[number]);
+            }
+        }
+        let mut changes = [0; GROUP];
+        for (i, changed) in changes.iter_mut().enumerate().take(found.len()) {
+            *changed = version(i) ^ before[i];
+        }
+        let mut is_unsettled = 0;
+        for (i, found) in found.iter_mut().enumerate() {
+            let fingerprint = aims.fingerprints[i];
+            let [first, second] = [words[0][i], words[1][i]];
+            *found = self.lanes.matches(first, fingerprint)
+                | self.lanes.matches(second, fingerprint)
+                != 0;
+            is_unsettled |= if *found { 0 } else { changes[i] };
+        }
+        if is_unsettled != 0 {
+            self.look_alone(aims, &changes, found);
+        }
+    }
+
+    /// Looks again for those that were not found while something changed.
+    #[cold]
+    #[inline(never)]
+    fn look_alone(&self, aims: &Aims, changes: &[u64; GROUP], found: &mut [bool]) {
+        for (i, found) in
+            found.iter_mut().enumerate().filter(|(i, found)| !**found && changes[*i] != 0)
+        {
+            let buckets = [0, 1].map(|which| self.space.bucket(aims.buckets[which][i]));
+            *found = self.is_in(&self.stripes[aims.stripes[i]].0, buckets, aims.fingerprints[i]);
+        }
+    }
+
     /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; calls
     /// `each` with the result and the hash's position.
     pub(super) fn insert_unique_many(
@@ -31,8 +147,8 @@ impl<P: Locking> Table<P> {
         let mut ring = [Probe::default(); RING];
         let ask = |probe: &mut Probe, hash: u64| {
             *probe = self.probe(hash);
-            for bucket in self.space.buckets(probe) {
-                prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
+            for number in self.space.numbers(probe) {
+                self.space.prefetch(number);
             }
         };
         for (probe, &hash) in ring.iter_mut().zip(hashes) {

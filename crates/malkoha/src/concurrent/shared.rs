@@ -6,7 +6,6 @@ use super::counter::Counter;
 use super::insert::Unique;
 use super::space::Space;
 use super::table::Table;
-use crate::arch::prefetch_from;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
 use crate::filter::rounds::Source;
@@ -152,9 +151,7 @@ impl<P: Locking> Lookup for Shared<P> {
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
-        self.table.pipelined(hashes, |i, probe| {
-            found[i] = self.table.whole(|table| table.contains(probe));
-        });
+        self.table.contains_many(hashes, found);
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -167,8 +164,9 @@ impl<P: Locking> Lookup for Shared<P> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        for bucket in self.table.space.buckets(&self.table.probe(hash)) {
-            prefetch_from(std::ptr::from_ref(bucket).cast(), 0);
+        let space = &self.table.space;
+        for number in space.numbers(&self.table.probe(hash)) {
+            space.prefetch(number);
         }
     }
 

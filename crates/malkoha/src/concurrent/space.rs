@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use super::sync::AtomicU64;
 use super::words::Words;
 use crate::addressing::Probe;
+use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
 
 /// The buckets of all segments, and what each segment owes.
@@ -43,8 +44,32 @@ impl Space {
     /// Both buckets of a key.
     #[inline(always)]
     pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
+        self.numbers(probe).map(|number| self.bucket(number))
+    }
+
+    /// The numbers of both.
+    #[inline(always)]
+    pub(super) fn numbers(&self, probe: &Probe) -> [usize; 2] {
         let start = probe.segment as usize * self.places;
-        [probe.first, probe.second].map(|place| &self.words[start + place as usize])
+        [start + probe.first as usize, start + probe.second as usize]
+    }
+
+    /// The buckets of all segments.
+    #[inline(always)]
+    pub(super) fn all(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
+    /// The bucket of a number.
+    #[inline(always)]
+    pub(super) fn bucket(&self, number: usize) -> &AtomicU64 {
+        &self.words[number]
+    }
+
+    /// Requests the line of the bucket of a number.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, number: usize) {
+        prefetch_from(self.words.as_ptr().cast(), (number * size_of::<AtomicU64>()) as u64);
     }
 
     /// Whether some segment may owe for a refusal.

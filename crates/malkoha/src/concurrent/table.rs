@@ -78,6 +78,11 @@ impl<P: Locking> Table<P> {
         self.whole.with(|| operation(self))
     }
 
+    /// The same for an operation that reads too much for a transaction.
+    pub(super) fn hold<R>(&self, operation: impl FnOnce(&Self) -> R) -> R {
+        self.whole.hold(|| operation(self))
+    }
+
     /// Runs an operation on the buckets of a segment, while nothing in it is moved, removed or
     /// spilled. Threads may put fingerprints into empty lanes.
     ///
@@ -85,7 +90,7 @@ impl<P: Locking> Table<P> {
     /// of a single lock waits for another.
     pub(super) fn frozen(&self, segment: u64, operation: &mut dyn FnMut(&[AtomicU64])) {
         let buckets = self.space.segment(segment);
-        self.whole.hold(|| with_all(&self.stripes, &mut || operation(buckets)));
+        self.hold(|table| with_all(&table.stripes, &mut || operation(buckets)));
     }
 
     #[inline(always)]
@@ -106,19 +111,31 @@ impl<P: Locking> Table<P> {
 
     #[inline(always)]
     pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
+        &self.stripes[self.stripe_number(segment, fingerprint)].0
+    }
+
+    #[inline(always)]
+    pub(super) fn stripe_number(&self, segment: u64, fingerprint: u64) -> usize {
         // Neighbouring fingerprints are as good as any others: they are hashes.
-        let number = ((segment + fingerprint) % STRIPES) as usize;
-        &self.stripes[number].0
+        ((segment + fingerprint) % STRIPES) as usize
     }
 
     #[inline(always)]
     pub(super) fn contains(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
+        self.is_in(stripe, self.space.buckets(probe), probe.fingerprint)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_in(
+        &self,
+        stripe: &Stripe<P::Stripe>,
+        [first, second]: [&AtomicU64; 2],
+        fingerprint: u64,
+    ) -> bool {
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
-            let [first, second] = self.space.buckets(probe);
             let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
-            let fingerprint = probe.fingerprint;
             if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
                 return true;
             }

@@ -7,6 +7,7 @@ mod unique;
 use std::sync::Arc;
 
 use crate::addressing::Probe;
+use crate::concurrent::batch::Aims;
 use crate::concurrent::space::Space;
 use crate::concurrent::sync::Ordering;
 use crate::concurrent::table::Table;
@@ -69,6 +70,15 @@ fn slots<P: Locking>(table: &Table<P>) -> Vec<u64> {
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
 }
 
+/// Whether keys that are looked up together are all found.
+fn finds_together<P: Locking>(table: &Table<P>, keys: [&Probe; 2]) -> bool {
+    let mut aims = Aims::default();
+    keys.iter().enumerate().for_each(|(i, key)| aims.set(i, table, key));
+    let mut found = [false; 2];
+    table.whole(|table| table.look(&aims, &mut found));
+    found == [true; 2]
+}
+
 /// Calls `meanwhile` with a table of one key, which a thread moves there, and back if that is asked
 /// for. Returns both afterwards, and whether the thread found the key each time.
 fn while_it_moves<P: Locking + 'static>(
@@ -104,10 +114,23 @@ fn a_moved_key_is_found() {
     moved_key_is_found::<Global<ParkingLock>>();
 }
 
-/// Another key with the same fingerprint comes and goes, and takes this one's slot with it.
+/// The same in a group of lookups, asked for from both sides.
 #[test]
-fn a_key_is_found_though_its_equal_is_removed() {
+fn a_moved_key_is_found_in_a_group() {
     check(|| {
+        let (table, x, moved) = while_it_moves::<Striped<ParkingLock>>(true, |table, x| {
+            let asked = Probe { first: x.second, second: x.first, ..*x };
+            assert!(finds_together(table, [x, &asked]), "lost while it moves");
+        });
+        assert_eq!((slots(&table), moved), (vec![x.fingerprint], true));
+    });
+}
+
+/// Another key with the same fingerprint comes and goes, and takes this one's slot with it.
+fn is_found_though_its_equal_is_removed(
+    finds: impl Fn(&Table<Striped<ParkingLock>>, &Probe) -> bool + Send + Sync + Copy + 'static,
+) {
+    check(move || {
         let table = table::<Striped<ParkingLock>>(2);
         let (x, other) = (key(&table, 0, 1, 0), key(&table, 0, 1, 1));
         // A lookup that begins with the bucket to which the equal comes.
@@ -119,10 +142,16 @@ fn a_key_is_found_though_its_equal_is_removed() {
             assert!(equal.insert(&x, 10));
             assert!(equal.remove(&x));
         });
-        assert!(table.contains(&asked), "lost to its equal");
+        assert!(finds(&table, &asked), "lost to its equal");
         comes_and_goes.join().unwrap();
         assert_eq!(table.count(&x), 1);
     });
+}
+
+#[test]
+fn a_key_is_found_though_its_equal_is_removed() {
+    is_found_though_its_equal_is_removed(Table::contains);
+    is_found_though_its_equal_is_removed(|table, asked| finds_together(table, [asked, asked]));
 }
 
 /// Two inserts that both need a move for the same last lane.
