@@ -320,6 +320,29 @@ fn a_repair_that_finds_no_room_hides_no_damage() {
     assert_eq!((repair.keys, &repair.lost_keys[0].key), (3999, &key(0)));
 }
 
+/// A file that cannot be read at all got its other name first. Where the repair then ended early,
+/// and no checkpoint names the file, the store opened as if compaction had removed it.
+#[test]
+fn a_repair_that_finds_no_room_moves_no_file_that_it_cannot_read() {
+    let Some(device) = Device::new(16) else { return };
+    let (path, options) = closed_store(&device);
+    std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
+    let change = |name: &str, how: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = std::fs::read(path.join(name)).unwrap();
+        how(&mut bytes);
+        std::fs::write(path.join(name), bytes).unwrap();
+    };
+    change("000000000001.log", &|bytes| bytes[500] ^= 1);
+    change("000000000002.log", &|bytes| bytes.fill(0x55));
+    let ballast = device.path().join("ballast");
+    fill_up(&ballast);
+    assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
+    change("000000000001.log", &|bytes| bytes[500] ^= 1);
+    assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
+    std::fs::remove_file(ballast).unwrap();
+    assert_eq!(Store::repair(&path).unwrap().set_aside, ["000000000002.log.damaged"]);
+}
+
 /// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
 /// again.
 #[test]
