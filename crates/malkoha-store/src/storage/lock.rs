@@ -24,11 +24,18 @@ pub struct Lock {
     process: u32,
 }
 
+impl Lock {
+    /// Whether this process was forked by the one that has the right.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.process != process::id()
+    }
+}
+
 impl Drop for Lock {
     /// Closing is not enough while another thread starts a program: until that runs, its process
     /// has the files too. But a process that was forked has no right to give it up.
     fn drop(&mut self) {
-        if self.process == process::id() {
+        if !self.is_inherited() {
             let _ = self.file.unlock();
             let _ = self.directory.unlock();
         }
