@@ -106,6 +106,24 @@ fn what_a_link_in_a_store_leads_to_is_left_alone() {
     }
 }
 
+/// The same where it is a second name of the file.
+#[test]
+fn what_a_hard_link_in_a_store_leads_to_is_left_alone() {
+    let victim = NamedTempFile::new().unwrap();
+    let directory = victim.path().parent().unwrap();
+    for name in ["LOCK", "RESERVE", "CHECKPOINT.new", "000000000001.log.new"] {
+        fs::write(&victim, "precious").unwrap();
+        let dir = TempDir::new_in(directory).unwrap();
+        Store::open(dir.path(), &options()).unwrap().close().unwrap();
+        let _ = fs::remove_file(dir.path().join(name));
+        fs::hard_link(&victim, dir.path().join(name)).unwrap();
+        if let Ok(store) = Store::open(dir.path(), &options()) {
+            (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])).unwrap();
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+    }
+}
+
 /// To open a pipe waited for somebody who writes to it.
 #[test]
 fn a_pipe_in_a_store_is_not_waited_for() {
