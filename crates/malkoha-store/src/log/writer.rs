@@ -280,12 +280,18 @@ impl Writer {
 
     fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
         let name = file_name(self.next_id);
+        let base = table.free_base(bytes);
+        // The last locations are left to compaction, as room on the device is.
+        let kept = if self.compacting.is_some() { 0 } else { MAX_FILE_BYTES };
+        if !FileTable::has_locations(base, bytes + kept) {
+            return Err(Error::NoSpace { file: name });
+        }
         let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
         // The seal of the tail has a sequence number of its own.
         let first_sequence = self.sequence + u64::from(self.tail.is_some());
         let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
         let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
-        let made = LogFile::new(file, header, table.free_base(bytes)).and_then(|file| {
+        let made = LogFile::new(file, header, base).and_then(|file| {
             file.write_at(0, &header.to_bytes())?;
             // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
             // read.

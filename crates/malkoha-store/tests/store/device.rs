@@ -343,6 +343,44 @@ fn a_repair_that_finds_no_room_moves_no_file_that_it_cannot_read() {
     assert_eq!(Store::repair(&path).unwrap().set_aside, ["000000000002.log.damaged"]);
 }
 
+/// At the limit of 8 TiB the next file got places that the index cannot have: what was written
+/// there ended writing, and then no opening could read it.
+#[test]
+fn a_log_as_long_as_it_can_be_refuses_puts_and_takes_deletes() {
+    let dir = TempDir::new().unwrap();
+    let options = options().file_bytes(1 << 16);
+    let mut expected = Contents::new();
+    let open = || Store::open(dir.path(), &options).unwrap();
+    let store = open();
+    for n in 0..200 {
+        store.put(&key(n), &[7; 100]).unwrap();
+        expected.insert(key(n), vec![7; 100]);
+    }
+    store.close().unwrap();
+    // All places belong to the first file, most of which is a hole.
+    let log = std::fs::File::options().write(true).open(dir.path().join("000000000001.log"));
+    if log.unwrap().set_len(8 << 40).is_err() {
+        eprintln!("skipped: the file system has no files of 8 TiB");
+        return;
+    }
+    let store = open();
+    let refused = (200..2000).find_map(|n| {
+        let put = store.put(&key(n), &[7; 100]);
+        if put.is_ok() {
+            expected.insert(key(n), vec![7; 100]);
+        }
+        put.err()
+    });
+    assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
+    for n in 0..20 {
+        assert!(store.delete(&key(n)).unwrap(), "{n}");
+        expected.remove(&key(n));
+    }
+    assert_holds(&store, &expected);
+    drop(store);
+    assert_holds(&open(), &expected);
+}
+
 /// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
 /// again.
 #[test]
