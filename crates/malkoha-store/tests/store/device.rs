@@ -343,6 +343,48 @@ fn a_repair_that_finds_no_room_moves_no_file_that_it_cannot_read() {
     assert_eq!(Store::repair(&path).unwrap().set_aside, ["000000000002.log.damaged"]);
 }
 
+/// A table on a full device can be removed, and compaction frees its space.
+#[test]
+fn a_full_store_can_remove_a_table() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+    let options = Options::new().background(false).durability(Durability::System);
+    let store = Store::open(device.path().join("store"), &options).unwrap();
+    let table = store.table("birds").unwrap();
+    for n in 0..200 {
+        table.put(&key(n), &[7; 200]).unwrap();
+    }
+    let mut expected = Contents::new();
+    let error = fill(&store, &mut expected);
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+    assert!(store.remove_table("birds").unwrap());
+    assert!(store.tables().is_empty());
+    assert_holds(&store, &expected);
+    store.compact().unwrap();
+}
+
+/// Where little was dead in each file, the copy of one did not fit into the room that is kept for
+/// it, and half of it was left: then neither keys could be deleted, nor anything be compacted, ever
+/// again. And where deletes were spread over all files, the room for tombstones was used up before
+/// any file had enough dead bytes.
+#[test]
+fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
+    for (value, compact_after, step) in [(1000, 17, 1), (1000, 3000, 97), (100, 17, 1)] {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+        let options = Options::new().background(false).durability(Durability::System);
+        let store = Store::open(device.path().join("store"), &options).unwrap();
+        let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
+        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
+        for (i, n) in order.enumerate() {
+            if i == compact_after {
+                store.compact().unwrap();
+            }
+            assert!(store.delete(&key(n)).unwrap(), "{i} of {full}, values of {value} bytes");
+        }
+        store.compact().unwrap();
+        assert!(store.is_empty());
+    }
+}
+
 /// At the limit of 8 TiB the next file got places that the index cannot have: what was written
 /// there ended writing, and then no opening could read it.
 #[test]
