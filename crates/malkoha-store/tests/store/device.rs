@@ -502,6 +502,14 @@ fn a_full_file_system_that_copies_on_write_ends_nothing() {
     store.close().unwrap();
 }
 
+/// Whoever did not ask for a way of writing, as a repair, wrote through mappings there.
+#[test]
+fn on_a_file_system_that_copies_on_write_nothing_is_written_through_a_mapping() {
+    let Some(device) = Loop::new(&["mkfs.btrfs", "--mixed"], 24) else { return };
+    let storage = OsStorage::open(device.path()).unwrap();
+    assert!(format!("{storage:?}").contains("Calls"), "{storage:?}");
+}
+
 /// To give room back can take room, on some file systems: then it stays where it is.
 #[test]
 fn room_that_cannot_be_given_back_changes_nothing_else() {
