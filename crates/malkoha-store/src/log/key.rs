@@ -2,6 +2,9 @@
 
 use malkoha::KeyHasher;
 
+/// The number of the table that has the list of all tables.
+pub(crate) const LIST_OF_TABLES: u32 = u32::MAX;
+
 /// A key, and the table that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key<'a> {

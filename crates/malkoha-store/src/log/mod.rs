@@ -30,7 +30,7 @@ pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LogFile, file_name, lost, parse_name};
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
-pub(crate) use key::Key;
+pub(crate) use key::{Key, LIST_OF_TABLES};
 pub(crate) use pack::pack;
 pub(crate) use record::{Content, Kind, Parts, Record};
 pub(crate) use scan::{Scan, Step, find_record};

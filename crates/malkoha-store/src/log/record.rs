@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::checksum::checksum;
-use super::key::Key;
+use super::key::{Key, LIST_OF_TABLES};
 use super::pack::unpack;
 use super::{MAX_KEY, MAX_VALUE, UNIT};
 
@@ -74,6 +74,12 @@ impl<'a> Content<'a> {
 
     pub(crate) const SEAL: Self = Self { kind: Kind::Seal, ..Self::delete(Key::main(&[]), None) };
     pub(crate) const MARK: Self = Self { kind: Kind::Mark, ..Self::SEAL };
+
+    /// Whether it may take the room that is left for tombstones: it removes a key, or may remove a
+    /// table.
+    pub(crate) fn removes(&self) -> bool {
+        self.kind == Kind::Delete || self.key.table == LIST_OF_TABLES
+    }
 
     pub(crate) fn shape(&self) -> Shape {
         let prefix = if self.prefix.is_some() { PREFIX } else { 0 };

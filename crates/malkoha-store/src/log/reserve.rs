@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::error::{Error, Result};
-use crate::storage::{Storage, remove_if_there};
+use crate::storage::{Storage, StorageFile, remove_if_there};
 
 /// The name of the file that keeps it. Nothing reads its content.
 pub(crate) const NAME: &str = "RESERVE";
@@ -20,7 +20,9 @@ pub(crate) struct Reserve {
 impl Reserve {
     /// What an earlier opening left.
     pub(crate) fn found(storage: &dyn Storage) -> Self {
-        let held = storage.open(NAME, false).and_then(|file| file.len()).unwrap_or(0);
+        // The room of one that has a second name is not given back by removing it.
+        let bytes = |file: Box<dyn StorageFile>| if file.is_shared()? { Ok(0) } else { file.len() };
+        let held = storage.open(NAME, false).and_then(bytes).unwrap_or(0);
         Self { held, wanted: held }
     }
 
@@ -40,6 +42,10 @@ impl Reserve {
             match storage.open(NAME, true) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     storage.create(NAME, wanted).map(drop)
+                }
+                // Its second name may be a file of somebody else.
+                Ok(file) if file.is_shared().map_err(Error::io("look at", NAME))? => {
+                    storage.remove(NAME).and_then(|()| storage.create(NAME, wanted).map(drop))
                 }
                 file => file.and_then(|file| file.set_len(wanted)),
             }

@@ -11,6 +11,8 @@ use super::usual::LINES;
 use super::{UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
+/// Slots for which there are locations: those of 8 TiB.
+const SLOTS: u64 = 1 << 20;
 /// Bytes of a slot.
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 
@@ -67,11 +69,16 @@ impl FileTable {
         ((self.slots.len() - free) as u64) << SLOT_BITS
     }
 
+    /// Whether there are locations for a file of this many bytes there.
+    pub(crate) fn has_locations(base: u64, bytes: u64) -> bool {
+        (base >> SLOT_BITS) + Self::slots_for(bytes) as u64 <= SLOTS
+    }
+
     /// Whether a file of this many bytes can begin there.
     pub(crate) fn is_free(&self, base: u64, bytes: u64) -> bool {
         let first = base >> SLOT_BITS;
         base == first << SLOT_BITS
-            && first < 1 << 20
+            && first < SLOTS
             && (first..first + Self::slots_for(bytes) as u64)
                 .all(|slot| self.slots.get(to_usize(slot)).is_none_or(Option::is_none))
     }

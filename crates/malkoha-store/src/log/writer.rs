@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::commit::Unsynced;
 use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
-use super::record::{Content, Kind, Placing, encode};
+use super::record::{Content, Placing, encode};
 use super::reserve::Reserve;
 use super::size::{file_size, longest_file};
 use super::table::FileTable;
@@ -173,12 +173,14 @@ impl Writer {
         let room = |file: &Arc<LogFile>, spare: u64| {
             file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
-        let deletes = batch.iter().all(|content| content.kind == Kind::Delete);
+        // What compaction copies may take that room too: the removal that follows gives it back,
+        // and a copy that ends in the middle gives nothing.
+        let removes = self.compacting.is_some() || batch.iter().all(Content::removes);
         let (tail, created) =
             match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, SPARE)) {
                 Some(tail) => (tail, false),
-                None => match (self.rotate(table, bytes), self.tail.clone()) {
-                    (Err(Error::NoSpace { .. }), Some(tail)) if deletes && room(&tail, 0) => {
+                None => match (self.rotate(table, bytes, removes), self.tail.clone()) {
+                    (Err(Error::NoSpace { .. }), Some(tail)) if removes && room(&tail, 0) => {
                         (tail, false)
                     }
                     (new, _) => (new?, true),
@@ -240,7 +242,7 @@ impl Writer {
     }
 
     /// Seals the tail and makes a new one with room for `bytes`.
-    fn rotate(&mut self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
+    fn rotate(&mut self, table: &FileTable, bytes: u64, removes: bool) -> Result<Arc<LogFile>> {
         let least = HEADER_BYTES as u64 + bytes + 2 * Content::SEAL.shape().bytes();
         if least > MAX_FILE_BYTES {
             return Err(Error::BatchTooLong(bytes));
@@ -256,7 +258,8 @@ impl Writer {
                 let copies = self.compacting.unwrap_or(0) + 2 * MIN_FILE_BYTES;
                 self.create(table, copies.next_multiple_of(MIN_FILE_BYTES).min(wanted).max(least))?
             }
-            Err(Error::NoSpace { .. }) if least <= MIN_FILE_BYTES => {
+            // Puts leave it to tombstones.
+            Err(Error::NoSpace { .. }) if removes && least <= MIN_FILE_BYTES => {
                 self.create(table, SMALL_FILE)?
             }
             other => other?,
@@ -280,12 +283,18 @@ impl Writer {
 
     fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
         let name = file_name(self.next_id);
+        let base = table.free_base(bytes);
+        // The last locations are left to compaction, as room on the device is.
+        let kept = if self.compacting.is_some() { 0 } else { MAX_FILE_BYTES };
+        if !FileTable::has_locations(base, bytes + kept) {
+            return Err(Error::NoSpace { file: name });
+        }
         let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
         // The seal of the tail has a sequence number of its own.
         let first_sequence = self.sequence + u64::from(self.tail.is_some());
         let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
         let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
-        let made = LogFile::new(file, header, table.free_base(bytes)).and_then(|file| {
+        let made = LogFile::new(file, header, base).and_then(|file| {
             file.write_at(0, &header.to_bytes())?;
             // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
             // read.

@@ -24,11 +24,18 @@ pub struct Lock {
     process: u32,
 }
 
+impl Lock {
+    /// Whether this process was forked by the one that has the right.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.process != process::id()
+    }
+}
+
 impl Drop for Lock {
     /// Closing is not enough while another thread starts a program: until that runs, its process
     /// has the files too. But a process that was forked has no right to give it up.
     fn drop(&mut self) {
-        if self.process == process::id() {
+        if !self.is_inherited() {
             let _ = self.file.unlock();
             let _ = self.directory.unlock();
         }
@@ -85,7 +92,9 @@ fn is_of_another(file: &File, number: &str) -> io::Result<bool> {
 
 /// Notes the directory in which a file is locked. Synced, as others may look from other machines.
 fn sign(file: &File, number: &str) -> io::Result<()> {
-    if signature(file)? != number.as_bytes() {
+    let last = signature(file)?;
+    // Anything else may be the file of somebody else, by a second name.
+    if last != number.as_bytes() && last.iter().all(u8::is_ascii_digit) {
         file.set_len(0)?;
         write_all_at(file, number.as_bytes(), 0)?;
         file.sync_data()?;

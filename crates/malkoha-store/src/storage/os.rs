@@ -43,7 +43,8 @@ impl OsStorage {
         let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
         let directory = directory.into();
         let (system, writing) = (file_system(&directory), Writing::default());
-        Ok(Self { directory, system, writing, maps: !cfg!(malkoha_calls) })
+        let storage = Self { directory, system, writing, maps: !cfg!(malkoha_calls) };
+        Ok(storage.writing(writing))
     }
 
     /// The same with files that are read and written by system calls, each by a descriptor that

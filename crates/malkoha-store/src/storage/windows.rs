@@ -29,6 +29,14 @@ pub struct Lock {
     _file: File,
 }
 
+impl Lock {
+    /// Whether this process was forked by the one that has the right: there is no forking here.
+    #[expect(clippy::unused_self, reason = "on Unix it depends on the lock")]
+    pub(crate) const fn is_inherited(&self) -> bool {
+        false
+    }
+}
+
 impl OsStorage {
     /// The directory at `path`.
     ///

@@ -1,6 +1,6 @@
 //! Checkpoints and copies, while the store is in use.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use crate::storage::{LOCK, make_directories, sync_directory};
 pub(crate) const UNFINISHED: &str = "BACKUP.unfinished";
 /// A file that a complete copy has. Its last line is written when everything else is durable.
 const FINISHED: &str = "BACKUP";
+const NOT_EMPTY: &str = "a backup needs a directory without files";
 
 impl Store {
     /// Syncs and writes the index into a file, so that opening after a crash need not read what was
@@ -46,16 +47,19 @@ impl Store {
         let path = path.as_ref();
         let failed = |action| Error::io(action, path.display().to_string());
         make_directories(path).map_err(failed("make"))?;
-        clear_unfinished(path).map_err(failed("clear"))?;
-        if fs::read_dir(path).map_err(failed("read"))?.next().is_some() {
-            return Err(Error::Option("a backup needs a directory without files"));
+        let unmarked = !path.join(UNFINISHED).exists();
+        if unmarked && has_others(path).map_err(failed("read"))? {
+            return Err(Error::Option(NOT_EMPTY));
         }
-        // Durable before anything else, or opening would take the directory for a store.
-        let mark = "this copy of a store is not whole: remove the directory, or make it again\n";
-        write_file(path, UNFINISHED, mark).map_err(failed("write a copy in"))?;
+        let mark = claim(path).map_err(failed("write a copy in"))?;
+        let _mark = mark.ok_or(Error::Option("another backup writes into this directory"))?;
+        clear(path).map_err(failed("clear"))?;
+        if has_others(path).map_err(failed("read"))? {
+            return Err(Error::Option(NOT_EMPTY));
+        }
         self.copy_into(path).inspect_err(|_| {
             // A part of a store is not a store. Reports the first error.
-            let _ = clear_unfinished(path);
+            let _ = clear(path).and_then(|()| fs::remove_file(path.join(UNFINISHED)));
         })
     }
 
@@ -98,12 +102,33 @@ fn write_file(directory: &Path, name: &str, content: &str) -> io::Result<()> {
     sync_directory(directory)
 }
 
-/// Removes what an interrupted backup left; its mark last.
-fn clear_unfinished(directory: &Path) -> io::Result<()> {
-    let mark = directory.join(UNFINISHED);
-    if !mark.exists() {
-        return Ok(());
+/// The mark of a copy that is not whole, durable before anything else, or opening would take the
+/// directory for a store. It is locked as long as the backup goes on: another one into this
+/// directory would take it for interrupted, and remove its files. `None` if there is another.
+fn claim(directory: &Path) -> io::Result<Option<File>> {
+    let name = directory.join(UNFINISHED);
+    let mut mark = match File::options().write(true).open(&name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => File::create_new(&name)?,
+        mark => mark?,
+    };
+    if matches!(mark.try_lock(), Err(TryLockError::WouldBlock)) || !name.exists() {
+        return Ok(None);
     }
+    mark.set_len(0)?;
+    mark.write_all(b"this copy of a store is not whole: remove the directory, or make it again\n")?;
+    mark.sync_all()?;
+    sync_directory(directory)?;
+    Ok(Some(mark))
+}
+
+/// Whether there is anything but the mark.
+fn has_others(directory: &Path) -> io::Result<bool> {
+    let mut entries = fs::read_dir(directory)?;
+    entries.try_fold(false, |others, entry| Ok(others || entry?.file_name() != UNFINISHED))
+}
+
+/// Removes what an interrupted backup left, except its mark.
+fn clear(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let name = entry?.file_name();
         let ours = |name: &str| {
@@ -113,6 +138,5 @@ fn clear_unfinished(directory: &Path) -> io::Result<()> {
             fs::remove_file(directory.join(name))?;
         }
     }
-    sync_directory(directory)?;
-    fs::remove_file(mark)
+    sync_directory(directory)
 }

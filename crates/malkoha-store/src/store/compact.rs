@@ -18,7 +18,7 @@ use super::victims::is_worthwhile;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
-use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, Scan, Step, Writer};
+use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer};
 use crate::recovery::OnDamage;
 
 /// Bytes that are copied while writers wait.
@@ -46,9 +46,12 @@ impl Store {
     /// If a file is damaged, the device is full, or the system refuses. Nothing is lost then, and
     /// what could be given back is.
     pub fn compact(&self) -> Result<()> {
-        // Readable files need not wait for unreadable ones.
+        // Readable files need not wait for unreadable ones, and what finds no room may find some
+        // afterwards.
         let swept = match self.sweep_removed() {
-            Err(error) if !error.is_unreadable() => return Err(error),
+            Err(error) if !error.is_unreadable() && !matches!(error, Error::NoSpace { .. }) => {
+                return Err(error);
+            }
             swept => swept,
         };
         let mut maintained = self.inner.maintenance();
@@ -140,7 +143,10 @@ impl Inner {
             let ended = {
                 let mut turn = self.turn()?;
                 let left = file.end() - scan.offset();
-                turn.writer.set_compacting(Some(left.min(file.needed())));
+                // Nearly as long as the file itself: what is dead in it becomes room for
+                // tombstones, and removing it still gives back a little more.
+                let gives = file.least().saturating_sub(4 * MIN_FILE_BYTES);
+                turn.writer.set_compacting(Some(left.min(file.needed()).max(gives)));
                 let oldest = self.oldest_other(file, before);
                 let copied =
                     self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);

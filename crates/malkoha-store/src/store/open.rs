@@ -118,6 +118,12 @@ impl Store {
 
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
+        if self.inner._lock.as_ref().is_some_and(Lock::is_inherited) {
+            // The threads are in the process that forked this one, and so is the right to write:
+            // what it has written since would be overwritten here.
+            mem::forget(self.background.take());
+            return Err(Error::Locked);
+        }
         drop(self.background.take());
         let mut maintained = self.inner.maintenance();
         if maintained.closed {

@@ -83,12 +83,6 @@ impl Inner {
         }
         names.sort_unstable();
         let table = self.files.load_full();
-        let is_open = |name: &&String| table.files().iter().any(|file| file.name() == **name);
-        // A file that could not be read at all is moved first: the new checkpoint may need its
-        // name.
-        for name in names.iter().filter(|name| !is_open(name)) {
-            self.set_aside(name, repair)?;
-        }
         self.writer()?.seal()?;
         let mut done = Vec::new();
         for file in table.files().iter().filter(|file| names.contains(&file.name())) {
@@ -97,9 +91,11 @@ impl Inner {
             done.push(Arc::clone(file));
         }
         self.sync()?;
-        // Before the checkpoint that needs them no more: with it, they would be removed by the next
-        // opening, as if nothing had been lost. Without, that misses them.
-        for name in names.iter().filter(is_open) {
+        // Before the checkpoint that needs them no more, and that may need the name of one: with
+        // it, they would be removed by the next opening, as if nothing had been lost. Without, that
+        // misses them. And not earlier: without any checkpoint nobody misses a file, so those that
+        // cannot be read at all stay too, as long as the repair may fail.
+        for name in &names {
             self.set_aside(name, repair)?;
         }
         self.storage.sync_directory().map_err(Error::io("sync", "."))?;

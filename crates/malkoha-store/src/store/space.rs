@@ -110,6 +110,10 @@ impl Space {
     /// writes need not wait, 1 at the limit and beyond.
     #[expect(clippy::cast_precision_loss, reason = "shares need no more than 53 bits")]
     fn pressure(&self, ratio: f64, given: u64) -> f64 {
+        if ratio.is_infinite() {
+            // Where there is no limit, the share of it would be no number.
+            return 0.0;
+        }
         let live = self.live() as f64;
         let beyond = self.taken.load(Ordering::Relaxed).saturating_sub(given) as f64 - live;
         let most = live * (ratio - 1.0) + SLACK;
@@ -209,6 +213,17 @@ mod tests {
         }
         assert!(store.inner.pressure(0) >= 1.0);
         (directory, store)
+    }
+
+    /// Without a limit nothing is near it: it was no number, and compaction gave way to nobody.
+    #[test]
+    fn without_a_limit_there_is_no_pressure() {
+        let space = Space::default();
+        for (live, taken) in [(0, 0), (0, 1 << 30), (1 << 20, 1 << 30)] {
+            space.set_live(live);
+            space.taken.store(taken, Ordering::Relaxed);
+            assert!(space.pressure(f64::INFINITY, 0) < 0.5, "{live} of {taken}");
+        }
     }
 
     /// Once a checkpoint or a compaction had ended, a write passed the limit before the right to

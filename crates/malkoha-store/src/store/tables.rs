@@ -11,12 +11,12 @@ use malkoha::KeyHasher;
 use super::{Inner, Store, Table};
 use crate::error::{Error, Result};
 use crate::locate::locate;
-use crate::log::{Content, Key, Kind};
+use crate::log::{Content, Key, Kind, LIST_OF_TABLES};
 use crate::recovery::Recovered;
 use crate::store::swap::Expected;
 
 /// The key of the list.
-const LIST: Key<'static> = Key { table: u32::MAX, name: &[] };
+const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
 /// The version of the list.
 const VERSION: u8 = 1;
 /// Each new table writes the whole list.
@@ -311,7 +311,19 @@ impl Store {
     fn delete_all(&self, keys: &[(u32, Vec<u8>)]) -> Result<()> {
         let keys = keys.iter().map(|(table, name)| Key { table: *table, name });
         let contents: Vec<_> = keys.map(|key| Content::delete(key, None)).collect();
-        self.write_all(&contents)
+        self.delete_in_parts(&contents)
+    }
+
+    /// A full device has room for some tombstones, and these make room for others.
+    fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
+        match self.write_all(contents) {
+            Err(Error::NoSpace { .. }) if contents.len() > 1 => {
+                let (first, second) = contents.split_at(contents.len() / 2);
+                self.delete_in_parts(first)?;
+                self.delete_in_parts(second)
+            }
+            done => done,
+        }
     }
 
     pub(super) fn write_list(&self, tables: &Tables) -> Result<()> {

@@ -75,7 +75,7 @@ impl Store {
         if contents.is_empty() {
             return Ok(());
         }
-        let deletes = contents.iter().all(|content| content.kind == Kind::Delete);
+        let deletes = contents.iter().all(Content::removes);
         let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
         self.inner.with_room(bytes, deletes, || self.apply_now(contents))
     }
@@ -107,9 +107,7 @@ impl Store {
         let packed = self.inner.pack(&content);
         let content = content.packed(packed.as_deref());
         let bytes = content.shape().bytes();
-        self.inner.with_room(bytes, content.kind == Kind::Delete, || {
-            self.write_one_now(content, expected)
-        })
+        self.inner.with_room(bytes, content.removes(), || self.write_one_now(content, expected))
     }
 
     fn write_one_now(&self, content: Content<'_>, expected: Expected<'_>) -> Result<Written> {

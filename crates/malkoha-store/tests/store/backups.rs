@@ -3,8 +3,8 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use malkoha_store::storage::{OsStorage, Storage, StorageFile};
 use malkoha_store::{Error, Store};
@@ -90,6 +90,75 @@ fn an_interrupted_backup_is_no_store() {
         assert!(mark.starts_with("keys 2000\n") && mark.ends_with("\nwhole\n"), "{mark}");
         assert_holds(&Store::open(&copy, &options()).unwrap(), &expected);
     }
+}
+
+/// A directory in which the first file that gets a second name waits for another backup.
+struct Slow {
+    inner: OsStorage,
+    waits: AtomicUsize,
+    meet: Barrier,
+}
+
+impl Storage for Slow {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+        self.inner.create(name, bytes)
+    }
+    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
+        self.inner.open(name, writable)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)
+    }
+    fn sync_directory(&self) -> io::Result<()> {
+        self.inner.sync_directory()
+    }
+    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
+        let linked = self.inner.link(name, directory);
+        if self.waits.swap(0, Ordering::Relaxed) == 1 {
+            self.meet.wait();
+            self.meet.wait();
+        }
+        linked
+    }
+    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+        self.inner.copy(name, directory)
+    }
+}
+
+/// The second backup into a directory took the first one for interrupted and removed its files.
+/// The first one went on, and reported a whole copy.
+#[test]
+fn two_backups_do_not_go_into_one_directory() {
+    let (dir, other) = (Dir::new(), Dir::new());
+    let mut expected = Contents::new();
+    let store = dir.open();
+    for n in 0..2000 {
+        store.put(&key(n), &[1; 50]).unwrap();
+        expected.insert(key(n), vec![1; 50]);
+    }
+    store.close().unwrap();
+    let other = other.open();
+    other.put(b"other", b"").unwrap();
+    let copies = TempDir::new().unwrap();
+    let copy = copies.path().join("copy");
+    let inner = OsStorage::open(dir.path()).unwrap();
+    let storage = Arc::new(Slow { inner, waits: AtomicUsize::new(1), meet: Barrier::new(2) });
+    let store = Store::open_in(storage.clone(), None, &options()).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| store.backup(&copy));
+        storage.meet.wait();
+        let second = other.backup(&copy);
+        storage.meet.wait();
+        assert!(matches!(second, Err(Error::Option(_))), "{second:?}");
+        first.join().unwrap().unwrap();
+    });
+    assert_holds(&Store::open(&copy, &options()).unwrap(), &expected);
 }
 
 #[test]

@@ -320,6 +320,109 @@ fn a_repair_that_finds_no_room_hides_no_damage() {
     assert_eq!((repair.keys, &repair.lost_keys[0].key), (3999, &key(0)));
 }
 
+/// A file that cannot be read at all got its other name first. Where the repair then ended early,
+/// and no checkpoint names the file, the store opened as if compaction had removed it.
+#[test]
+fn a_repair_that_finds_no_room_moves_no_file_that_it_cannot_read() {
+    let Some(device) = Device::new(16) else { return };
+    let (path, options) = closed_store(&device);
+    std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
+    let change = |name: &str, how: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = std::fs::read(path.join(name)).unwrap();
+        how(&mut bytes);
+        std::fs::write(path.join(name), bytes).unwrap();
+    };
+    change("000000000001.log", &|bytes| bytes[500] ^= 1);
+    change("000000000002.log", &|bytes| bytes.fill(0x55));
+    let ballast = device.path().join("ballast");
+    fill_up(&ballast);
+    assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
+    change("000000000001.log", &|bytes| bytes[500] ^= 1);
+    assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
+    std::fs::remove_file(ballast).unwrap();
+    assert_eq!(Store::repair(&path).unwrap().set_aside, ["000000000002.log.damaged"]);
+}
+
+/// A table on a full device can be removed, and compaction frees its space.
+#[test]
+fn a_full_store_can_remove_a_table() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+    let options = Options::new().background(false).durability(Durability::System);
+    let store = Store::open(device.path().join("store"), &options).unwrap();
+    let table = store.table("birds").unwrap();
+    for n in 0..200 {
+        table.put(&key(n), &[7; 200]).unwrap();
+    }
+    let mut expected = Contents::new();
+    let error = fill(&store, &mut expected);
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+    assert!(store.remove_table("birds").unwrap());
+    assert!(store.tables().is_empty());
+    assert_holds(&store, &expected);
+    store.compact().unwrap();
+}
+
+/// Where little was dead in each file, the copy of one did not fit into the room that is kept for
+/// it, and half of it was left: then neither keys could be deleted, nor anything be compacted, ever
+/// again. And where deletes were spread over all files, the room for tombstones was used up before
+/// any file had enough dead bytes.
+#[test]
+fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
+    for (value, compact_after, step) in [(1000, 17, 1), (1000, 3000, 97), (100, 17, 1)] {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+        let options = Options::new().background(false).durability(Durability::System);
+        let store = Store::open(device.path().join("store"), &options).unwrap();
+        let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
+        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
+        for (i, n) in order.enumerate() {
+            if i == compact_after {
+                store.compact().unwrap();
+            }
+            assert!(store.delete(&key(n)).unwrap(), "{i} of {full}, values of {value} bytes");
+        }
+        store.compact().unwrap();
+        assert!(store.is_empty());
+    }
+}
+
+/// At the limit of 8 TiB the next file got places that the index cannot have: what was written
+/// there ended writing, and then no opening could read it.
+#[test]
+fn a_log_as_long_as_it_can_be_refuses_puts_and_takes_deletes() {
+    let dir = TempDir::new().unwrap();
+    let options = options().file_bytes(1 << 16);
+    let mut expected = Contents::new();
+    let open = || Store::open(dir.path(), &options).unwrap();
+    let store = open();
+    for n in 0..200 {
+        store.put(&key(n), &[7; 100]).unwrap();
+        expected.insert(key(n), vec![7; 100]);
+    }
+    store.close().unwrap();
+    // All places belong to the first file, most of which is a hole.
+    let log = std::fs::File::options().write(true).open(dir.path().join("000000000001.log"));
+    if log.unwrap().set_len(8 << 40).is_err() {
+        eprintln!("skipped: the file system has no files of 8 TiB");
+        return;
+    }
+    let store = open();
+    let refused = (200..2000).find_map(|n| {
+        let put = store.put(&key(n), &[7; 100]);
+        if put.is_ok() {
+            expected.insert(key(n), vec![7; 100]);
+        }
+        put.err()
+    });
+    assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
+    for n in 0..20 {
+        assert!(store.delete(&key(n)).unwrap(), "{n}");
+        expected.remove(&key(n));
+    }
+    assert_holds(&store, &expected);
+    drop(store);
+    assert_holds(&open(), &expected);
+}
+
 /// Of a full device of 64 MiB exactly 128 keys could be deleted, and then nothing be done ever
 /// again.
 #[test]
@@ -397,6 +500,14 @@ fn a_full_file_system_that_copies_on_write_ends_nothing() {
     assert!(store.get(b"first").unwrap().is_some());
     store.put(b"later", b"1").unwrap();
     store.close().unwrap();
+}
+
+/// Whoever did not ask for a way of writing, as a repair, wrote through mappings there.
+#[test]
+fn on_a_file_system_that_copies_on_write_nothing_is_written_through_a_mapping() {
+    let Some(device) = Loop::new(&["mkfs.btrfs", "--mixed"], 24) else { return };
+    let storage = OsStorage::open(device.path()).unwrap();
+    assert!(format!("{storage:?}").contains("Calls"), "{storage:?}");
 }
 
 /// To give room back can take room, on some file systems: then it stays where it is.

@@ -1,10 +1,12 @@
 //! Where a store is: its path, and its neighbours.
 
 use std::fs::{self, File};
+use std::io::{Read, Write, pipe};
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
+use std::time::Duration;
 
 use malkoha_store::{Error, Store};
 use tempfile::{NamedTempFile, TempDir};
@@ -104,6 +106,24 @@ fn what_a_link_in_a_store_leads_to_is_left_alone() {
     }
 }
 
+/// The same where it is a second name of the file.
+#[test]
+fn what_a_hard_link_in_a_store_leads_to_is_left_alone() {
+    let victim = NamedTempFile::new().unwrap();
+    let directory = victim.path().parent().unwrap();
+    for name in ["LOCK", "RESERVE", "CHECKPOINT.new", "000000000001.log.new"] {
+        fs::write(&victim, "precious").unwrap();
+        let dir = TempDir::new_in(directory).unwrap();
+        Store::open(dir.path(), &options()).unwrap().close().unwrap();
+        let _ = fs::remove_file(dir.path().join(name));
+        fs::hard_link(&victim, dir.path().join(name)).unwrap();
+        if let Ok(store) = Store::open(dir.path(), &options()) {
+            (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])).unwrap();
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+    }
+}
+
 /// To open a pipe waited for somebody who writes to it.
 #[test]
 fn a_pipe_in_a_store_is_not_waited_for() {
@@ -116,6 +136,54 @@ fn a_pipe_in_a_store_is_not_waited_for() {
             .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
         let error = written.unwrap_err().to_string();
         assert!(error.contains("regular files"), "{name}: {error}");
+    }
+}
+
+/// A process that was forked dropped the store, and with that wrote into the log, gave back the
+/// room behind what it took for the end, and replaced the checkpoint. With threads in the
+/// background, it waited for them, and they do not exist there.
+#[test]
+fn a_forked_process_that_drops_a_store_changes_nothing() {
+    for background in [false, true] {
+        let dir = TempDir::new().unwrap();
+        let store = Store::open(dir.path(), &options().background(background)).unwrap();
+        let mut expected = Contents::new();
+        fill(&store, &mut expected, 1);
+        let (mut reads, mut writes) = pipe().unwrap();
+        // SAFETY: the child calls nothing that another thread of the parent may have locked, but
+        // the allocator, which glibc makes usable again.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // Until the parent has written more.
+            let _ = reads.read(&mut [0]);
+            drop(store);
+            // SAFETY: ends the process, and nothing else.
+            unsafe { libc::_exit(0) };
+        }
+        for n in 600..700 {
+            store.put(&key(n), &[2; 50]).unwrap();
+            expected.insert(key(n), vec![2; 50]);
+        }
+        writes.write_all(b"!").unwrap();
+        let mut status = 1;
+        let ended = (0..500).any(|_| {
+            thread::sleep(Duration::from_millis(10));
+            // SAFETY: writes the status of a child of this process.
+            unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) == child }
+        });
+        if !ended {
+            // SAFETY: it is a child of this process that was not waited for.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        assert!(ended && status == 0, "it waits, or ended with {status}");
+        assert_holds(&store, &expected);
+        // As a crash would leave it.
+        let left = TempDir::new().unwrap();
+        for entry in fs::read_dir(dir.path()).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, left.path().join(path.file_name().unwrap())).unwrap();
+        }
+        assert_holds(&Store::open(left.path(), &options()).unwrap(), &expected);
     }
 }
 
