@@ -36,7 +36,7 @@ pub(crate) use record::{Content, Kind, Parts, Record};
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use size::file_size;
 pub(crate) use table::FileTable;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{LEAST_DEAD, Writer};
 
 /// The longest key, in bytes.
 pub const MAX_KEY: usize = 1 << 16;

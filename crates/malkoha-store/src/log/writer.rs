@@ -20,8 +20,11 @@ const LARGE: usize = 1 << 12;
 const GATHERED: usize = 1 << 15;
 /// The part of a device that one file may take, because room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
-/// Room that is left for tombstones, so that a full store can be emptied.
+/// Room that is left for tombstones, so that a full store can be emptied: at least.
 const SPARE: u64 = 1 << 18;
+/// Dead bytes from which a file is rewritten where there is no room. Until one has as many, there
+/// is room for the tombstones of as many in each: a tombstone is no longer than what it removes.
+pub(crate) const LEAST_DEAD: u64 = 1 << 14;
 /// The part of a log that this may be while its store is closed.
 const SPARE_PART: u64 = 16;
 /// The size of a file when there is hardly any room.
@@ -173,11 +176,12 @@ impl Writer {
         let room = |file: &Arc<LogFile>, spare: u64| {
             file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
+        let kept = SPARE.max(table.files().len() as u64 * LEAST_DEAD);
         // What compaction copies may take that room too: the removal that follows gives it back,
         // and a copy that ends in the middle gives nothing.
         let removes = self.compacting.is_some() || batch.iter().all(Content::removes);
         let (tail, created) =
-            match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, SPARE)) {
+            match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, kept)) {
                 Some(tail) => (tail, false),
                 None => match (self.rotate(table, bytes, removes), self.tail.clone()) {
                     (Err(Error::NoSpace { .. }), Some(tail)) if removes && room(&tail, 0) => {

@@ -18,13 +18,13 @@ use super::victims::is_worthwhile;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
-use crate::log::{Content, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer};
+use crate::log::{
+    Content, HEADER_BYTES, Key, Kind, LEAST_DEAD, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
+};
 use crate::recovery::OnDamage;
 
 /// Bytes that are copied while writers wait.
 const STRETCH: u64 = 1 << 16;
-/// Dead bytes from which rewriting a file makes room on a full device.
-const LEAST: u64 = 16 << 10;
 /// The share of dead bytes from which `compact` rewrites a file.
 const WORTHWHILE: f64 = 0.02;
 
@@ -200,7 +200,7 @@ impl Inner {
         let files = table.files().iter().filter(|file| !file.is_unreadable());
         let Some(victim) = files.max_by_key(|file| file.dead()) else { return Ok(false) };
         // The copy takes a header, a seal and the rest of a page or two in addition.
-        let gives = victim.dead() >= LEAST.min(victim.end() / 4);
+        let gives = victim.dead() >= LEAST_DEAD.min(victim.end() / 4);
         if !gives || !is_worthwhile(victim, victim.dead(), share) {
             return Ok(false);
         }

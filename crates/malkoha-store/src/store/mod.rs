@@ -96,7 +96,7 @@ struct Inner {
     /// The error of a thread of the store, until somebody asks for it.
     background_error: Mutex<Option<Error>>,
     recovery: Recovery,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 /// The right to write, while the index covers the whole log.

@@ -118,7 +118,7 @@ impl Store {
 
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
-        if self.inner._lock.as_ref().is_some_and(Lock::is_inherited) {
+        if self.inner.lock.as_ref().is_some_and(Lock::is_inherited) {
             // The threads are in the process that forked this one, and so is the right to write:
             // what it has written since would be overwritten here.
             mem::forget(self.background.take());
@@ -180,7 +180,7 @@ fn read_only(storage: Arc<dyn Storage>, recovered: Recovered, tables: Tables) ->
         waiting: AtomicUsize::default(),
         background_error: Mutex::default(),
         recovery: recovered.recovery,
-        _lock: None,
+        lock: None,
     }
 }
 
@@ -307,6 +307,6 @@ pub(super) fn writable(
         waiting: AtomicUsize::default(),
         background_error: Mutex::default(),
         recovery,
-        _lock: lock,
+        lock,
     })
 }

@@ -114,11 +114,12 @@ fn a_moved_key_is_found() {
     moved_key_is_found::<Global<ParkingLock>>();
 }
 
-/// The same in a group of lookups.
+/// The same in a group of lookups. There alone if every order is tried: there are too many.
 #[test]
 fn a_moved_key_is_found_in_a_group() {
     check(|| {
-        let (table, x, moved) = while_it_moves::<Striped<ParkingLock>>(true, |table, x| {
+        let and_back = !cfg!(loom);
+        let (table, x, moved) = while_it_moves::<Striped<ParkingLock>>(and_back, |table, x| {
             let asked = Probe { first: x.second, second: x.first, ..*x };
             assert!(finds_in_group(table, &asked), "lost while it moves");
         });
