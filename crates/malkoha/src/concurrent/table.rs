@@ -7,7 +7,8 @@
 //!   raises the version, and empties the source, in this order;
 //! * a **removal** locks the stripe, raises the version, and empties a lane;
 //! * a **lookup** reads the version, both buckets, and the version again. A hit is final. A miss is
-//!   final if the version is the same; otherwise it looks again.
+//!   final if the version is the same; otherwise it looks again. A batch does so for many keys at
+//!   once: each step for all of them, then the next.
 //!
 //! Why a lookup never misses a key that stays in: its fingerprint is in one of the two buckets at
 //! every moment. To miss it in both, a lookup must read one bucket before the fingerprint arrives
