@@ -167,10 +167,6 @@ impl Writer {
 
     /// Writes a batch, which a crash leaves whole or not at all. It must not be empty.
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
-        if self.compacting.is_none() {
-            // Until that room is back, only compaction writes.
-            self.restore_reserve()?;
-        }
         let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
         let seal = Content::SEAL.shape().bytes();
         let room = |file: &Arc<LogFile>, spare: u64| {
@@ -180,6 +176,14 @@ impl Writer {
         // What compaction copies may take that room too: the removal that follows gives it back,
         // and a copy that ends in the middle gives nothing.
         let removes = self.compacting.is_some() || batch.iter().all(Content::removes);
+        if self.compacting.is_none() {
+            // Until that room is back, only compaction writes, and removals that have room already.
+            match self.restore_reserve() {
+                Err(Error::NoSpace { .. })
+                    if removes && self.tail.as_ref().is_some_and(|tail| room(tail, 0)) => {}
+                restored => restored?,
+            }
+        }
         let (tail, created) =
             match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, kept)) {
                 Some(tail) => (tail, false),
@@ -272,9 +276,13 @@ impl Writer {
             // A longer file has one batch, and is not copied while that lives.
             let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
             let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
-            self.reserve.hold(&*self.storage, longest).inspect_err(|_| {
-                let _ = self.storage.remove(&new.name());
-            })?;
+            match self.reserve.hold(&*self.storage, longest) {
+                // What there is will do: without this file nothing could be removed.
+                Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}
+                held => held.inspect_err(|_| {
+                    let _ = self.storage.remove(&new.name());
+                })?,
+            }
         }
         self.seal().inspect_err(|_| {
             // Reports the first error; opening removes what stays.

@@ -12,15 +12,23 @@ use tempfile::TempDir;
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
-/// A directory whose copies end in the middle, as if the process were killed: nothing is cleaned
-/// up.
-struct Killed {
+/// A directory that does something before a file of it gets a second name.
+struct Watched<F> {
     inner: OsStorage,
-    /// Files that still get a second name.
-    left: AtomicUsize,
+    /// Files that have got one.
+    linked: AtomicUsize,
+    before_link: F,
 }
 
-impl Storage for Killed {
+impl<F: Fn(usize) + Send + Sync> Watched<F> {
+    /// `before_link` is told how many files have a second name by then.
+    fn new(dir: &Dir, before_link: F) -> Arc<Self> {
+        let inner = OsStorage::open(dir.path()).unwrap();
+        Arc::new(Self { inner, linked: AtomicUsize::new(0), before_link })
+    }
+}
+
+impl<F: Fn(usize) + Send + Sync + 'static> Storage for Watched<F> {
     fn list(&self) -> io::Result<Vec<String>> {
         self.inner.list()
     }
@@ -40,8 +48,7 @@ impl Storage for Killed {
         self.inner.sync_directory()
     }
     fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-        let left = self.left.fetch_sub(1, Ordering::Relaxed);
-        assert_ne!(left, 0, "killed");
+        (self.before_link)(self.linked.fetch_add(1, Ordering::Relaxed));
         self.inner.link(name, directory)
     }
     fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
@@ -65,9 +72,9 @@ fn an_interrupted_backup_is_no_store() {
     for files in 0..=dir.logs().len() {
         let copies = TempDir::new().unwrap();
         let copy = copies.path().join("copy");
-        let inner = OsStorage::open(dir.path()).unwrap();
-        let storage = Killed { inner, left: AtomicUsize::new(files) };
-        let store = Arc::new(Store::open_in(Arc::new(storage), None, &options()).unwrap());
+        // As if the process were killed: nothing is cleaned up.
+        let storage = Watched::new(&dir, move |linked| assert_ne!(linked, files, "killed"));
+        let store = Arc::new(Store::open_in(storage, None, &options()).unwrap());
         let backup = {
             let (store, copy) = (Arc::clone(&store), copy.clone());
             std::thread::spawn(move || store.backup(copy))
@@ -92,45 +99,6 @@ fn an_interrupted_backup_is_no_store() {
     }
 }
 
-/// A directory in which the first file that gets a second name waits for another backup.
-struct Slow {
-    inner: OsStorage,
-    waits: AtomicUsize,
-    meet: Barrier,
-}
-
-impl Storage for Slow {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.inner.list()
-    }
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        self.inner.create(name, bytes)
-    }
-    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-        self.inner.open(name, writable)
-    }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.inner.remove(name)
-    }
-    fn sync_directory(&self) -> io::Result<()> {
-        self.inner.sync_directory()
-    }
-    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-        let linked = self.inner.link(name, directory);
-        if self.waits.swap(0, Ordering::Relaxed) == 1 {
-            self.meet.wait();
-            self.meet.wait();
-        }
-        linked
-    }
-    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
-        self.inner.copy(name, directory)
-    }
-}
-
 /// The second backup into a directory took the first one for interrupted and removed its files.
 /// The first one went on, and reported a whole copy.
 #[test]
@@ -147,14 +115,23 @@ fn two_backups_do_not_go_into_one_directory() {
     other.put(b"other", b"").unwrap();
     let copies = TempDir::new().unwrap();
     let copy = copies.path().join("copy");
-    let inner = OsStorage::open(dir.path()).unwrap();
-    let storage = Arc::new(Slow { inner, waits: AtomicUsize::new(1), meet: Barrier::new(2) });
-    let store = Store::open_in(storage.clone(), None, &options()).unwrap();
+    let meet = Arc::new(Barrier::new(2));
+    let storage = Watched::new(&dir, {
+        let meet = Arc::clone(&meet);
+        // One file is there by then.
+        move |linked| {
+            if linked == 1 {
+                meet.wait();
+                meet.wait();
+            }
+        }
+    });
+    let store = Store::open_in(storage, None, &options()).unwrap();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| store.backup(&copy));
-        storage.meet.wait();
+        meet.wait();
         let second = other.backup(&copy);
-        storage.meet.wait();
+        meet.wait();
         assert!(matches!(second, Err(Error::Option(_))), "{second:?}");
         first.join().unwrap().unwrap();
     });

@@ -8,7 +8,8 @@ use crate::arch::vectorized;
 use crate::locks::Locking;
 use crate::ring::{self, GROUP};
 
-/// Keys on their way: 128 lines.
+/// Keys on their way: 128 lines. Not the ring of `ring::one_by_one`: through that, a batch of
+/// inserts takes 5 % more instructions here.
 const RING: usize = 64;
 
 /// Lookups that are one operation where a filter has one lock.
