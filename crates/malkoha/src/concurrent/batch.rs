@@ -55,18 +55,19 @@ vectorized! {
                         aims.set(i, table, &table.probe(hash));
                     }
                 }
-                for i in 0..GROUP {
-                    table.space.prefetch(aims.buckets[0][i]);
-                    table.space.prefetch(aims.buckets[1][i]);
+                if look.is_none() {
+                    (0..GROUP).for_each(|i| table.ask(aims, i));
                 }
             }
             if let Some(group) = look {
                 let aims = &ring[group.slot()];
+                // Behind the last group, lines that are there already.
+                let asked = &ring[ask.unwrap_or(group).slot()];
                 let rest = &mut found[group.first()..];
                 if let Some(found) = rest.first_chunk_mut::<GROUP>() {
-                    table.look(aims, found);
+                    table.look(aims, asked, found);
                 } else {
-                    table.look(aims, rest);
+                    table.look(aims, asked, rest);
                 }
             }
         }
@@ -82,25 +83,31 @@ impl<P: Locking> Table<P> {
         }
     }
 
-    /// [`contains`](Self::contains) for as many as `found` has: the versions of all are read, all
-    /// buckets, and all versions again. What is then not settled is looked up alone.
+    /// Requests the lines of number `i`.
     #[inline(always)]
-    pub(super) fn look(&self, aims: &Aims, found: &mut [bool]) {
+    fn ask(&self, aims: &Aims, i: usize) {
+        self.space.prefetch(aims.buckets[0][i]);
+        self.space.prefetch(aims.buckets[1][i]);
+    }
+
+    /// [`contains`](Self::contains) for as many as `found` has. All are compared at once; what is
+    /// then not settled, because its version changed meanwhile, is looked up alone.
+    ///
+    /// Requests the lines of `asked` one by one on the way: a processor waits where too many are
+    /// requested together, and memory where none are.
+    #[inline(always)]
+    pub(super) fn look(&self, aims: &Aims, asked: &Aims, found: &mut [bool]) {
         let load = |word: &AtomicU64| word.load(Ordering::Acquire);
-        let version = |i: usize| load(&self.stripes[aims.stripes[i]].0.version);
         let buckets = self.space.all();
-        let (mut before, mut words) = ([0; GROUP], [[0; GROUP]; 2]);
-        for (i, before) in before.iter_mut().enumerate().take(found.len()) {
-            *before = version(i);
-        }
-        for (words, numbers) in words.iter_mut().zip(&aims.buckets) {
-            for (word, &number) in words.iter_mut().zip(numbers).take(found.len()) {
-                *word = load(&buckets[number]);
+        let (mut words, mut changes) = ([[0; GROUP]; 2], [0; GROUP]);
+        for i in 0..found.len().min(GROUP) {
+            self.ask(asked, i);
+            let version = &self.stripes[aims.stripes[i]].0.version;
+            let before = load(version);
+            for (words, numbers) in words.iter_mut().zip(&aims.buckets) {
+                words[i] = load(&buckets[numbers[i]]);
             }
-        }
-        let mut changes = [0; GROUP];
-        for (i, changed) in changes.iter_mut().enumerate().take(found.len()) {
-            *changed = version(i) ^ before[i];
+            changes[i] = load(version) ^ before;
         }
         let mut is_unsettled = 0;
         for (i, found) in found.iter_mut().enumerate() {

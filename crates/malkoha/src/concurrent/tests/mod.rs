@@ -75,7 +75,7 @@ fn finds_in_group<P: Locking>(table: &Table<P>, key: &Probe) -> bool {
     let mut aims = Aims::default();
     aims.set(0, table, key);
     let mut found = [false];
-    table.whole(|table| table.look(&aims, &mut found));
+    table.whole(|table| table.look(&aims, &aims, &mut found));
     found[0]
 }
 
