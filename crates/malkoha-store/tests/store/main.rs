@@ -3,6 +3,8 @@
 #[path = "../../examples/asynchronous.rs"]
 mod asynchronous;
 mod backups;
+#[cfg(target_os = "linux")]
+mod broken;
 mod calls;
 mod checkpoints;
 #[cfg(target_os = "linux")]
