@@ -21,9 +21,6 @@ const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
 const VERSION: u8 = 1;
 /// Each new table writes the whole list.
 const MOST: usize = 4096;
-/// Bytes of keys that are removed together.
-const TOGETHER: usize = 1 << 20;
-
 /// The tables of a store, by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
@@ -111,12 +108,12 @@ impl Tables {
         Some(&self.list[found]).filter(|it| !it.is_removed).map(|it| &*it.name)
     }
 
-    fn is_removed(&self, number: u32) -> bool {
+    pub(super) fn is_removed(&self, number: u32) -> bool {
         let found = self.list.binary_search_by_key(&number, |it| it.number);
         found.is_ok_and(|at| self.list[at].is_removed)
     }
 
-    fn has_removed(&self) -> bool {
+    pub(super) fn has_removed(&self) -> bool {
         self.list.iter().any(|it| it.is_removed)
     }
 
@@ -154,7 +151,7 @@ impl Tables {
         removing
     }
 
-    fn without_removed(&self) -> Self {
+    pub(super) fn without_removed(&self) -> Self {
         let kept = self.list.iter().filter(|it| !it.is_removed);
         Self { list: kept.cloned().collect(), ..*self }
     }
@@ -263,67 +260,6 @@ impl Store {
         self.write_list(&tables).inspect_err(|_| self.inner.tables.store(before))?;
         self.sweep()?;
         Ok(true)
-    }
-
-    /// Deletes what removed tables still have, if there are any.
-    pub(super) fn sweep_removed(&self) -> Result<()> {
-        if !self.inner.tables.load().has_removed() {
-            return Ok(());
-        }
-        let _one_at_a_time = self.inner.listing.lock();
-        self.sweep()
-    }
-
-    fn sweep(&self) -> Result<()> {
-        let tables = self.inner.tables.load_full();
-        // By then, writes that began before the removal are visible, or abandoned.
-        drop(self.inner.turn()?);
-        let snapshot = self.snapshot();
-        let (mut found, mut bytes) = (Vec::new(), 0);
-        let mut failed = None;
-        for record in snapshot.records(|number| tables.is_removed(number)) {
-            let key = match record {
-                Ok(record) => (record.record.key().table, record.record.key().name.to_vec()),
-                // It may belong to a removed table: its other keys are deleted, and the table stays
-                // removed.
-                Err(error) => {
-                    failed.get_or_insert(error);
-                    continue;
-                }
-            };
-            bytes += key.1.len() + 20;
-            found.push(key);
-            if bytes >= TOGETHER {
-                self.delete_all(&found)?;
-                (found, bytes) = (Vec::new(), 0);
-            }
-        }
-        self.delete_all(&found)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let tables = tables.without_removed();
-        self.write_list(&tables)?;
-        self.inner.tables.store(Arc::new(tables));
-        Ok(())
-    }
-
-    fn delete_all(&self, keys: &[(u32, Vec<u8>)]) -> Result<()> {
-        let keys = keys.iter().map(|(table, name)| Key { table: *table, name });
-        let contents: Vec<_> = keys.map(|key| Content::delete(key, None)).collect();
-        self.delete_in_parts(&contents)
-    }
-
-    /// A full device has room for some tombstones, and these make room for others.
-    fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
-        match self.write_all(contents) {
-            Err(Error::NoSpace { .. }) if contents.len() > 1 => {
-                let (first, second) = contents.split_at(contents.len() / 2);
-                self.delete_in_parts(first)?;
-                self.delete_in_parts(second)
-            }
-            done => done,
-        }
     }
 
     pub(super) fn write_list(&self, tables: &Tables) -> Result<()> {

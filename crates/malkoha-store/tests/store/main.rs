@@ -15,6 +15,8 @@ mod damage;
 #[cfg(target_os = "linux")]
 mod device;
 mod files;
+#[cfg(target_os = "linux")]
+mod full;
 mod library;
 mod lost;
 #[cfg(target_os = "linux")]
