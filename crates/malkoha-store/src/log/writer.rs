@@ -363,3 +363,36 @@ impl Writer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Key;
+    use crate::storage::OsStorage;
+
+    /// A file is rewritten for its dead bytes once there are enough, so each of many files may have
+    /// nearly as many before any is: room for the tombstones of one file alone was used up first.
+    #[test]
+    fn room_for_tombstones_grows_with_the_number_of_files() {
+        const FILES: u64 = 40;
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
+        let mut table = FileTable::default();
+        for id in 1..=FILES {
+            let file = storage.create(&file_name(id), MIN_FILE_BYTES).unwrap();
+            let base = table.free_base(MIN_FILE_BYTES);
+            let file = LogFile::new(file, FileHeader::new(id, 1, 1, 0), base).unwrap();
+            // As if they were long: then the next one is, too.
+            file.set_end(8 << 20);
+            table.insert(Arc::new(file));
+        }
+        let mut writer = Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), None);
+        let put = [Content::put(Key::main(b"koel"), &[7; 4000], None)];
+        let first = writer.append(&table, &put).unwrap().file;
+        let capacity = first.capacity();
+        while !writer.append(&table, &put).unwrap().created {}
+        let left = capacity - first.end();
+        assert!(left >= FILES * LEAST_DEAD, "{left} of {capacity} bytes are left");
+        assert!(left <= capacity / 8, "{left} of {capacity} bytes are left");
+    }
+}
