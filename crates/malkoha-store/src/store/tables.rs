@@ -4,6 +4,7 @@
 //! synced, compacted and copied like any other. The number of a table is derived from its name: if
 //! the list is lost, creating a table again finds its keys.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
@@ -68,16 +69,21 @@ impl Tables {
         while let Some((number, after)) = rest.split_first_chunk() {
             let (&[flags, length], after) = after.split_first_chunk()?;
             let (name, after) = after.split_at_checked(usize::from(length))?;
-            list.push(Listed {
-                number: u32::from_le_bytes(*number),
-                name: str::from_utf8(name).ok()?.to_owned(),
-                is_removed: flags == 1,
-            });
+            let number = u32::from_le_bytes(*number);
+            // The store itself and the list are no tables: removing one would delete their keys.
+            let is_own = [0, LIST.table].contains(&number);
+            if is_own || flags > 1 || name.is_empty() || list.len() == MOST {
+                return None;
+            }
+            let name = str::from_utf8(name).ok()?.to_owned();
+            list.push(Listed { number, name, is_removed: flags == 1 });
             rest = after;
         }
         // Numbers are searched for by bisection.
         let in_order = list.is_sorted_by(|a: &Listed, b| a.number < b.number);
-        (rest.is_empty() && in_order).then_some(Self { list, is_written: true })
+        let names: HashSet<&str> = list.iter().map(|it| &*it.name).collect();
+        let is_whole = rest.is_empty() && in_order && names.len() == list.len();
+        is_whole.then_some(Self { list, is_written: true })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -293,8 +299,21 @@ mod tests {
         let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
         let path = directory.path();
         let number = |n: u32| [&n.to_le_bytes()[..], &[0, 1, b'b']].concat();
-        let unsorted = [vec![VERSION], number(7), number(7)].concat();
-        for bytes in [&[][..], &[VERSION + 1], &[VERSION, 1], &unsorted] {
+        let list = |tables: &[Vec<u8>]| [vec![VERSION], tables.concat()].concat();
+        let bad = [
+            vec![],
+            vec![VERSION + 1],
+            vec![VERSION, 1],
+            list(&[number(7), number(7)]),
+            // The store itself, and the list: both were tables that could be removed.
+            list(&[number(0)]),
+            list(&[number(u32::MAX)]),
+            // Two of one name, one without a name, and one that is neither removed nor not.
+            list(&[number(7), number(8)]),
+            list(&[vec![7, 0, 0, 0, 0, 0]]),
+            list(&[vec![7, 0, 0, 0, 2, 1, b'b']]),
+        ];
+        for bytes in &bad {
             let store = Store::open(path, &options).unwrap();
             store.put(b"koel", b"1").unwrap();
             store.table("birds").unwrap().put(b"koel", b"2").unwrap();
