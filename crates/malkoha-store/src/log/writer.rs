@@ -76,10 +76,10 @@ impl Writer {
         seed: u64,
         (next_id, sequence): (u64, u64),
         tail: Option<Arc<LogFile>>,
+        reserve: Reserve,
     ) -> Self {
         // What a crash left is synced together with the next writes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
-        let reserve = Reserve::found(&*storage);
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
         let most = storage.room().ok().flatten().map_or(file_bytes, part);
         let file_bytes = file_bytes.min(most.max(SMALL_FILE));
@@ -386,7 +386,8 @@ mod tests {
             file.set_end(8 << 20);
             table.insert(Arc::new(file));
         }
-        let mut writer = Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), None);
+        let mut writer =
+            Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), None, Reserve::default());
         let put = [Content::put(Key::main(b"koel"), &[7; 4000], None)];
         let first = writer.append(&table, &put).unwrap().file;
         let capacity = first.capacity();
