@@ -28,6 +28,8 @@ pub(super) struct Tables {
     list: Vec<Listed>,
     /// Whether the store has a list, possibly of no tables.
     is_written: bool,
+    /// Whether it stands for a list that could not be read.
+    is_lost: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +62,7 @@ impl Tables {
 
     /// The list that stands for one that is lost. The keys of its tables are still there.
     pub(super) fn lost() -> Self {
-        Self { list: Vec::new(), is_written: true }
+        Self { list: Vec::new(), is_written: true, is_lost: true }
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -83,7 +85,7 @@ impl Tables {
         let in_order = list.is_sorted_by(|a: &Listed, b| a.number < b.number);
         let names: HashSet<&str> = list.iter().map(|it| &*it.name).collect();
         let is_whole = rest.is_empty() && in_order && names.len() == list.len();
-        is_whole.then_some(Self { list, is_written: true })
+        is_whole.then_some(Self { list, is_written: true, is_lost: false })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -112,6 +114,13 @@ impl Tables {
     pub(super) fn name(&self, number: u32) -> Option<&str> {
         let found = self.list.binary_search_by_key(&number, |it| it.number).ok()?;
         Some(&self.list[found]).filter(|it| !it.is_removed).map(|it| &*it.name)
+    }
+
+    /// Whether a key with this number may belong to a table that the list does not name, because the
+    /// list is lost. A store with keys of tables always had one.
+    pub(super) fn may_lack(&self, number: u32) -> bool {
+        let is_own = [0, LIST.table].contains(&number);
+        !is_own && (self.is_lost || !self.is_written)
     }
 
     pub(super) fn is_removed(&self, number: u32) -> bool {
@@ -290,7 +299,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::{LostKey, Options};
 
     /// A list whose checksum is right and whose content is not closed the whole store, and repair
     /// refused it too.
@@ -334,5 +343,29 @@ mod tests {
             assert_eq!(birds.get(b"koel").unwrap().as_deref(), Some(&b"2"[..]));
             assert_eq!(store.verify().unwrap().damage.len(), 0);
         }
+    }
+
+    /// Where the list was lost together with keys of a table, these were not told of at all.
+    #[test]
+    fn lost_keys_have_the_number_of_their_table_where_its_name_is_lost() {
+        let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
+        let path = directory.path();
+        let store = Store::open(path, &options).unwrap();
+        store.table("birds").unwrap().put(b"koel", b"gone").unwrap();
+        let file = Arc::clone(&store.inner.files.load().files()[0]);
+        store.write_one(Content::put(LIST, &[], None), Expected::Anything).unwrap();
+        store.close().unwrap();
+        let log = path.join(file.name());
+        let mut bytes = std::fs::read(&log).unwrap();
+        let at = bytes.windows(4).position(|part| part == b"gone").unwrap();
+        bytes[at] ^= 1;
+        std::fs::write(&log, bytes).unwrap();
+        let lost = [LostKey {
+            table: None,
+            table_number: crc32c::crc32c(b"birds"),
+            key: b"koel".to_vec(),
+        }];
+        assert_eq!(Store::open_past_damage(path).unwrap().recovery().lost_keys, lost);
+        assert_eq!(Store::repair(path).unwrap().lost_keys, lost);
     }
 }
