@@ -5,6 +5,7 @@ use std::io;
 use malkoha::InsertError;
 
 use crate::log::{MAX_KEY, MAX_VALUE};
+use crate::storage::is_broken;
 
 /// The operation that failed when bytes could not be read.
 pub(crate) const READ: &str = "read";
@@ -143,6 +144,15 @@ impl Error {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { file },
                 _ => Self::Io { action, file, source },
             }
+        }
+    }
+
+    /// An error of the operating system when a file of the store was opened. One that the file system
+    /// itself cannot read is damaged like one whose bytes cannot be read.
+    pub(crate) fn opening(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |source| {
+            let action = if is_broken(&source) { READ } else { "open" };
+            Self::io(action, file)(source)
         }
     }
 

@@ -154,7 +154,7 @@ impl Out<'_> {
 pub(crate) fn read(storage: &dyn Storage) -> Result<Option<(Checkpoint, Index)>> {
     let file = match storage.open(NAME, false) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(Error::io("open", NAME))?,
+        file => file.map_err(Error::opening(NAME))?,
     };
     let view = file.view().map_err(Error::io("read", NAME))?;
     let (checkpoint, at) = parse(&view)?;

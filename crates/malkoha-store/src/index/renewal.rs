@@ -33,7 +33,8 @@ impl Index {
         (segment < shard.segments()).then(|| shard.values_short_of(AHEAD, segment))
     }
 
-    /// Inserts keys of a shard anew: their hashes, with the locations that they had. Skips those
+    /// Inserts keys of a shard anew. A shard refuses only locations that it cannot have, and these
+    /// were in it; after an error the index lacks a key. Given are their hashes, with the locations that they had. Skips those
     /// that have others now. Meanwhile no file may be removed, or a location could be that of
     /// another key.
     pub(crate) fn renew(&self, number: usize, mut keys: Vec<(u64, u64)>) -> Result<()> {
@@ -45,10 +46,10 @@ impl Index {
         // All are removed before the first comes back: what finds others of its fingerprint would
         // take that, however short it is.
         keys.retain(|&(hash, location)| shard.remove_hash(place(hash).1, location));
-        for (hash, location) in keys {
-            shard.insert_hash(place(hash).1, location)?;
-        }
-        Ok(())
+        // One that were refused would be missing: no other is to be missing with it.
+        let insert = |(hash, location): (u64, u64)| shard.insert_hash(place(hash).1, location);
+        let refused = keys.into_iter().map(insert).filter_map(Result::err).last();
+        refused.map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Notes that a shard was renewed as far as it can be.

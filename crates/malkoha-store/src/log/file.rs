@@ -70,7 +70,7 @@ impl LogFile {
     /// Opens a file and reads its header.
     pub(crate) fn open(storage: &dyn Storage, id: u64, base: u64, writable: bool) -> Result<Self> {
         let name = file_name(id);
-        let file = storage.open(&name, writable).map_err(Error::io("open", name))?;
+        let file = storage.open(&name, writable).map_err(Error::opening(name))?;
         Self::with_header(file, id, base)
     }
 
@@ -95,7 +95,7 @@ impl LogFile {
     /// Opens a file whose header is lost, given what the header must have been.
     pub(crate) fn headless(storage: &dyn Storage, header: FileHeader) -> Result<Self> {
         let name = file_name(header.id);
-        let file = storage.open(&name, false).map_err(Error::io("open", name))?;
+        let file = storage.open(&name, false).map_err(Error::opening(name))?;
         Self::new(file, header, 0)
     }
 

@@ -33,6 +33,7 @@ pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use key::{Key, LIST_OF_TABLES};
 pub(crate) use pack::pack;
 pub(crate) use record::{Content, Kind, Parts, Record};
+pub(crate) use reserve::Reserve;
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use size::file_size;
 pub(crate) use table::FileTable;

@@ -18,12 +18,26 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// What an earlier opening left.
-    pub(crate) fn found(storage: &dyn Storage) -> Self {
+    /// What an earlier opening left. An error if a file of this name is somebody else's: one that
+    /// has content.
+    pub(crate) fn found(storage: &dyn Storage) -> Result<Self> {
+        // One that is no file is reported by whoever needs it.
+        let Ok(file) = storage.open(NAME, true) else { return Ok(Self::default()) };
+        let failed = || Error::io("look at", NAME);
         // The room of one that has a second name is not given back by removing it.
-        let bytes = |file: Box<dyn StorageFile>| if file.is_shared()? { Ok(0) } else { file.len() };
-        let held = storage.open(NAME, false).and_then(bytes).unwrap_or(0);
-        Self { held, wanted: held }
+        if file.is_shared().map_err(failed())? {
+            return Ok(Self::default());
+        }
+        if !is_blank(&*file).map_err(failed())? {
+            let what = "it has content, so it is not the store's: move it elsewhere";
+            return Err(failed()(io::Error::other(what)));
+        }
+        let wanted = file.len().map_err(failed())?;
+        let held = match fill(&*file, wanted).map_err(failed()) {
+            Err(Error::NoSpace { .. }) => 0,
+            filled => filled.map(|()| wanted)?,
+        };
+        Ok(Self { held, wanted })
     }
 
     /// Whether a compaction has used it, and it could not be replaced yet.
@@ -47,7 +61,10 @@ impl Reserve {
                 Ok(file) if file.is_shared().map_err(Error::io("look at", NAME))? => {
                     storage.remove(NAME).and_then(|()| storage.create(NAME, wanted).map(drop))
                 }
-                file => file.and_then(|file| file.set_len(wanted)),
+                file => file.and_then(|file| {
+                    file.set_len(wanted)?;
+                    fill(&*file, wanted)
+                }),
             }
             .map_err(failed())?;
             self.held = wanted;
@@ -77,4 +94,23 @@ impl Reserve {
         }
         Ok(())
     }
+}
+
+/// Whether a file has only zeros. Room that was never written is not read.
+fn is_blank(file: &dyn StorageFile) -> io::Result<bool> {
+    let (view, mut at) = (file.view()?, 0);
+    while let Some(written) = file.written(at)? {
+        at = written.end;
+        if !view.is_zero(written) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reserves the room of a file that has holes: a copy may have some where the file had room.
+fn fill(file: &dyn StorageFile, bytes: u64) -> io::Result<()> {
+    // Where room takes writing, it was written.
+    let is_written = file.written(0)?.is_some_and(|written| written == (0..bytes));
+    if is_written { Ok(()) } else { file.reserve(0..bytes) }
 }

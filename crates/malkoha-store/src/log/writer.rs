@@ -25,6 +25,9 @@ const SPARE: u64 = 1 << 18;
 /// Dead bytes from which a file is rewritten where there is no room. Until one has as many, there
 /// is room for the tombstones of as many in each: a tombstone is no longer than what it removes.
 pub(crate) const LEAST_DEAD: u64 = 1 << 14;
+/// Bytes that what removes writes into the room for it before it asks a full device for more again.
+/// On ext4 each such question waits until the journal is committed, in case that frees some.
+const ASK_AGAIN: u64 = 1 << 12;
 /// The part of a log that this may be while its store is closed.
 const SPARE_PART: u64 = 16;
 /// The size of a file when there is hardly any room.
@@ -49,6 +52,8 @@ pub(crate) struct Writer {
     scratch: Vec<u8>,
     /// Room for one compaction.
     reserve: Reserve,
+    /// The position until which what removes does not ask the device for room, as it had none.
+    full_until: u64,
     /// While a compaction writes, which may use that room: the most bytes that it will write.
     compacting: Option<u64>,
 }
@@ -71,10 +76,10 @@ impl Writer {
         seed: u64,
         (next_id, sequence): (u64, u64),
         tail: Option<Arc<LogFile>>,
+        reserve: Reserve,
     ) -> Self {
         // What a crash left is synced together with the next writes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
-        let reserve = Reserve::found(&*storage);
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
         let most = storage.room().ok().flatten().map_or(file_bytes, part);
         let file_bytes = file_bytes.min(most.max(SMALL_FILE));
@@ -92,6 +97,7 @@ impl Writer {
             created: true,
             scratch: Vec::new(),
             reserve,
+            full_until: 0,
             compacting: None,
         }
     }
@@ -113,7 +119,9 @@ impl Writer {
 
     /// Takes back the room for a compaction, if one has used it.
     pub(crate) fn restore_reserve(&mut self) -> Result<()> {
-        self.reserve.restore(&*self.storage)
+        self.reserve.restore(&*self.storage)?;
+        self.full_until = 0;
+        Ok(())
     }
 
     /// Bytes that are kept for a compaction.
@@ -172,31 +180,52 @@ impl Writer {
         let room = |file: &Arc<LogFile>, spare: u64| {
             file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
+        let takes = |file: &Arc<LogFile>| file.header.takes_all();
         let kept = SPARE.max(table.files().len() as u64 * LEAST_DEAD);
         // What compaction copies may take that room too: the removal that follows gives it back,
         // and a copy that ends in the middle gives nothing.
         let removes = self.compacting.is_some() || batch.iter().all(Content::removes);
-        if self.compacting.is_none() {
-            // Until that room is back, only compaction writes, and removals that have room already.
-            match self.restore_reserve() {
-                Err(Error::NoSpace { .. })
-                    if removes && self.tail.as_ref().is_some_and(|tail| room(tail, 0)) => {}
-                restored => restored?,
+        // What removes may use where there is nothing better.
+        let spare = self.tail.clone().filter(|tail| removes && takes(tail) && room(tail, 0));
+        let found = match &spare {
+            Some(spare) if self.is_known_full() => Ok((Arc::clone(spare), false)),
+            _ => self.find_room(table, bytes, removes, |tail| takes(tail) && room(tail, kept)),
+        };
+        let (tail, created) = match (found, spare) {
+            (Err(Error::NoSpace { .. }), Some(spare)) => {
+                self.full_until = self.position + ASK_AGAIN;
+                (spare, false)
             }
-        }
-        let (tail, created) =
-            match self.tail.clone().filter(|tail| tail.header.takes_all() && room(tail, kept)) {
-                Some(tail) => (tail, false),
-                None => match (self.rotate(table, bytes, removes), self.tail.clone()) {
-                    (Err(Error::NoSpace { .. }), Some(tail)) if removes && room(&tail, 0) => {
-                        (tail, false)
-                    }
-                    (new, _) => (new?, true),
-                },
-            };
+            (found, _) => found?,
+        };
         let offset = tail.end();
         self.write(&tail, batch)?;
         Ok(Appended { file: tail, offset, created })
+    }
+
+    /// Whether there was no room for another file a moment ago. A compaction that has room kept for
+    /// it needs to know no such thing.
+    fn is_known_full(&self) -> bool {
+        let keeps_none = self.compacting.is_none() || self.reserved() == 0;
+        self.position < self.full_until && keeps_none
+    }
+
+    /// The file for a batch, and whether it was made for it: the last one, if it has room.
+    fn find_room(
+        &mut self,
+        table: &FileTable,
+        bytes: u64,
+        removes: bool,
+        has_room: impl Fn(&Arc<LogFile>) -> bool,
+    ) -> Result<(Arc<LogFile>, bool)> {
+        if self.compacting.is_none() {
+            // Until that room is back, only compaction writes, and removals that have room already.
+            self.restore_reserve()?;
+        }
+        match self.tail.clone().filter(has_room) {
+            Some(tail) => Ok((tail, false)),
+            None => Ok((self.rotate(table, bytes, removes)?, true)),
+        }
     }
 
     /// Records behind the last record how much of the log is durable, unless this is recorded
@@ -332,5 +361,39 @@ impl Writer {
             self.sealed.push(tail);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Key;
+    use crate::storage::OsStorage;
+
+    /// A file is rewritten for its dead bytes once there are enough, so each of many files may have
+    /// nearly as many before any is: room for the tombstones of one file alone was used up first.
+    #[test]
+    fn room_for_tombstones_grows_with_the_number_of_files() {
+        const FILES: u64 = 40;
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
+        let mut table = FileTable::default();
+        for id in 1..=FILES {
+            let file = storage.create(&file_name(id), MIN_FILE_BYTES).unwrap();
+            let base = table.free_base(MIN_FILE_BYTES);
+            let file = LogFile::new(file, FileHeader::new(id, 1, 1, 0), base).unwrap();
+            // As if they were long: then the next one is, too.
+            file.set_end(8 << 20);
+            table.insert(Arc::new(file));
+        }
+        let mut writer =
+            Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), None, Reserve::default());
+        let put = [Content::put(Key::main(b"koel"), &[7; 4000], None)];
+        let first = writer.append(&table, &put).unwrap().file;
+        let capacity = first.capacity();
+        while !writer.append(&table, &put).unwrap().created {}
+        let left = capacity - first.end();
+        assert!(left >= FILES * LEAST_DEAD, "{left} of {capacity} bytes are left");
+        assert!(left <= capacity / 8, "{left} of {capacity} bytes are left");
     }
 }

@@ -62,6 +62,8 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let (checkpoint, checkpoint_damage) = match index::read(storage).and_then(with_numbers) {
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
+        // Opening for writing could never replace it.
+        Err(error) if error.is_unreadable() && on_damage == OnDamage::Skip => (None, Some(error)),
         Err(error) => return Err(error),
     };
     // A repair reads the log alone, but learns from the checkpoint what was durable.

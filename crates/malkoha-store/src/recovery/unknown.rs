@@ -30,7 +30,7 @@ impl Opening<'_> {
     /// Opens a file that the checkpoint does not know.
     pub(super) fn open(&self, id: u64) -> Result<Opened> {
         let name = file_name(id);
-        let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
+        let file = self.storage.open(&name, false).map_err(Error::opening(&*name))?;
         let map = file.view().map_err(Error::io("map", &*name))?;
         let length = map.len();
         if !map.is_zero(0..HEADER_BYTES as u64) {
@@ -109,7 +109,7 @@ impl Opening<'_> {
 
     fn header_bytes(&self, id: u64) -> Result<[u8; HEADER_BYTES]> {
         let name = file_name(id);
-        let file = self.storage.open(&name, false).map_err(Error::io("open", &*name))?;
+        let file = self.storage.open(&name, false).map_err(Error::opening(&*name))?;
         let map = file.view().map_err(Error::io("map", name))?;
         Ok(map.get_array(0).unwrap_or([0; HEADER_BYTES]))
     }

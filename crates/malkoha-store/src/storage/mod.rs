@@ -1,6 +1,7 @@
 //! Where the files of a store are: a directory of the operating system, or one that a test
 //! simulates.
 
+mod broken;
 mod directory;
 mod faults;
 mod file;
@@ -23,6 +24,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+pub(crate) use broken::is_broken;
 pub(crate) use directory::{make_directories, sync_directory};
 pub(crate) use faults::major_faults;
 pub use file::Writing;

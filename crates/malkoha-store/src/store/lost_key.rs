@@ -13,8 +13,11 @@ use crate::log::{Key, LogFile};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostKey {
-    /// The name of its table, or `None` for a key of the store itself.
+    /// The name of its table. `None` for a key of the store itself, and where the list of tables is
+    /// lost.
     pub table: Option<String>,
+    /// The number of its table; 0 for the store itself.
+    pub table_number: u32,
     /// The key.
     pub key: Vec<u8>,
 }
@@ -22,11 +25,11 @@ pub struct LostKey {
 impl LostKey {
     /// `None` for what belongs to a table that is removed, or to no table at all.
     fn new(tables: &Tables, (number, key): (u32, Vec<u8>)) -> Option<Self> {
-        let table = match number {
-            0 => None,
-            number => Some(tables.name(number)?.to_owned()),
+        let table = match tables.name(number) {
+            None if number == 0 || tables.may_lack(number) => None,
+            name => Some(name?.to_owned()),
         };
-        Some(Self { table, key })
+        Some(Self { table, table_number: number, key })
     }
 }
 

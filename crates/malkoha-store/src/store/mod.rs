@@ -17,6 +17,7 @@ mod snapshot;
 mod space;
 mod stats;
 mod swap;
+mod sweep;
 mod table;
 mod tables;
 mod unshown;

@@ -15,7 +15,9 @@ use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::kept::Kept;
-use crate::log::{Cold, Commit, FileTable, LogFile, Writer, file_size, parse_name, random_seed};
+use crate::log::{
+    Cold, Commit, FileTable, LogFile, Reserve, Writer, file_size, parse_name, random_seed,
+};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -255,6 +257,8 @@ pub(super) fn writable(
 ) -> Result<Inner> {
     let Recovered { index, mut table, mut tail, next_id, sequence, seed, useless, .. } = recovered;
     let Recovered { checkpointed, recovery, .. } = recovered;
+    // Before anything is changed: it may be somebody else's file.
+    let reserve = Reserve::found(&*storage)?;
     for name in &useless {
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
@@ -278,7 +282,8 @@ pub(super) fn writable(
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
     let position = (next_id, sequence);
-    let writer = Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail);
+    let writer =
+        Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail, reserve);
     let space = Space::default();
     let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
     space.set_live(table.files().iter().map(live).sum());

@@ -21,7 +21,9 @@ impl Inner {
                 if stop() {
                     return Ok(());
                 }
-                self.index.renew(shard, self.hashes_at(&locations))?;
+                let renewed = self.index.renew(shard, self.hashes_at(&locations));
+                // The log has keys that the index lacks, and no checkpoint may be without them.
+                renewed.inspect_err(|error| self.commit.fail(error))?;
                 segment += 1;
             }
             self.index.settle(shard);

@@ -1,5 +1,6 @@
 //! Saving what can be saved of a damaged store.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use super::{Inner, LostKey, Store};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::recovery::{OnDamage, recover};
+use crate::storage::is_broken;
 
 /// What a repair found and did.
 #[derive(Debug, Default)]
@@ -81,8 +83,11 @@ impl Inner {
                 names.push(file.clone());
             }
         }
-        names.sort_unstable();
         let table = self.files.load_full();
+        let is_known = |name: &String| table.files().iter().any(|file| file.name() == *name);
+        // First those that cannot be read at all: where the file system cannot rename them, no
+        // other file is moved either.
+        names.sort_unstable_by_key(|name| (is_known(name), name.clone()));
         self.writer()?.seal()?;
         let mut done = Vec::new();
         for file in table.files().iter().filter(|file| names.contains(&file.name())) {
@@ -110,8 +115,22 @@ impl Inner {
         let others = (2..).map(|n| format!("{first}.{n}"));
         let mut free = std::iter::once(first.clone()).chain(others);
         let aside = free.find(|aside| !taken.contains(aside)).unwrap_or(first);
-        self.storage.rename(name, &aside).map_err(Error::io("rename", name))?;
+        self.storage.rename(name, &aside).map_err(not_renamed(name))?;
         repair.set_aside.push(aside);
         Ok(())
+    }
+}
+
+/// The error of a file that cannot be renamed. Where the file system cannot read what it knows of the
+/// file, nobody can rename it.
+fn not_renamed(name: &str) -> impl FnOnce(io::Error) -> Error {
+    move |error| {
+        let error = if is_broken(&error) {
+            let what = "the file system is damaged there: check it (fsck), then repair again";
+            io::Error::new(error.kind(), format!("{error}: {what}"))
+        } else {
+            error
+        };
+        Error::io("rename", name)(error)
     }
 }

@@ -178,7 +178,8 @@ impl Snapshot {
         self.index.has(key.hash(&self.hasher), location)
     }
 
-    fn records_of<'a>(
+    /// The same of one file, which ended there.
+    pub(super) fn records_of<'a>(
         &'a self,
         file: &'a Arc<LogFile>,
         end: u64,

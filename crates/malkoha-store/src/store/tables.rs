@@ -4,6 +4,7 @@
 //! synced, compacted and copied like any other. The number of a table is derived from its name: if
 //! the list is lost, creating a table again finds its keys.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
@@ -21,15 +22,14 @@ const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
 const VERSION: u8 = 1;
 /// Each new table writes the whole list.
 const MOST: usize = 4096;
-/// Bytes of keys that are removed together.
-const TOGETHER: usize = 1 << 20;
-
 /// The tables of a store, by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     list: Vec<Listed>,
     /// Whether the store has a list, possibly of no tables.
     is_written: bool,
+    /// Whether it stands for a list that could not be read.
+    is_lost: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Tables {
 
     /// The list that stands for one that is lost. The keys of its tables are still there.
     pub(super) fn lost() -> Self {
-        Self { list: Vec::new(), is_written: true }
+        Self { list: Vec::new(), is_written: true, is_lost: true }
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -71,16 +71,21 @@ impl Tables {
         while let Some((number, after)) = rest.split_first_chunk() {
             let (&[flags, length], after) = after.split_first_chunk()?;
             let (name, after) = after.split_at_checked(usize::from(length))?;
-            list.push(Listed {
-                number: u32::from_le_bytes(*number),
-                name: str::from_utf8(name).ok()?.to_owned(),
-                is_removed: flags == 1,
-            });
+            let number = u32::from_le_bytes(*number);
+            // The store itself and the list are no tables: removing one would delete their keys.
+            let is_own = [0, LIST.table].contains(&number);
+            if is_own || flags > 1 || name.is_empty() || list.len() == MOST {
+                return None;
+            }
+            let name = str::from_utf8(name).ok()?.to_owned();
+            list.push(Listed { number, name, is_removed: flags == 1 });
             rest = after;
         }
         // Numbers are searched for by bisection.
         let in_order = list.is_sorted_by(|a: &Listed, b| a.number < b.number);
-        (rest.is_empty() && in_order).then_some(Self { list, is_written: true })
+        let names: HashSet<&str> = list.iter().map(|it| &*it.name).collect();
+        let is_whole = rest.is_empty() && in_order && names.len() == list.len();
+        is_whole.then_some(Self { list, is_written: true, is_lost: false })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -111,12 +116,19 @@ impl Tables {
         Some(&self.list[found]).filter(|it| !it.is_removed).map(|it| &*it.name)
     }
 
-    fn is_removed(&self, number: u32) -> bool {
+    /// Whether a key with this number may belong to a table that the list does not name, because the
+    /// list is lost. A store with keys of tables always had one.
+    pub(super) fn may_lack(&self, number: u32) -> bool {
+        let is_own = [0, LIST.table].contains(&number);
+        !is_own && (self.is_lost || !self.is_written)
+    }
+
+    pub(super) fn is_removed(&self, number: u32) -> bool {
         let found = self.list.binary_search_by_key(&number, |it| it.number);
         found.is_ok_and(|at| self.list[at].is_removed)
     }
 
-    fn has_removed(&self) -> bool {
+    pub(super) fn has_removed(&self) -> bool {
         self.list.iter().any(|it| it.is_removed)
     }
 
@@ -154,7 +166,7 @@ impl Tables {
         removing
     }
 
-    fn without_removed(&self) -> Self {
+    pub(super) fn without_removed(&self) -> Self {
         let kept = self.list.iter().filter(|it| !it.is_removed);
         Self { list: kept.cloned().collect(), ..*self }
     }
@@ -265,67 +277,6 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes what removed tables still have, if there are any.
-    pub(super) fn sweep_removed(&self) -> Result<()> {
-        if !self.inner.tables.load().has_removed() {
-            return Ok(());
-        }
-        let _one_at_a_time = self.inner.listing.lock();
-        self.sweep()
-    }
-
-    fn sweep(&self) -> Result<()> {
-        let tables = self.inner.tables.load_full();
-        // By then, writes that began before the removal are visible, or abandoned.
-        drop(self.inner.turn()?);
-        let snapshot = self.snapshot();
-        let (mut found, mut bytes) = (Vec::new(), 0);
-        let mut failed = None;
-        for record in snapshot.records(|number| tables.is_removed(number)) {
-            let key = match record {
-                Ok(record) => (record.record.key().table, record.record.key().name.to_vec()),
-                // It may belong to a removed table: its other keys are deleted, and the table stays
-                // removed.
-                Err(error) => {
-                    failed.get_or_insert(error);
-                    continue;
-                }
-            };
-            bytes += key.1.len() + 20;
-            found.push(key);
-            if bytes >= TOGETHER {
-                self.delete_all(&found)?;
-                (found, bytes) = (Vec::new(), 0);
-            }
-        }
-        self.delete_all(&found)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let tables = tables.without_removed();
-        self.write_list(&tables)?;
-        self.inner.tables.store(Arc::new(tables));
-        Ok(())
-    }
-
-    fn delete_all(&self, keys: &[(u32, Vec<u8>)]) -> Result<()> {
-        let keys = keys.iter().map(|(table, name)| Key { table: *table, name });
-        let contents: Vec<_> = keys.map(|key| Content::delete(key, None)).collect();
-        self.delete_in_parts(&contents)
-    }
-
-    /// A full device has room for some tombstones, and these make room for others.
-    fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
-        match self.write_all(contents) {
-            Err(Error::NoSpace { .. }) if contents.len() > 1 => {
-                let (first, second) = contents.split_at(contents.len() / 2);
-                self.delete_in_parts(first)?;
-                self.delete_in_parts(second)
-            }
-            done => done,
-        }
-    }
-
     pub(super) fn write_list(&self, tables: &Tables) -> Result<()> {
         let bytes = tables.to_bytes();
         self.write_one(Content::put(LIST, &bytes, None), Expected::Anything).map(drop)
@@ -348,7 +299,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::{LostKey, Options};
 
     /// A list whose checksum is right and whose content is not closed the whole store, and repair
     /// refused it too.
@@ -357,8 +308,21 @@ mod tests {
         let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
         let path = directory.path();
         let number = |n: u32| [&n.to_le_bytes()[..], &[0, 1, b'b']].concat();
-        let unsorted = [vec![VERSION], number(7), number(7)].concat();
-        for bytes in [&[][..], &[VERSION + 1], &[VERSION, 1], &unsorted] {
+        let list = |tables: &[Vec<u8>]| [vec![VERSION], tables.concat()].concat();
+        let bad = [
+            vec![],
+            vec![VERSION + 1],
+            vec![VERSION, 1],
+            list(&[number(7), number(7)]),
+            // The store itself, and the list: both were tables that could be removed.
+            list(&[number(0)]),
+            list(&[number(u32::MAX)]),
+            // Two of one name, one without a name, and one that is neither removed nor not.
+            list(&[number(7), number(8)]),
+            list(&[vec![7, 0, 0, 0, 0, 0]]),
+            list(&[vec![7, 0, 0, 0, 2, 1, b'b']]),
+        ];
+        for bytes in &bad {
             let store = Store::open(path, &options).unwrap();
             store.put(b"koel", b"1").unwrap();
             store.table("birds").unwrap().put(b"koel", b"2").unwrap();
@@ -379,5 +343,29 @@ mod tests {
             assert_eq!(birds.get(b"koel").unwrap().as_deref(), Some(&b"2"[..]));
             assert_eq!(store.verify().unwrap().damage.len(), 0);
         }
+    }
+
+    /// Where the list was lost together with keys of a table, these were not told of at all.
+    #[test]
+    fn lost_keys_have_the_number_of_their_table_where_its_name_is_lost() {
+        let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
+        let path = directory.path();
+        let store = Store::open(path, &options).unwrap();
+        store.table("birds").unwrap().put(b"koel", b"gone").unwrap();
+        let file = Arc::clone(&store.inner.files.load().files()[0]);
+        store.write_one(Content::put(LIST, &[], None), Expected::Anything).unwrap();
+        store.close().unwrap();
+        let log = path.join(file.name());
+        let mut bytes = std::fs::read(&log).unwrap();
+        let at = bytes.windows(4).position(|part| part == b"gone").unwrap();
+        bytes[at] ^= 1;
+        std::fs::write(&log, bytes).unwrap();
+        let lost = [LostKey {
+            table: None,
+            table_number: crc32c::crc32c(b"birds"),
+            key: b"koel".to_vec(),
+        }];
+        assert_eq!(Store::open_past_damage(path).unwrap().recovery().lost_keys, lost);
+        assert_eq!(Store::repair(path).unwrap().lost_keys, lost);
     }
 }

@@ -64,7 +64,7 @@ impl Store {
         }
         found.lost = snapshot.places().saturating_sub(found.live);
         match index::read(&*self.inner.storage) {
-            Err(error) if error.is_damage() => found.damage.push(error),
+            Err(error) if error.is_unreadable() => found.damage.push(error),
             other => drop(other?),
         }
         Ok(found)

@@ -3,6 +3,8 @@
 #[path = "../../examples/asynchronous.rs"]
 mod asynchronous;
 mod backups;
+#[cfg(target_os = "linux")]
+mod broken;
 mod calls;
 mod checkpoints;
 #[cfg(target_os = "linux")]
@@ -13,6 +15,8 @@ mod damage;
 #[cfg(target_os = "linux")]
 mod device;
 mod files;
+#[cfg(target_os = "linux")]
+mod full;
 mod library;
 mod lost;
 #[cfg(target_os = "linux")]

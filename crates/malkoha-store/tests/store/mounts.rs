@@ -1,5 +1,7 @@
 //! File systems of their own for tests, where one may mount.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -55,7 +57,7 @@ impl Loop {
     pub(crate) fn new(mkfs: &[&str], mebibytes: u64) -> Option<Self> {
         let (image, directory) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let path = image.path().join("image");
-        std::fs::File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
+        File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
         let mut make = Command::new(mkfs[0]);
         let made = make.args(&mkfs[1..]).arg("-q").arg(&path).stderr(Stdio::null()).status();
         let is_made = made.is_ok_and(|status| status.success());
@@ -73,8 +75,35 @@ impl Loop {
 
     /// Lets the device fail to read what lies beyond this many MiB.
     pub(crate) fn cut(&self, mebibytes: u64) {
-        let image = std::fs::OpenOptions::new().write(true).open(self.1.path().join("image"));
+        let image = File::options().write(true).open(self.1.path().join("image"));
         image.unwrap().set_len(mebibytes << 20).unwrap();
+    }
+
+    /// Flips a bit of what the file system, which is ext4, knows of a file, so that its checksum
+    /// does not match. A second time mends it.
+    pub(crate) fn damage_inode(&self, path: &Path) {
+        let image = self.1.path().join("image");
+        let path = path.strip_prefix(self.path()).unwrap();
+        let unmounted = Command::new("umount").arg(self.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "somebody uses it");
+        let imap = format!("imap /{}", path.display());
+        let found = Command::new("debugfs").args(["-R", &imap]).arg(&image).output();
+        let found = String::from_utf8(found.expect("it comes with mkfs.ext4").stdout).unwrap();
+        // "located at block 71, offset 0x0c00".
+        let (_, place) = found.split_once("located at block ").unwrap();
+        let (block, offset) = place.trim().split_once(", offset 0x").unwrap();
+        let (block, offset) = (block.parse(), u64::from_str_radix(offset, 16).unwrap());
+        let file = File::options().read(true).write(true).open(&image).unwrap();
+        let byte = |at: u64| {
+            let mut byte = [0];
+            file.read_exact_at(&mut byte, at).unwrap();
+            byte[0]
+        };
+        // From the superblock: the blocks are 1 KiB times a power of two.
+        let block: u64 = block.map(|block: u64| (1024 << byte(1024 + 24)) * block).unwrap();
+        let time_of_change = block + offset + 12;
+        file.write_all_at(&[byte(time_of_change) ^ 1], time_of_change).unwrap();
+        assert!(mount(&["-o", "loop", &image.to_string_lossy()], self.path()), "it was mounted");
     }
 
     /// How many reads the device has done, or failed to do.

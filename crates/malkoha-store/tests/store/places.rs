@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write, pipe};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -122,6 +122,41 @@ fn what_a_hard_link_in_a_store_leads_to_is_left_alone() {
         }
         assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
     }
+}
+
+/// A file of somebody else's that has this name by chance was cut off, and removed by closing.
+#[test]
+fn a_reserve_with_content_is_somebody_elses() {
+    let dir = TempDir::new().unwrap();
+    let reserve = dir.path().join("RESERVE");
+    // Its content begins behind zeros.
+    let theirs = [vec![0; 10_000], b"seats: 12".to_vec()].concat();
+    fs::write(&reserve, &theirs).unwrap();
+    let refused = Store::open(dir.path(), &options()).err().expect("it is refused").to_string();
+    assert!(refused.contains("'RESERVE'") && refused.contains("move it"), "{refused}");
+    assert_eq!(fs::read(&reserve).unwrap(), theirs);
+    fs::write(&reserve, [0; 10_000]).unwrap();
+    let store = Store::open(dir.path(), &options()).unwrap();
+    store.put(b"koel", b"1").unwrap();
+}
+
+/// `cp -r` makes no room for zeros, and opening took the length of the file for room.
+#[test]
+fn a_reserve_with_holes_gets_room_again() {
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path(), &options()).unwrap();
+    store.put(b"koel", b"1").unwrap();
+    let reserve = dir.path().join("RESERVE");
+    let blocks = || reserve.metadata().unwrap().blocks();
+    let (length, full) = (reserve.metadata().unwrap().len(), blocks());
+    store.close().unwrap();
+    fs::File::create(&reserve).unwrap().set_len(length).unwrap();
+    if full == 0 || blocks() > 0 {
+        eprintln!("skipped: the file system does not tell of holes");
+        return;
+    }
+    let _store = Store::open(dir.path(), &options()).unwrap();
+    assert_eq!(blocks(), full);
 }
 
 /// To open a pipe waited for somebody who writes to it.

@@ -192,8 +192,12 @@ impl Verify {
 }
 
 /// A key that is gone, for a record.
-fn lost(LostKey { table, key, .. }: &LostKey) -> Value {
-    let record = table.as_ref().map_or(json!({}), |table| json!({ "table": table }));
+fn lost(LostKey { table, table_number, key, .. }: &LostKey) -> Value {
+    let record = match (table, table_number) {
+        (Some(table), _) => json!({ "table": table }),
+        (None, 0) => json!({}),
+        (None, number) => json!({ "table_number": number }),
+    };
     with_fields(record, [field("key", key, false)])
 }
 
@@ -242,8 +246,12 @@ impl<'s> Gone<'s> {
 }
 
 fn tell_lost<'k>(keys: impl IntoIterator<Item = &'k LostKey>) {
-    for LostKey { table, key, .. } in keys {
-        let of = table.as_ref().map_or(String::new(), |table| format!(", of table '{table}'"));
+    for LostKey { table, table_number, key, .. } in keys {
+        let of = match (table, table_number) {
+            (Some(table), _) => format!(", of table '{table}'"),
+            (None, 0) => String::new(),
+            (None, number) => format!(", of table number {number}, whose name is lost"),
+        };
         tell(&format!("gone: {}{of}", escaped(key)));
     }
 }

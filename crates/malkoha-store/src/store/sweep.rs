@@ -1,0 +1,122 @@
+//! Deletes the keys of removed tables.
+
+use std::sync::Arc;
+
+use super::Store;
+use super::tables::Tables;
+use crate::error::{Error, Result};
+use crate::log::{Content, Key};
+
+/// Bytes of keys that are found before they are deleted.
+const TOGETHER: usize = 8 << 20;
+/// Keys that are deleted by one batch, at most.
+const BATCH: usize = 1 << 15;
+
+impl Store {
+    /// Deletes what removed tables still have, if there are any.
+    pub(super) fn sweep_removed(&self) -> Result<()> {
+        if !self.inner.tables.load().has_removed() {
+            return Ok(());
+        }
+        let _one_at_a_time = self.inner.listing.lock();
+        self.sweep()
+    }
+
+    /// The caller lists tables alone.
+    pub(super) fn sweep(&self) -> Result<()> {
+        let tables = self.inner.tables.load_full();
+        // By then, writes that began before the removal are visible, or abandoned.
+        drop(self.inner.turn()?);
+        let (mut failed, mut next) = (None, Some(0));
+        while let Some(from) = next {
+            let found;
+            (found, next) = self.keys_of_removed(&tables, from, &mut failed);
+            self.delete_all(&found)?;
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let tables = tables.without_removed();
+        self.write_list(&tables)?;
+        self.inner.tables.store(Arc::new(tables));
+        Ok(())
+    }
+
+    /// Some keys of removed tables, from the file of this number on, and the number of the file to
+    /// go on with, if these are not all. Its snapshot ends before the keys are deleted: on a full
+    /// device, what compaction removes for their tombstones would keep its room until then.
+    fn keys_of_removed(
+        &self,
+        tables: &Tables,
+        from: u64,
+        failed: &mut Option<Error>,
+    ) -> (Vec<(u32, Vec<u8>)>, Option<u64>) {
+        let snapshot = self.snapshot();
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        for (file, end) in snapshot.files().filter(|(file, _)| file.id() >= from) {
+            for record in snapshot.records_of(file, end, |number| tables.is_removed(number)) {
+                match record {
+                    Ok(record) => {
+                        let key = record.record.key();
+                        bytes += key.name.len() + 20;
+                        found.push((key.table, key.name.to_vec()));
+                    }
+                    // It may belong to a removed table: its other keys are deleted, and the table
+                    // stays removed.
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                    }
+                }
+                if bytes >= TOGETHER {
+                    // What is deleted is not found again there.
+                    return (found, Some(file.id()));
+                }
+            }
+        }
+        (found, None)
+    }
+
+    fn delete_all(&self, keys: &[(u32, Vec<u8>)]) -> Result<()> {
+        let keys = keys.iter().map(|(table, name)| Key { table: *table, name });
+        let contents: Vec<_> = keys.map(|key| Content::delete(key, None)).collect();
+        contents.chunks(BATCH).try_for_each(|batch| self.delete_in_parts(batch))
+    }
+
+    /// A full device has room for some tombstones, and these make room for others.
+    fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
+        match self.write_all(contents) {
+            Err(Error::NoSpace { .. }) if contents.len() > 1 => {
+                let (first, second) = contents.split_at(contents.len() / 2);
+                self.delete_in_parts(first)?;
+                self.delete_in_parts(second)
+            }
+            done => done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    /// Several times what is found at once, in one file and in several.
+    #[test]
+    fn all_keys_of_a_large_table_are_deleted() {
+        for file_bytes in [64 << 20, 1 << 20] {
+            let directory = tempfile::tempdir().unwrap();
+            let options = Options::new().background(false).file_bytes(file_bytes);
+            let store = Store::open(directory.path(), &options).unwrap();
+            let birds = store.table("birds").unwrap();
+            let key = |n: usize| [&n.to_le_bytes()[..], &[7; 60_000]].concat();
+            for n in 0..3 * TOGETHER / 60_000 {
+                birds.put(&key(n), b"").unwrap();
+                store.put(&n.to_le_bytes(), b"stays").unwrap();
+            }
+            let kept = store.len() / 2;
+            assert!(store.remove_table("birds").unwrap());
+            assert_eq!(store.len(), kept);
+            assert!(!store.inner.tables.load().has_removed());
+        }
+    }
+}
