@@ -33,10 +33,12 @@ impl Index {
         (segment < shard.segments()).then(|| shard.values_short_of(AHEAD, segment))
     }
 
-    /// Inserts keys of a shard anew. A shard refuses only locations that it cannot have, and these
-    /// were in it; after an error the index lacks a key. Given are their hashes, with the locations that they had. Skips those
-    /// that have others now. Meanwhile no file may be removed, or a location could be that of
+    /// Inserts keys of a shard anew, given their hashes with the locations that they had. Skips
+    /// those that have others now. Meanwhile no file may be removed, or a location could be that of
     /// another key.
+    ///
+    /// After an error the index lacks a key. None is known that could cause one: a shard refuses
+    /// only locations that it cannot have, and these were in it.
     pub(crate) fn renew(&self, number: usize, mut keys: Vec<(u64, u64)>) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
@@ -46,7 +48,7 @@ impl Index {
         // All are removed before the first comes back: what finds others of its fingerprint would
         // take that, however short it is.
         keys.retain(|&(hash, location)| shard.remove_hash(place(hash).1, location));
-        // One that were refused would be missing: no other is to be missing with it.
+        // If one is refused, the others are not to be missing with it.
         let insert = |(hash, location): (u64, u64)| shard.insert_hash(place(hash).1, location);
         let refused = keys.into_iter().map(insert).filter_map(Result::err).last();
         refused.map_or(Ok(()), |error| Err(error.into()))
