@@ -111,6 +111,31 @@ proptest! {
     }
 }
 
+/// Batches of the sizes at which they are looked up in another way, with keys that occur several
+/// times, in tables from one bucket on.
+fn batches_agree_with_single_lookups<P: Locking>(capacity: u64, bits: u32) {
+    let builder = Builder::new().capacity(capacity).fingerprint_bits(bits);
+    let filter: ConcurrentCuckooFilterWith<P> = builder.build().unwrap();
+    (0..capacity).for_each(|key| filter.insert(key).unwrap());
+    let groups = [31, 32, 33, 79, 80, 81, 1023, 1024, 1025, 1028, 1029, 1040, 1041, 2049];
+    for size in (0..=18).chain(groups) {
+        for repeats in [1, 2, 17] {
+            let keys: Vec<u64> = (0..size).map(|i| i / repeats * 7 % (2 * capacity)).collect();
+            let single: Vec<bool> = keys.iter().map(|&key| filter.contains(key)).collect();
+            assert_eq!(filter.contains_many(&keys), single, "{size} keys, {capacity} in the set");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "too many keys")]
+fn batches_of_any_size_agree_with_single_lookups() {
+    for (capacity, bits) in [(1, 32), (4, 16), (40, 12), (1000, 8), (20_000, 16)] {
+        batches_agree_with_single_lookups::<Striped<ParkingLock>>(capacity, bits);
+        batches_agree_with_single_lookups::<Global<ParkingLock>>(capacity, bits);
+    }
+}
+
 fn rounds() -> u64 {
     std::env::var("MALKOHA_ROUNDS")
         .map_or(if cfg!(miri) { 2 } else { 6 }, |n| n.parse().expect("MALKOHA_ROUNDS is a number"))
@@ -187,6 +212,45 @@ fn no_key_is_missed_with_queue_locks() {
 fn no_key_is_missed_with_one_lock() {
     no_key_is_ever_missed::<Global<ParkingLock>>(2);
     no_key_is_ever_missed::<Global<ElidedMcsLock>>(2);
+}
+
+/// A thread fills a filter of a few buckets until it refuses a key, and empties it, again and again.
+/// So keys that stay move all the time, and batches of them rarely find all versions unchanged.
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+fn no_key_is_missed_in_batches_of_a_few_buckets() {
+    let stay: Vec<u64> = (0..16).collect();
+    let builder = ConcurrentCuckooFilter::builder().capacity(20).fingerprint_bits(32);
+    let filter: ConcurrentCuckooFilter = builder.build().unwrap();
+    filter.insert_many(&stay).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut others = stay.len() as u64..;
+            for _ in 0..if cfg!(miri) { 20 } else { 10_000 + 200 * rounds() } {
+                let comes: Vec<u64> =
+                    others.by_ref().take_while(|key| filter.insert(key).is_ok()).collect();
+                assert!(comes.iter().all(|key| filter.remove(key)));
+            }
+        });
+        scope.spawn(|| {
+            // Few keys, a group, and several groups.
+            let sizes = [3, 16, 80];
+            let batches = sizes.map(|size| stay.iter().copied().cycle().take(size).collect());
+            while !done.load(Ordering::Relaxed) {
+                for keys in &batches {
+                    let keys: &Vec<u64> = keys;
+                    let missed = filter.contains_many(keys).iter().filter(|&&found| !found).count();
+                    assert_eq!(missed, 0, "of {} that were in all the while", keys.len());
+                }
+            }
+        });
+        let result = writer.join();
+        // Also after a failure, so that the reader ends.
+        done.store(true, Ordering::Relaxed);
+        result.unwrap();
+    });
+    assert_eq!(filter.len(), stay.len() as u64);
 }
 
 /// Threads fill a filter to its capacity together: nothing is refused.

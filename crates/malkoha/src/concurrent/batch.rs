@@ -15,6 +15,9 @@ const RING: usize = 64;
 /// Lookups that are one operation where a filter has one lock.
 const WHOLE: usize = 1024;
 
+/// Lookups for which less than a group's memory is cleared.
+const FEW: usize = 4;
+
 /// What the lookups of a group load, and what they look for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Aims {
@@ -78,8 +81,28 @@ impl<P: Locking> Table<P> {
     /// Whether each hash's fingerprint is in the table.
     pub(super) fn contains_many(&self, hashes: &[u64], found: &mut [bool]) {
         for (hashes, found) in hashes.chunks(WHOLE).zip(found.chunks_mut(WHOLE)) {
-            // SAFETY: it has no condition.
-            self.hold(|table| unsafe { contains(table, hashes, found) });
+            self.hold(|table| match hashes.len() {
+                len if len <= FEW => table.contains_few::<FEW>(hashes, found),
+                len if len <= GROUP => table.contains_few::<GROUP>(hashes, found),
+                // SAFETY: it has no condition.
+                _ => unsafe { contains(table, hashes, found) },
+            });
+        }
+    }
+
+    /// The same for at most `N` hashes. To clear memory for the groups on their way would take
+    /// longer than a few lookups.
+    #[inline(never)]
+    fn contains_few<const N: usize>(&self, hashes: &[u64], found: &mut [bool]) {
+        let mut probes = [Probe::default(); N];
+        for (probe, &hash) in probes.iter_mut().zip(hashes) {
+            *probe = self.probe(hash);
+            for number in self.space.numbers(probe) {
+                self.space.prefetch(number);
+            }
+        }
+        for (found, probe) in found.iter_mut().zip(&probes) {
+            *found = self.contains(probe);
         }
     }
 
@@ -126,7 +149,7 @@ impl<P: Locking> Table<P> {
     /// Looks again for those that were not found while something changed.
     #[cold]
     #[inline(never)]
-    fn look_alone(&self, aims: &Aims, changes: &[u64; GROUP], found: &mut [bool]) {
+    pub(super) fn look_alone(&self, aims: &Aims, changes: &[u64; GROUP], found: &mut [bool]) {
         for (i, found) in
             found.iter_mut().enumerate().filter(|(i, found)| !**found && changes[*i] != 0)
         {

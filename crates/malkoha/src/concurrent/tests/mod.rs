@@ -16,6 +16,7 @@ use crate::layout::Step;
 #[cfg(any(loom, shuttle))]
 use crate::locks::NoLock;
 use crate::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
+use crate::ring::GROUP;
 
 #[cfg(loom)]
 pub(crate) use loom::thread;
@@ -124,6 +125,26 @@ fn a_moved_key_is_found_in_a_group() {
             assert!(finds_in_group(table, &asked), "lost while it moves");
         });
         assert_eq!((slots(&table), moved), (vec![x.fingerprint], true));
+    });
+}
+
+/// The models have groups of one key. In a whole one, each key that was not found is looked up again
+/// with its own buckets and version, and those that no change concerns keep their answers.
+#[test]
+fn each_key_of_a_group_is_looked_up_again() {
+    check(|| {
+        let table = table::<Striped<ParkingLock>>(3);
+        let [is_in, is_out] = [0, 1].map(|number| key(&table, 0, 1, number));
+        put(&table, 1, &is_in);
+        let mut aims = Aims::default();
+        (0..GROUP).for_each(|i| aims.set(i, &table, if i % 3 == 0 { &is_in } else { &is_out }));
+        let mut changes = [1; GROUP];
+        changes[6] = 0;
+        let mut found = [false; GROUP];
+        found[7] = true;
+        table.look_alone(&aims, &changes, &mut found);
+        let expected = [0, 3, 7, 9, 12, 15];
+        assert_eq!(found, std::array::from_fn(|i| expected.contains(&i)));
     });
 }
 
