@@ -147,8 +147,8 @@ impl Error {
         }
     }
 
-    /// An error of the operating system when a file of the store was opened. One that the file system
-    /// itself cannot read is damaged like one whose bytes cannot be read.
+    /// An error of the operating system when a file of the store was opened. One that the file
+    /// system itself cannot read is damaged like one whose bytes cannot be read.
     pub(crate) fn opening(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |source| {
             let action = if is_broken(&source) { READ } else { "open" };

@@ -121,8 +121,8 @@ impl Inner {
     }
 }
 
-/// The error of a file that cannot be renamed. Where the file system cannot read what it knows of the
-/// file, nobody can rename it.
+/// The error of a file that cannot be renamed. Where the file system cannot read what it knows of
+/// the file, nobody can rename it.
 fn not_renamed(name: &str) -> impl FnOnce(io::Error) -> Error {
     move |error| {
         let error = if is_broken(&error) {

@@ -22,6 +22,7 @@ const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
 const VERSION: u8 = 1;
 /// Each new table writes the whole list.
 const MOST: usize = 4096;
+
 /// The tables of a store, by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
@@ -116,8 +117,8 @@ impl Tables {
         Some(&self.list[found]).filter(|it| !it.is_removed).map(|it| &*it.name)
     }
 
-    /// Whether a key with this number may belong to a table that the list does not name, because the
-    /// list is lost. A store with keys of tables always had one.
+    /// Whether a key with this number may belong to a table that the list does not name, because
+    /// the list is lost. A store with keys of tables always had one.
     pub(super) fn may_lack(&self, number: u32) -> bool {
         let is_own = [0, LIST.table].contains(&number);
         !is_own && (self.is_lost || !self.is_written)

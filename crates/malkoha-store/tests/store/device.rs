@@ -362,32 +362,6 @@ fn a_full_store_can_remove_a_table() {
     store.compact().unwrap();
 }
 
-/// Where little was dead in each file, the copy of one did not fit into the room that is kept for
-/// it, and half of it was left: then neither keys could be deleted, nor anything be compacted, ever
-/// again. And where deletes were spread over all files, the room for tombstones was used up before
-/// any file had enough dead bytes, or a compaction had taken a little more than its room, and they
-/// were refused although the last file had room for them.
-#[test]
-fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
-    for (value, compact_after, step) in
-        [(1000, 17, 1), (1000, 3000, 97), (100, 17, 1), (100, 3000, 97)]
-    {
-        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
-        let options = Options::new().background(false).durability(Durability::System);
-        let store = Store::open(device.path().join("store"), &options).unwrap();
-        let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
-        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
-        for (i, n) in order.enumerate() {
-            if i == compact_after {
-                store.compact().unwrap();
-            }
-            assert!(store.delete(&key(n)).unwrap(), "{i} of {full}, values of {value} bytes");
-        }
-        store.compact().unwrap();
-        assert!(store.is_empty());
-    }
-}
-
 /// At the limit of 8 TiB the next file got places that the index cannot have: what was written
 /// there ended writing, and then no opening could read it.
 #[test]

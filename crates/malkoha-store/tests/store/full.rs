@@ -45,6 +45,31 @@ fn a_table_that_fills_a_device_can_be_removed() {
     }
 }
 
+/// Where little was dead in each file, the copy of one did not fit into the room that is kept for
+/// it, and half of it was left: then neither keys could be deleted, nor anything be compacted, ever
+/// again. And where deletes were spread over all files, the room for tombstones was used up before
+/// any file had enough dead bytes, or a compaction had taken a little more than its room, and they
+/// were refused although the last file had room for them.
+#[test]
+fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
+    for (value, compact_after, step) in
+        [(1000, 17, 1), (1000, 3000, 97), (100, 17, 1), (100, 3000, 97)]
+    {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+        let store = Store::open(device.path().join("store"), &full_options()).unwrap();
+        let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
+        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
+        for (i, n) in order.enumerate() {
+            if i == compact_after {
+                store.compact().unwrap();
+            }
+            assert!(store.delete(&key(n)).unwrap(), "{i} of {full}, values of {value} bytes");
+        }
+        store.compact().unwrap();
+        assert!(store.is_empty());
+    }
+}
+
 /// A directory that counts how often there was no room for a file.
 struct Counting {
     directory: OsStorage,

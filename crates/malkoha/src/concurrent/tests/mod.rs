@@ -128,8 +128,8 @@ fn a_moved_key_is_found_in_a_group() {
     });
 }
 
-/// The models have groups of one key. In a whole one, each key that was not found is looked up again
-/// with its own buckets and version, and those that no change concerns keep their answers.
+/// The models have groups of one key. In a whole one, each key that was not found is looked up
+/// again with its own buckets and version, and those that no change concerns keep their answers.
 #[test]
 fn each_key_of_a_group_is_looked_up_again() {
     check(|| {
