@@ -18,6 +18,7 @@ mod pack;
 mod record;
 mod renew;
 mod reserve;
+mod rotation;
 mod scan;
 mod size;
 mod table;
@@ -37,7 +38,7 @@ pub(crate) use reserve::Reserve;
 pub(crate) use scan::{Scan, Step, find_record};
 pub(crate) use size::file_size;
 pub(crate) use table::FileTable;
-pub(crate) use writer::{LEAST_DEAD, Writer};
+pub(crate) use writer::{Copying, LEAST_DEAD, Writer};
 
 /// The longest key, in bytes.
 pub const MAX_KEY: usize = 1 << 16;

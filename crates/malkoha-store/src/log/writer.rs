@@ -3,23 +3,18 @@
 use std::sync::Arc;
 
 use super::commit::Unsynced;
-use super::file::{LogFile, file_name};
-use super::header::{FileHeader, HEADER_BYTES};
+use super::file::LogFile;
 use super::record::{Content, Placing, encode};
 use super::reserve::Reserve;
-use super::size::{file_size, longest_file};
 use super::table::FileTable;
-use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
-use crate::storage::{Mapping, Room, Storage};
+use crate::storage::Storage;
 
 /// Values from this size on are not copied before they are written.
 const LARGE: usize = 1 << 12;
 /// Bytes of short records of a batch that are written together. A system call for each record would
 /// take as long as the rest of a synced batch.
 const GATHERED: usize = 1 << 15;
-/// The part of a device that one file may take, because room for the copy of one is kept.
-const PART_OF_DEVICE: u64 = 32;
 /// Room that is left for tombstones, so that a full store can be emptied: at least.
 const SPARE: u64 = 1 << 18;
 /// Dead bytes from which a file is rewritten where there is no room. Until one has as many, there
@@ -30,32 +25,39 @@ pub(crate) const LEAST_DEAD: u64 = 1 << 14;
 const ASK_AGAIN: u64 = 1 << 12;
 /// The part of a log that this may be while its store is closed.
 const SPARE_PART: u64 = 16;
-/// The size of a file when there is hardly any room.
-const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
 /// Writes records at the end of the log. Used by one thread at a time.
 pub(crate) struct Writer {
-    storage: Arc<dyn Storage>,
-    file_bytes: u64,
-    seed: u64,
-    tail: Option<Arc<LogFile>>,
-    next_id: u64,
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) file_bytes: u64,
+    pub(super) seed: u64,
+    pub(super) tail: Option<Arc<LogFile>>,
+    pub(super) next_id: u64,
     /// The sequence number of the next record.
-    sequence: u64,
+    pub(super) sequence: u64,
     /// Bytes appended since opening.
     position: u64,
     /// The position behind the last mark.
     marked: Option<u64>,
     /// Files, other than the tail, that may have bytes that are not durable.
-    sealed: Vec<Arc<LogFile>>,
-    created: bool,
+    pub(super) sealed: Vec<Arc<LogFile>>,
+    pub(super) created: bool,
     scratch: Vec<u8>,
     /// Room for one compaction.
-    reserve: Reserve,
+    pub(super) reserve: Reserve,
     /// The position until which what removes does not ask the device for room, as it had none.
     full_until: u64,
-    /// While a compaction writes, which may use that room: the most bytes that it will write.
-    compacting: Option<u64>,
+    pub(super) copying: Copying,
+}
+
+/// Whether a compaction copies a file, and the most bytes that it will still write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copying {
+    No,
+    /// Others write for a moment, and leave it the room that it needs in the last file.
+    Paused(u64),
+    /// Whatever is written is a copy. It may use the room that is kept for a compaction.
+    Writes(u64),
 }
 
 /// Where a batch was written.
@@ -80,9 +82,6 @@ impl Writer {
     ) -> Self {
         // What a crash left is synced together with the next writes.
         let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
-        let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
-        let most = storage.room().ok().flatten().map_or(file_bytes, part);
-        let file_bytes = file_bytes.min(most.max(SMALL_FILE));
         let position = u64::from(!tail.as_ref().is_none_or(is_synced));
         Self {
             storage,
@@ -98,18 +97,18 @@ impl Writer {
             scratch: Vec::new(),
             reserve,
             full_until: 0,
-            compacting: None,
+            copying: Copying::No,
         }
     }
 
-    /// Notes whether a compaction writes from now on, and how much at most.
-    pub(crate) fn set_compacting(&mut self, compacting: Option<u64>) {
-        self.compacting = compacting;
+    /// Notes whether a compaction copies from now on.
+    pub(crate) fn set_copying(&mut self, copying: Copying) {
+        self.copying = copying;
     }
 
     /// Whether a compaction writes.
-    pub(crate) fn is_compacting(&self) -> bool {
-        self.compacting.is_some()
+    pub(crate) fn is_copying(&self) -> bool {
+        matches!(self.copying, Copying::Writes(_))
     }
 
     /// Whether the room for a compaction is used up.
@@ -181,12 +180,18 @@ impl Writer {
             file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
         };
         let takes = |file: &Arc<LogFile>| file.header.takes_all();
-        let kept = SPARE.max(table.files().len() as u64 * LEAST_DEAD);
+        let kept = if self.is_copying() && self.reserve.is_short() {
+            0
+        } else {
+            SPARE.max(table.files().len() as u64 * LEAST_DEAD)
+        };
         // What compaction copies may take that room too: the removal that follows gives it back,
         // and a copy that ends in the middle gives nothing.
-        let removes = self.compacting.is_some() || batch.iter().all(Content::removes);
-        // What removes may use where there is nothing better.
-        let spare = self.tail.clone().filter(|tail| removes && takes(tail) && room(tail, 0));
+        let removes = self.is_copying() || batch.iter().all(Content::removes);
+        // What removes may use where there is nothing better, without what a copy needs.
+        let owed = if let Copying::Paused(bytes) = self.copying { bytes } else { 0 };
+        let has_spare = |tail: &LogFile| tail.end() + bytes + seal + owed <= tail.capacity();
+        let spare = self.tail.clone().filter(|tail| removes && takes(tail) && has_spare(tail));
         let found = match &spare {
             Some(spare) if self.is_known_full() => Ok((Arc::clone(spare), false)),
             _ => self.find_room(table, bytes, removes, |tail| takes(tail) && room(tail, kept)),
@@ -206,7 +211,7 @@ impl Writer {
     /// Whether there was no room for another file a moment ago. A compaction that has room kept for
     /// it needs to know no such thing.
     fn is_known_full(&self) -> bool {
-        let keeps_none = self.compacting.is_none() || self.reserved() == 0;
+        let keeps_none = !self.is_copying() || self.reserved() == 0;
         self.position < self.full_until && keeps_none
     }
 
@@ -218,7 +223,7 @@ impl Writer {
         removes: bool,
         has_room: impl Fn(&Arc<LogFile>) -> bool,
     ) -> Result<(Arc<LogFile>, bool)> {
-        if self.compacting.is_none() {
+        if !self.is_copying() {
             // Until that room is back, only compaction writes, and removals that have room already.
             self.restore_reserve()?;
         }
@@ -245,7 +250,7 @@ impl Writer {
     }
 
     /// Writes a batch at the end of a file that has room for it.
-    fn write(&mut self, file: &LogFile, batch: &[Content<'_>]) -> Result<()> {
+    pub(super) fn write(&mut self, file: &LogFile, batch: &[Content<'_>]) -> Result<()> {
         let (begin, durable) = (file.end(), file.durable());
         let mut offset = begin;
         // After a failed write it may still contain something.
@@ -277,97 +282,13 @@ impl Writer {
         self.position += offset - begin;
         Ok(())
     }
-
-    /// Seals the tail and makes a new one with room for `bytes`.
-    fn rotate(&mut self, table: &FileTable, bytes: u64, removes: bool) -> Result<Arc<LogFile>> {
-        let least = HEADER_BYTES as u64 + bytes + 2 * Content::SEAL.shape().bytes();
-        if least > MAX_FILE_BYTES {
-            return Err(Error::BatchTooLong(bytes));
-        }
-        let log: u64 = table.files().iter().map(|file| file.end()).sum();
-        let wanted = file_size(log, self.file_bytes).max(least);
-        // A device that is nearly full may still have room for less.
-        let new = match self.create(table, wanted) {
-            Err(Error::NoSpace { .. })
-                if self.compacting.is_some() && self.reserve.release(&*self.storage)? =>
-            {
-                // No more than is necessary: the removal that follows makes up for it.
-                let copies = self.compacting.unwrap_or(0) + 2 * MIN_FILE_BYTES;
-                self.create(table, copies.next_multiple_of(MIN_FILE_BYTES).min(wanted).max(least))?
-            }
-            // Puts leave it to tombstones.
-            Err(Error::NoSpace { .. }) if removes && least <= MIN_FILE_BYTES => {
-                self.create(table, SMALL_FILE)?
-            }
-            other => other?,
-        };
-        if self.compacting.is_none() {
-            // A longer file has one batch, and is not copied while that lives.
-            let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
-            let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
-            match self.reserve.hold(&*self.storage, longest) {
-                // What there is will do: without this file nothing could be removed.
-                Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}
-                held => held.inspect_err(|_| {
-                    let _ = self.storage.remove(&new.name());
-                })?,
-            }
-        }
-        self.seal().inspect_err(|_| {
-            // Reports the first error; opening removes what stays.
-            let _ = self.storage.remove(&new.name());
-        })?;
-        self.next_id += 1;
-        self.created = true;
-        Ok(Arc::clone(self.tail.insert(new)))
-    }
-
-    fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
-        let name = file_name(self.next_id);
-        let base = table.free_base(bytes);
-        // The last locations are left to compaction, as room on the device is.
-        let kept = if self.compacting.is_some() { 0 } else { MAX_FILE_BYTES };
-        if !FileTable::has_locations(base, bytes + kept) {
-            return Err(Error::NoSpace { file: name });
-        }
-        let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
-        // The seal of the tail has a sequence number of its own.
-        let first_sequence = self.sequence + u64::from(self.tail.is_some());
-        let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
-        let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
-        let made = LogFile::new(file, header, base).and_then(|file| {
-            file.write_at(0, &header.to_bytes())?;
-            // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
-            // read.
-            if table.files().is_empty() { file.sync() } else { Ok(()) }?;
-            Ok(file)
-        });
-        made.map(Arc::new).inspect_err(|_| {
-            // Reports the first error; opening removes what stays.
-            let _ = self.storage.remove(&name);
-        })
-    }
-
-    /// Seals the tail, which always has room for this. Then it can be compacted like any file.
-    pub(crate) fn seal(&mut self) -> Result<()> {
-        if let Some(tail) = self.tail.clone() {
-            self.write(&tail, &[Content::SEAL])?;
-            // From now on nothing may follow in it, whatever happens to its room.
-            self.tail = None;
-            let _ = tail.trim();
-            if Mapping::SYNCS_FILES {
-                tail.close();
-            }
-            self.sealed.push(tail);
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Key;
+    use crate::log::file::file_name;
+    use crate::log::{FileHeader, Key, MIN_FILE_BYTES};
     use crate::storage::OsStorage;
 
     /// A file is rewritten for its dead bytes once there are enough, so each of many files may have

@@ -19,7 +19,7 @@ use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
 use crate::log::{
-    Content, HEADER_BYTES, Key, Kind, LEAST_DEAD, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
+    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
 };
 use crate::recovery::OnDamage;
 
@@ -61,7 +61,7 @@ impl Store {
         let all = self.inner.victims(WORTHWHILE)?.len() == others;
         let mut writer = self.inner.writer()?;
         let gives = |tail: &Arc<LogFile>| {
-            is_worthwhile(tail, tail.dead(), WORTHWHILE) || all && tail.tombstones() > 0
+            is_worthwhile(tail.dead(), tail.end(), WORTHWHILE) || all && tail.tombstones() > 0
         };
         if writer.tail().is_some_and(gives) {
             writer.seal()?;
@@ -96,7 +96,7 @@ impl Inner {
                 Ok(false) => break,
                 // The copied files have room that can be reclaimed.
                 Err(Error::NoSpace { .. }) if !done.is_empty() => {
-                    self.remove_files(maintained, &mem::take(&mut done))?;
+                    self.remove_files(maintained, mem::take(&mut done))?;
                     match self.rewrite(&file, &done, pace, OnDamage::Refuse) {
                         Ok(true) => done.push(file),
                         Ok(false) => break,
@@ -117,10 +117,10 @@ impl Inner {
                 }
             }
             if self.given(&done) >= self.together() || self.writer()?.is_short() {
-                self.remove_files(maintained, &mem::take(&mut done))?;
+                self.remove_files(maintained, mem::take(&mut done))?;
             }
         }
-        self.remove_files(maintained, &done)?;
+        self.remove_files(maintained, done)?;
         failed.map_or(Ok(()), Err)
     }
 
@@ -138,19 +138,22 @@ impl Inner {
         let mut scan = Scan::new(file, HEADER_BYTES as u64, first, file.end());
         loop {
             if (pace.stop)() {
+                self.writer()?.set_copying(Copying::No);
                 return Ok(false);
             }
             let ended = {
                 let mut turn = self.turn()?;
-                let left = file.end() - scan.offset();
                 // Nearly as long as the file itself: what is dead in it becomes room for
                 // tombstones, and removing it still gives back a little more.
-                let gives = file.least().saturating_sub(4 * MIN_FILE_BYTES);
-                turn.writer.set_compacting(Some(left.min(file.needed()).max(gives)));
+                let gives = file.least().saturating_sub(MIN_FILE_BYTES);
+                turn.writer.set_copying(Copying::Writes(most_copied(file, &scan).max(gives)));
                 let oldest = self.oldest_other(file, before);
                 let copied =
                     self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);
-                turn.writer.set_compacting(None);
+                turn.writer.set_copying(match copied {
+                    Ok(false) => Copying::Paused(most_copied(file, &scan)),
+                    _ => Copying::No,
+                });
                 copied?
             };
             if ended {
@@ -189,31 +192,6 @@ impl Inner {
             }
         }
         Ok(false)
-    }
-
-    /// Makes room on a full device: compacts the file with most dead bytes, if these are at least
-    /// this share of it. Returns whether there was one.
-    pub(super) fn make_room(&self, share: f64) -> Result<bool> {
-        let mut maintained = self.maintenance();
-        self.end_expired()?;
-        let table = self.files.load_full();
-        let files = table.files().iter().filter(|file| !file.is_unreadable());
-        let Some(victim) = files.max_by_key(|file| file.dead()) else { return Ok(false) };
-        // The copy takes a header, a seal and the rest of a page or two in addition.
-        let gives = victim.dead() >= LEAST_DEAD.min(victim.end() / 4);
-        if !gives || !is_worthwhile(victim, victim.dead(), share) {
-            return Ok(false);
-        }
-        let mut turn = self.turn()?;
-        if turn.writer.tail().is_some_and(|tail| tail.id() == victim.id()) {
-            turn.writer.seal()?;
-        }
-        drop(turn);
-        let pace = Pace { rate: None, stop: &|| false };
-        if self.rewrite(victim, &[], &pace, OnDamage::Refuse)? {
-            self.remove_files(&mut maintained, &[Arc::clone(victim)])?;
-        }
-        Ok(true)
     }
 
     /// The first sequence number of the oldest file that is neither this one nor one of `before`.
@@ -275,6 +253,13 @@ impl Inner {
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
         self.publish(&content, hash, &new, offset, Some(&old))
     }
+}
+
+/// The most bytes that copying the rest of a file writes, with the header of a new one.
+fn most_copied(file: &LogFile, scan: &Scan<'_>) -> u64 {
+    // A tombstone of at least 24 bytes gets 8 for its age.
+    let longer = file.tombstones() / 3;
+    (file.end() - scan.offset()).min(file.needed()) + longer + HEADER_BYTES as u64
 }
 
 /// Waits until `bytes` bytes may have been read at this rate.

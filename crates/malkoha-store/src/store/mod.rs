@@ -13,6 +13,7 @@ mod read;
 mod removal;
 mod renewal;
 mod repair;
+mod room;
 mod snapshot;
 mod space;
 mod stats;

@@ -262,9 +262,10 @@ pub(super) fn writable(
     for name in &useless {
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
+    let file_bytes = Writer::file_bytes(&*storage, options.file_bytes);
     if let Some(found) = &mut tail {
         let log = table.files().iter().map(|file| file.end()).sum();
-        let room = file_size(log, options.file_bytes);
+        let room = file_size(log, file_bytes);
         *found = Arc::new(found.reopen(&*storage, room)?);
         table.remove(found.id());
         table.insert(Arc::clone(found));
@@ -282,8 +283,7 @@ pub(super) fn writable(
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
     let position = (next_id, sequence);
-    let writer =
-        Writer::new(Arc::clone(&storage), options.file_bytes, seed, position, tail, reserve);
+    let writer = Writer::new(Arc::clone(&storage), file_bytes, seed, position, tail, reserve);
     let space = Space::default();
     let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
     space.set_live(table.files().iter().map(live).sum());

@@ -31,9 +31,11 @@ impl Inner {
     pub(super) fn remove_files(
         &self,
         maintained: &mut Maintained,
-        files: &[Arc<LogFile>],
+        files: Vec<Arc<LogFile>>,
     ) -> Result<()> {
         let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
+        // While one is open, it takes space.
+        drop(files);
         // A file that could not be removed may have keys whose deletion is recorded only in these
         // files.
         self.remove_forgotten(maintained)?;

@@ -61,7 +61,7 @@ impl Inner {
             // Tombstones are needed while there are older files.
             let oldest = table.files()[victims.len()].id() == file.id();
             let reclaimable = file.dead() + if oldest { file.tombstones() } else { 0 };
-            let gives = is_worthwhile(file, reclaimable, share) || file.end() <= EMPTY;
+            let gives = is_worthwhile(reclaimable, file.end(), share) || file.end() <= EMPTY;
             if gives && !file.is_unreadable() {
                 victims.push(Arc::clone(file));
             }
@@ -73,9 +73,9 @@ impl Inner {
 /// Files with no record except the seal are removed too.
 const EMPTY: u64 = HEADER_BYTES as u64 + 16;
 
-/// Whether `bytes` is at least this share of a file.
-pub(super) fn is_worthwhile(file: &LogFile, bytes: u64, share: f64) -> bool {
+/// Whether giving back `dead` bytes is worth rewriting so many.
+pub(super) fn is_worthwhile(dead: u64, of: u64, share: f64) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
-    let enough = bytes as f64 >= file.end() as f64 * share;
-    enough && bytes > 0
+    let enough = dead as f64 >= of as f64 * share;
+    enough && dead > 0
 }

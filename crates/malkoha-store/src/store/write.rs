@@ -137,24 +137,6 @@ impl Inner {
         if wanted { pack(content.value) } else { None }
     }
 
-    /// Waits until this many bytes may be written, and tries again as long as compaction makes room
-    /// on a full device. Deletes are worth any effort, because a full store must not stay full.
-    fn with_room<T>(&self, bytes: u64, deletes: bool, write: impl Fn() -> Result<T>) -> Result<T> {
-        /// Compacting a file is only worthwhile if this share of it is dead.
-        const SHARE: f64 = 0.1;
-        self.wait_for_space(bytes);
-        loop {
-            match write() {
-                Err(error @ Error::NoSpace { .. }) => {
-                    if !self.make_room(if deletes { 0.0 } else { SHARE })? {
-                        return Err(error);
-                    }
-                }
-                done => return done,
-            }
-        }
-    }
-
     /// Writes records together and syncs them before anybody finds them, if the key of the first
     /// has the expected value. Returns whether it had a value. A single delete of a key without a
     /// value writes nothing.
@@ -262,7 +244,7 @@ impl Inner {
             self.files.replace(Arc::new(table));
         }
         let counter =
-            if writer.is_compacting() { &self.counters.copied } else { &self.counters.written };
+            if writer.is_copying() { &self.counters.copied } else { &self.counters.written };
         counter.add(contents.len(), contents.iter().map(|content| content.shape().bytes()).sum());
         if self.writes_into_memory() {
             self.ahead.ask(&appended.file);

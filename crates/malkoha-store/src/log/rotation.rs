@@ -1,0 +1,138 @@
+//! The next file of the log, also on a device that is nearly full.
+
+use std::sync::Arc;
+
+use super::file::{LogFile, file_name};
+use super::header::{FileHeader, HEADER_BYTES};
+use super::record::Content;
+use super::size::{file_size, longest_file};
+use super::table::FileTable;
+use super::writer::{Copying, Writer};
+use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
+use crate::error::{Error, Result};
+use crate::storage::{Mapping, Room, Storage};
+
+/// The part of a device that one file may take, because room for the copy of one is kept.
+const PART_OF_DEVICE: u64 = 32;
+/// The size of a file when there is hardly any room.
+const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
+
+impl Writer {
+    /// The longest files on this device, of those asked for.
+    pub(crate) fn file_bytes(storage: &dyn Storage, asked: u64) -> u64 {
+        let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
+        let most = storage.room().ok().flatten().map_or(asked, part);
+        asked.min(most.max(SMALL_FILE))
+    }
+
+    /// Seals the tail and makes a new one with room for `bytes`.
+    pub(super) fn rotate(
+        &mut self,
+        table: &FileTable,
+        bytes: u64,
+        removes: bool,
+    ) -> Result<Arc<LogFile>> {
+        let least = HEADER_BYTES as u64 + bytes + 2 * Content::SEAL.shape().bytes();
+        if least > MAX_FILE_BYTES {
+            return Err(Error::BatchTooLong(bytes));
+        }
+        let log: u64 = table.files().iter().map(|file| file.end()).sum();
+        let usual = match self.copying {
+            // Others wait for the rest.
+            Copying::Writes(bytes) if self.reserve.is_short() => in_pages(bytes),
+            _ => file_size(log, self.file_bytes),
+        };
+        let new = match self.create(table, usual.max(least)) {
+            Err(Error::NoSpace { .. }) => self.create_in_need(table, least, removes)?,
+            other => other?,
+        };
+        if !self.is_copying() {
+            // A longer file has one batch, and is not copied while that lives.
+            let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
+            let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
+            match self.reserve.hold(&*self.storage, longest) {
+                // What there is will do: without this file nothing could be removed.
+                Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}
+                held => held.inspect_err(|_| {
+                    let _ = self.storage.remove(&new.name());
+                })?,
+            }
+        }
+        self.seal().inspect_err(|_| {
+            // Reports the first error; opening removes what stays.
+            let _ = self.storage.remove(&new.name());
+        })?;
+        self.next_id += 1;
+        self.created = true;
+        Ok(Arc::clone(self.tail.insert(new)))
+    }
+
+    /// A file on a device without room for one of the usual length. Puts leave that room to what
+    /// removes.
+    fn create_in_need(
+        &mut self,
+        table: &FileTable,
+        least: u64,
+        removes: bool,
+    ) -> Result<Arc<LogFile>> {
+        let small = SMALL_FILE.max(least);
+        match self.copying {
+            Copying::Writes(bytes) => {
+                self.reserve.release(&*self.storage)?;
+                // No more than is necessary: the removal that follows makes up for it.
+                match self.create(table, in_pages(bytes).max(least)) {
+                    Err(Error::NoSpace { .. }) => self.create(table, small),
+                    other => other,
+                }
+            }
+            _ if removes => self.create(table, small),
+            _ => Err(Error::NoSpace { file: file_name(self.next_id) }),
+        }
+    }
+
+    fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
+        let name = file_name(self.next_id);
+        let base = table.free_base(bytes);
+        // The last locations are left to compaction, as room on the device is.
+        let kept = if self.is_copying() { 0 } else { MAX_FILE_BYTES };
+        if !FileTable::has_locations(base, bytes + kept) {
+            return Err(Error::NoSpace { file: name });
+        }
+        let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
+        // The seal of the tail has a sequence number of its own.
+        let first_sequence = self.sequence + u64::from(self.tail.is_some());
+        let durable_before = self.tail.as_ref().map_or(0, |tail| tail.durable());
+        let header = FileHeader::new(self.next_id, first_sequence, self.seed, durable_before);
+        let made = LogFile::new(file, header, base).and_then(|file| {
+            file.write_at(0, &header.to_bytes())?;
+            // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
+            // read.
+            if table.files().is_empty() { file.sync() } else { Ok(()) }?;
+            Ok(file)
+        });
+        made.map(Arc::new).inspect_err(|_| {
+            // Reports the first error; opening removes what stays.
+            let _ = self.storage.remove(&name);
+        })
+    }
+
+    /// Seals the tail, which always has room for this. Then it can be compacted like any file.
+    pub(crate) fn seal(&mut self) -> Result<()> {
+        if let Some(tail) = self.tail.clone() {
+            self.write(&tail, &[Content::SEAL])?;
+            // From now on nothing may follow in it, whatever happens to its room.
+            self.tail = None;
+            let _ = tail.trim();
+            if Mapping::SYNCS_FILES {
+                tail.close();
+            }
+            self.sealed.push(tail);
+        }
+        Ok(())
+    }
+}
+
+/// The length of a file that takes this many bytes.
+const fn in_pages(bytes: u64) -> u64 {
+    bytes.next_multiple_of(MIN_FILE_BYTES)
+}
