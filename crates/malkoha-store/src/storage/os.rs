@@ -87,6 +87,21 @@ impl OsStorage {
         retry_on_intr(open).map(File::from)
     }
 
+    /// Has Btrfs write a new file where it is. Otherwise each write into a page that was synced
+    /// needs a new page on the device, and a full one refuses deletes in room that is reserved for
+    /// them. One that does not do it is as before.
+    #[cfg(target_os = "linux")]
+    fn write_in_place(&self, file: &File) {
+        use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+        if self.system == FileSystem::Btrfs {
+            let _ = ioctl_getflags(file).and_then(|is| ioctl_setflags(file, is | IFlags::NOCOW));
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "only Linux tells a file system")]
+    fn write_in_place(&self, _file: &File) {}
+
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
         Box::new(OsFile::new(file, writable, self.maps, self.writing == Writing::Mapped))
     }
@@ -107,6 +122,7 @@ impl Storage for OsStorage {
 
     fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
         let file = self.open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+        self.write_in_place(&file);
         let file = self.file(file, true);
         if let Err(error) = file.set_len(bytes) {
             // Leaves nothing incomplete. If even that fails, opening removes it later.

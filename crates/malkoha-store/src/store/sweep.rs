@@ -11,6 +11,8 @@ use crate::log::{Content, Key};
 const TOGETHER: usize = 8 << 20;
 /// Keys that are deleted by one batch, at most.
 const BATCH: usize = 1 << 15;
+/// Keys of a batch for which a full device more likely has room.
+const SMALL_BATCH: usize = 1 << 6;
 
 impl Store {
     /// Deletes what removed tables still have, if there are any.
@@ -86,9 +88,8 @@ impl Store {
     fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
         match self.write_all(contents) {
             Err(Error::NoSpace { .. }) if contents.len() > 1 => {
-                let (first, second) = contents.split_at(contents.len() / 2);
-                self.delete_in_parts(first)?;
-                self.delete_in_parts(second)
+                let part = if contents.len() > SMALL_BATCH { SMALL_BATCH } else { 1 };
+                contents.chunks(part).try_for_each(|part| self.delete_in_parts(part))
             }
             done => done,
         }
