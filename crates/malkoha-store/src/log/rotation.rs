@@ -75,17 +75,16 @@ impl Writer {
         least: u64,
         removes: bool,
     ) -> Result<Arc<LogFile>> {
-        let small = SMALL_FILE.max(least);
         match self.copying {
             Copying::Writes(bytes) => {
                 self.reserve.release(&*self.storage)?;
                 // No more than is necessary: the removal that follows makes up for it.
-                match self.create(table, in_pages(bytes).max(least)) {
-                    Err(Error::NoSpace { .. }) => self.create(table, small),
-                    other => other,
-                }
+                self.create(table, in_pages(bytes).max(least)).inspect_err(|_| {
+                    // A copy that does not fit as a whole gives nothing back.
+                    let _ = self.reserve.restore(&*self.storage);
+                })
             }
-            _ if removes => self.create(table, small),
+            _ if removes => self.create(table, SMALL_FILE.max(least)),
             _ => Err(Error::NoSpace { file: file_name(self.next_id) }),
         }
     }

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use super::expiring::Expiring;
 use super::file::LogFile;
+use super::header::HEADER_BYTES;
 
 /// Bytes of a file that are useless, or may become so.
 #[derive(Default)]
@@ -63,11 +64,25 @@ impl LogFile {
         bytes
     }
 
-    /// The most bytes that compaction rewrites. A record that has ended may leave a tombstone,
-    /// which is no longer than it was.
-    pub(crate) fn needed(&self) -> u64 {
-        let gone = if self.usage.expiring.lock().has_ended() { 0 } else { self.dead() };
-        self.end().saturating_sub(gone)
+    /// The most bytes of a file for what compaction keeps of this one from an offset on.
+    pub(crate) fn needed(&self, from: u64, is_oldest: bool) -> u64 {
+        let (dead, tombstones) = (self.dead(), self.tombstones());
+        let (gone, longer) = if is_oldest {
+            (dead + tombstones, 0)
+        } else if self.usage.expiring.lock().has_ended() {
+            // One that has ended may leave a tombstone, which is no longer than it was.
+            (0, tombstones / 2)
+        } else {
+            // A tombstone of at least 16 bytes gets 8 for its age.
+            (dead, tombstones / 2)
+        };
+        let kept = (self.end() - from).min(self.end().saturating_sub(gone));
+        HEADER_BYTES as u64 + kept + longer
+    }
+
+    /// The least bytes that rewriting this file gives back.
+    pub(crate) fn gives(&self, is_oldest: bool) -> u64 {
+        self.end().saturating_sub(self.needed(HEADER_BYTES as u64, is_oldest))
     }
 
     /// Present records that end, by when they do.

@@ -72,7 +72,11 @@ impl Store {
         let pace = Pace { rate: None, stop: &|| false };
         self.inner.renew_index(&maintained, pace.stop)?;
         let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
-        self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace)?;
+        match self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace) {
+            // The tombstones of some would get longer than the room for a copy.
+            Err(Error::NoSpace { .. }) => self.inner.make_all_room(&mut maintained)?,
+            done => done?,
+        }
         // Also what is reserved for later writes: they get a file of their own.
         let writer = self.inner.writer()?;
         let trimmed = writer.tail().map_or(Ok(()), |tail| tail.trim());
@@ -143,15 +147,17 @@ impl Inner {
             }
             let ended = {
                 let mut turn = self.turn()?;
+                let oldest = self.oldest_other(file, before);
+                let is_oldest = oldest.is_none_or(|other| other > first);
+                let most = |scan: &Scan<'_>| file.needed(scan.offset(), is_oldest);
                 // Nearly as long as the file itself: what is dead in it becomes room for
                 // tombstones, and removing it still gives back a little more.
                 let gives = file.least().saturating_sub(MIN_FILE_BYTES);
-                turn.writer.set_copying(Copying::Writes(most_copied(file, &scan).max(gives)));
-                let oldest = self.oldest_other(file, before);
+                turn.writer.set_copying(Copying::Writes(most(&scan).max(gives)));
                 let copied =
                     self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);
                 turn.writer.set_copying(match copied {
-                    Ok(false) => Copying::Paused(most_copied(file, &scan)),
+                    Ok(false) => Copying::Paused(most(&scan)),
                     _ => Copying::No,
                 });
                 copied?
@@ -253,13 +259,6 @@ impl Inner {
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
         self.publish(&content, hash, &new, offset, Some(&old))
     }
-}
-
-/// The most bytes that copying the rest of a file writes, with the header of a new one.
-fn most_copied(file: &LogFile, scan: &Scan<'_>) -> u64 {
-    // A tombstone of at least 24 bytes gets 8 for its age.
-    let longer = file.tombstones() / 3;
-    (file.end() - scan.offset()).min(file.needed()) + longer + HEADER_BYTES as u64
 }
 
 /// Waits until `bytes` bytes may have been read at this rate.

@@ -37,7 +37,7 @@ impl Inner {
         loop {
             match write() {
                 Err(error @ Error::NoSpace { .. }) => {
-                    if !self.make_room(share, &mut pass_ends)? {
+                    if !self.make_room(&mut self.maintenance(), share, &mut pass_ends)? {
                         return Err(error);
                     }
                 }
@@ -46,53 +46,69 @@ impl Inner {
         }
     }
 
+    /// Gives back all that is dead on a full device.
+    pub(super) fn make_all_room(&self, maintained: &mut Maintained) -> Result<()> {
+        let mut pass_ends = None;
+        while self.make_room(maintained, 0.0, &mut pass_ends)? {}
+        Ok(())
+    }
+
     /// Rewrites a file, if that makes room for a write that is worth it. The pass ends at the
     /// sequence number `pass_ends`. Returns whether there was such a file.
-    fn make_room(&self, share: f64, pass_ends: &mut Option<u64>) -> Result<bool> {
-        let mut maintained = self.maintenance();
+    fn make_room(
+        &self,
+        maintained: &mut Maintained,
+        share: f64,
+        pass_ends: &mut Option<u64>,
+    ) -> Result<bool> {
         self.end_expired()?;
         let ends = *pass_ends.get_or_insert(self.writer()?.sequence());
         let Some(victim) = self.victim_for_room(&self.files.load(), share, ends) else {
             return Ok(false);
         };
-        self.rewrite_for_room(&mut maintained, victim)?;
-        Ok(true)
+        self.rewrite_for_room(maintained, victim)
     }
 
     fn victim_for_room(&self, table: &FileTable, share: f64, ends: u64) -> Option<Arc<LogFile>> {
         let sum = |bytes: fn(&LogFile) -> u64| table.files().iter().map(|it| bytes(it)).sum();
         let (dead, tombstones, log): (u64, u64, u64) =
             (sum(LogFile::dead), sum(LogFile::tombstones), sum(LogFile::end));
-        let readable = || table.files().iter().filter(|file| !file.is_unreadable());
-        let most = readable().max_by_key(|file| file.dead())?;
-        // The copy takes a header, a seal and the rest of a page in addition.
-        let gives = most.dead() >= LEAST_DEAD.min(most.end() / 4)
-            && is_worthwhile(most.dead(), most.end(), share);
-        let is_mostly_dead = most.dead() >= most.end() / 2;
+        let oldest = table.files().first()?;
+        let gives = |file: &LogFile| file.gives(file.id() == oldest.id());
+        let readable = table.files().iter().filter(|file| !file.is_unreadable());
+        let best = readable.max_by_key(|file| gives(file))?;
+        // The copy takes the rest of a page in addition.
+        let is_enough = gives(best) >= LEAST_DEAD.min(best.end() / 4)
+            && is_worthwhile(gives(best), best.end(), share);
+        let is_mostly_dead = gives(best) >= best.end() / 2;
         let pass = || {
             // Tombstones stay as long as an older file does.
-            let oldest = table.files().first().filter(|file| !file.is_unreadable())?;
-            let goes_on = oldest.header.first_sequence < ends;
+            let goes_on = !oldest.is_unreadable() && oldest.header.first_sequence < ends;
             (goes_on && is_worthwhile(dead + tombstones, log, share)).then_some(oldest)
         };
-        let victim = if gives && (is_mostly_dead || tombstones <= self.space.live() / MANY) {
-            Some(most)
+        let victim = if is_enough && (is_mostly_dead || tombstones <= self.space.live() / MANY) {
+            Some(best)
         } else {
-            pass().or(gives.then_some(most))
+            pass().or(is_enough.then_some(best))
         };
         victim.map(Arc::clone)
     }
 
-    fn rewrite_for_room(&self, maintained: &mut Maintained, victim: Arc<LogFile>) -> Result<()> {
+    /// Rewrites a file and removes it. Returns whether there may be another one.
+    fn rewrite_for_room(&self, maintained: &mut Maintained, victim: Arc<LogFile>) -> Result<bool> {
         let mut turn = self.turn()?;
         if turn.writer.tail().is_some_and(|tail| tail.id() == victim.id()) {
             turn.writer.seal()?;
         }
         drop(turn);
         let pace = Pace { rate: None, stop: &|| false };
-        if self.rewrite(&victim, &[], &pace, OnDamage::Refuse)? {
-            self.remove_files(maintained, vec![victim])?;
+        match self.rewrite(&victim, &[], &pace, OnDamage::Refuse) {
+            Ok(_) => self.remove_files(maintained, vec![victim])?,
+            // It stays for a repair; the others need not wait for that.
+            Err(error) if error.is_unreadable() => victim.set_unreadable(),
+            Err(Error::NoSpace { .. }) => return Ok(false),
+            Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(true)
     }
 }
