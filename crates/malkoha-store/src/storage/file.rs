@@ -39,6 +39,7 @@ pub(super) struct OsFile {
     file: RwLock<Option<Arc<File>>>,
     #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
     writable: bool,
+    writing: Writing,
     /// Bytes before this offset are written through the mapping, if there is one.
     mapped_until: AtomicU64,
     view: OnceLock<View>,
@@ -47,13 +48,13 @@ pub(super) struct OsFile {
 }
 
 impl OsFile {
-    /// Of a file that is written through its mapping, once it is mapped: all of it, or what was
-    /// [prepared](StorageFile::prepare).
-    pub(super) fn new(file: File, writable: bool, maps: bool, all_mapped: bool) -> Self {
+    pub(super) fn new(file: File, writable: bool, maps: bool, writing: Writing) -> Self {
+        let mapped_until = if writing == Writing::Mapped { u64::MAX } else { 0 };
         Self {
             file: RwLock::new(Some(Arc::new(file))),
             writable,
-            mapped_until: AtomicU64::new(if all_mapped { u64::MAX } else { 0 }),
+            writing,
+            mapped_until: AtomicU64::new(mapped_until),
             view: OnceLock::new(),
             maps,
         }
@@ -165,7 +166,8 @@ impl StorageFile for OsFile {
     }
 
     fn prepare(&self, bytes: Range<u64>) {
-        if let Some(map) = self.mapping() {
+        // Where pages need room, nothing may be written through a mapping.
+        if let (Some(map), Writing::Mapped | Writing::Prepared) = (self.mapping(), self.writing) {
             map.populate(bytes.clone());
             self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);
         }
@@ -234,4 +236,22 @@ fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
         offset += bytes as u64;
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Where a page may need room again, what was prepared was written through the mapping, and a
+    /// full device lost it.
+    #[test]
+    fn files_that_are_written_by_calls_are_not_prepared() {
+        for (writing, until) in [(Writing::Calls, 0), (Writing::Prepared, 1 << 16)] {
+            let file = OsFile::new(tempfile::tempfile().unwrap(), true, true, writing);
+            file.set_len(1 << 16).unwrap();
+            file.view().unwrap();
+            file.prepare(0..1 << 16);
+            assert_eq!(file.mapped_until.load(Ordering::Relaxed), until, "{writing:?}");
+        }
+    }
 }

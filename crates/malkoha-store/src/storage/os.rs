@@ -103,7 +103,7 @@ impl OsStorage {
     fn write_in_place(&self, _file: &File) {}
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        Box::new(OsFile::new(file, writable, self.maps, self.writing == Writing::Mapped))
+        Box::new(OsFile::new(file, writable, self.maps, self.writing))
     }
 }
 

@@ -79,7 +79,7 @@ impl OsStorage {
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
-        Box::new(OsFile::new(file, writable, false, false))
+        Box::new(OsFile::new(file, writable, false, Writing::Calls))
     }
 }
 

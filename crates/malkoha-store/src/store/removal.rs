@@ -1,6 +1,8 @@
 //! Removes files that are not needed any more.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::{Inner, Maintained};
 use crate::error::{Error, Result};
@@ -12,6 +14,8 @@ use crate::storage::remove_if_there;
 const TOGETHER: u64 = 256 << 20;
 /// The same for a short log.
 const TOGETHER_LEAST: u64 = 1 << 20;
+/// The last of some waits for room that others still keep, each twice as long as the one before.
+const LONGEST_NAP: Duration = Duration::from_millis(128);
 
 impl Inner {
     /// Bytes of files that are removed together. They are not all removed at the end, in case much
@@ -58,9 +62,16 @@ impl Inner {
         }
         index::remove(&*self.storage)?;
         maintained.checkpoint = None;
-        match self.writer()?.restore_reserve() {
-            Err(Error::NoSpace { .. }) => Ok(()),
-            other => other,
+        // Readers keep the room of removed files for a moment, and so does a process that is being
+        // started, between fork and exec.
+        let mut nap = Duration::from_millis(1);
+        loop {
+            match self.writer()?.restore_reserve() {
+                Err(Error::NoSpace { .. }) if nap <= LONGEST_NAP => thread::sleep(nap),
+                Err(Error::NoSpace { .. }) => return Ok(()),
+                other => return other,
+            }
+            nap *= 2;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile};
 use malkoha_store::{Durability, Error, Options, Store, Table};
@@ -98,7 +98,10 @@ fn threads_empty_a_full_store_that_is_filled_again() {
             let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
             first = first.max(full);
             assert!(full > first / 10 * 7, "{full} instead of {first}, {what}");
-            let delete = |n: u32| assert!(store.delete(&key(n)).unwrap(), "{n} of {full}, {what}");
+            let delete = |n: u32| {
+                let deleted = store.delete(&key(n));
+                assert!(deleted.is_ok_and(|it| it), "{n} of {full}, {what}");
+            };
             let order = || (0..97).flat_map(|first| (first..full).step_by(97));
             std::thread::scope(|scope| {
                 for thread in 0..THREADS {
@@ -111,6 +114,29 @@ fn threads_empty_a_full_store_that_is_filled_again() {
             }
         }
     }
+}
+
+/// The room of a removed file comes back when nobody reads it any more. A delete was refused if that
+/// was not at once, for example because the process started a program.
+#[test]
+fn deletes_wait_for_room_that_readers_keep_for_a_moment() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
+    let store = Store::open(device.path().join("store"), &full_options()).unwrap();
+    let full = (0..).find(|&n| store.put(&key(n), &[7; 30]).is_err()).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let _snapshot = store.snapshot();
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        });
+        let order = (0..97).flat_map(|first| (first..full).step_by(97));
+        let refused =
+            order.take(20_000).find_map(|n| store.delete(&key(n)).err().map(|it| (n, it)));
+        done.store(true, Ordering::Relaxed);
+        assert!(refused.is_none(), "{refused:?} of {full}");
+    });
 }
 
 /// A directory that counts how often there was no room for a file.

@@ -59,7 +59,13 @@ impl Loop {
         let path = image.path().join("image");
         File::create(&path).unwrap().set_len(mebibytes << 20).unwrap();
         let mut make = Command::new(mkfs[0]);
-        let made = make.args(&mkfs[1..]).arg("-q").arg(&path).stderr(Stdio::null()).status();
+        let made = make
+            .args(&mkfs[1..])
+            .arg("-q")
+            .arg(&path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
         let is_made = made.is_ok_and(|status| status.success());
         if is_made && mount(&["-o", "loop", &path.to_string_lossy()], directory.path()) {
             return Some(Self(Device(directory), image));
