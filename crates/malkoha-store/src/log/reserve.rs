@@ -73,8 +73,19 @@ impl Reserve {
         Ok(())
     }
 
-    /// Replaces what a compaction has used.
+    /// Ensures that there is this much room for one copy. What is wanted usually stays the same.
+    pub(crate) fn extend(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
+        let usual = self.wanted;
+        let held = self.hold(storage, bytes);
+        self.wanted = usual;
+        held
+    }
+
+    /// Replaces what a compaction has used, or gives back what it had in addition.
     pub(crate) fn restore(&mut self, storage: &dyn Storage) -> Result<()> {
+        if self.wanted == 0 && self.held > 0 {
+            return self.release(storage).map(drop);
+        }
         self.hold(storage, self.wanted)
     }
 

@@ -14,6 +14,8 @@ use crate::storage::{Mapping, Room, Storage};
 
 /// The part of a device that one file may take, because room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
+/// A device with so many times the room for a copy is not full.
+const PLENTY: u64 = 4;
 /// The size of a file when there is hardly any room.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 
@@ -23,6 +25,24 @@ impl Writer {
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
         let most = storage.room().ok().flatten().map_or(asked, part);
         asked.min(most.max(SMALL_FILE))
+    }
+
+    /// Refuses a copy that does not fit, before any of it takes the room for tombstones. One of a
+    /// file that is longer than the reserve holds the rest of its room until it ends.
+    pub(crate) fn hold_copy(&mut self, bytes: u64) -> Result<()> {
+        let seal = Content::SEAL.shape().bytes();
+        // No record but the seal is left.
+        let is_empty = bytes < 2 * (HEADER_BYTES as u64 + seal);
+        let fits = |tail: &Arc<LogFile>| tail.end() + bytes + seal <= tail.capacity();
+        let pages = in_pages(bytes);
+        if is_empty || pages <= self.reserved() || self.tail.as_ref().is_some_and(fits) {
+            return Ok(());
+        }
+        let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
+        if free / PLENTY >= pages {
+            return Ok(());
+        }
+        self.reserve.extend(&*self.storage, pages)
     }
 
     /// Seals the tail and makes a new one with room for `bytes`.
@@ -50,6 +70,7 @@ impl Writer {
             // A longer file has one batch, and is not copied while that lives.
             let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
             let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
+            let longest = longest.max(in_pages(self.owed()));
             match self.reserve.hold(&*self.storage, longest) {
                 // What there is will do: without this file nothing could be removed.
                 Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}

@@ -116,11 +116,19 @@ impl Writer {
         self.reserve.is_short()
     }
 
-    /// Takes back the room for a compaction, if one has used it.
+    /// Takes back the room for a compaction, if one has used it, and gives back what it held in
+    /// addition.
     pub(crate) fn restore_reserve(&mut self) -> Result<()> {
-        self.reserve.restore(&*self.storage)?;
+        if self.owed() == 0 || self.is_short() {
+            self.reserve.restore(&*self.storage)?;
+        }
         self.full_until = 0;
         Ok(())
+    }
+
+    /// Bytes that a copy needs which others interrupt.
+    pub(super) fn owed(&self) -> u64 {
+        if let Copying::Paused(bytes) = self.copying { bytes } else { 0 }
     }
 
     /// Bytes that are kept for a compaction.
@@ -189,7 +197,7 @@ impl Writer {
         // and a copy that ends in the middle gives nothing.
         let removes = self.is_copying() || batch.iter().all(Content::removes);
         // What removes may use where there is nothing better, without what a copy needs.
-        let owed = if let Copying::Paused(bytes) = self.copying { bytes } else { 0 };
+        let owed = self.owed();
         let has_spare = |tail: &LogFile| tail.end() + bytes + seal + owed <= tail.capacity();
         let spare = self.tail.clone().filter(|tail| removes && takes(tail) && has_spare(tail));
         let found = match &spare {

@@ -153,7 +153,11 @@ impl Inner {
                 // Nearly as long as the file itself: what is dead in it becomes room for
                 // tombstones, and removing it still gives back a little more.
                 let gives = file.least().saturating_sub(MIN_FILE_BYTES);
-                turn.writer.set_copying(Copying::Writes(most(&scan).max(gives)));
+                if scan.offset() == HEADER_BYTES as u64 {
+                    turn.writer.hold_copy(most(&scan))?;
+                }
+                let bytes = most(&scan).max(gives.min(turn.writer.reserved()));
+                turn.writer.set_copying(Copying::Writes(bytes));
                 let copied =
                     self.copy_stretch(&mut turn.writer, file, &mut scan, oldest, on_damage);
                 turn.writer.set_copying(match copied {

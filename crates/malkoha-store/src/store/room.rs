@@ -22,6 +22,15 @@ const SHARE: f64 = 0.1;
 /// The part of the live bytes from which tombstones are too many.
 const MANY: u64 = 8;
 
+/// What one write has tried to find room.
+#[derive(Default)]
+struct Tried {
+    /// The sequence number at which a pass ends: 0 until it is known.
+    pass_ends: u64,
+    /// Files for whose copy there was no room, as that of a batch longer than a file.
+    too_long: Vec<u64>,
+}
+
 impl Inner {
     /// Waits until this many bytes may be written, and tries again as long as compaction makes room
     /// on a full device.
@@ -33,11 +42,11 @@ impl Inner {
     ) -> Result<T> {
         self.wait_for_space(bytes);
         let share = if deletes { 0.0 } else { SHARE };
-        let mut pass_ends = None;
+        let mut tried = Tried::default();
         loop {
             match write() {
                 Err(error @ Error::NoSpace { .. }) => {
-                    if !self.make_room(&mut self.maintenance(), share, &mut pass_ends)? {
+                    if !self.make_room(&mut self.maintenance(), share, &mut tried)? {
                         return Err(error);
                     }
                 }
@@ -48,42 +57,52 @@ impl Inner {
 
     /// Gives back all that is dead on a full device.
     pub(super) fn make_all_room(&self, maintained: &mut Maintained) -> Result<()> {
-        let mut pass_ends = None;
-        while self.make_room(maintained, 0.0, &mut pass_ends)? {}
+        let mut tried = Tried::default();
+        while self.make_room(maintained, 0.0, &mut tried)? {}
         Ok(())
     }
 
-    /// Rewrites a file, if that makes room for a write that is worth it. The pass ends at the
-    /// sequence number `pass_ends`. Returns whether there was such a file.
+    /// Rewrites a file, if that makes room for a write that is worth it. Returns whether there was
+    /// such a file.
     fn make_room(
         &self,
         maintained: &mut Maintained,
         share: f64,
-        pass_ends: &mut Option<u64>,
+        tried: &mut Tried,
     ) -> Result<bool> {
         self.end_expired()?;
-        let ends = *pass_ends.get_or_insert(self.writer()?.sequence());
-        let Some(victim) = self.victim_for_room(&self.files.load(), share, ends) else {
+        if tried.pass_ends == 0 {
+            tried.pass_ends = self.writer()?.sequence();
+        }
+        let Some(victim) = self.victim_for_room(&self.files.load(), share, tried) else {
             return Ok(false);
         };
-        self.rewrite_for_room(maintained, victim)
+        self.rewrite_for_room(maintained, victim, tried)?;
+        Ok(true)
     }
 
-    fn victim_for_room(&self, table: &FileTable, share: f64, ends: u64) -> Option<Arc<LogFile>> {
+    fn victim_for_room(
+        &self,
+        table: &FileTable,
+        share: f64,
+        tried: &Tried,
+    ) -> Option<Arc<LogFile>> {
         let sum = |bytes: fn(&LogFile) -> u64| table.files().iter().map(|it| bytes(it)).sum();
         let (dead, tombstones, log): (u64, u64, u64) =
             (sum(LogFile::dead), sum(LogFile::tombstones), sum(LogFile::end));
         let oldest = table.files().first()?;
         let gives = |file: &LogFile| file.gives(file.id() == oldest.id());
-        let readable = table.files().iter().filter(|file| !file.is_unreadable());
-        let best = readable.max_by_key(|file| gives(file))?;
+        let is_hopeless =
+            |file: &LogFile| file.is_unreadable() || tried.too_long.contains(&file.id());
+        let others = table.files().iter().filter(|file| !is_hopeless(file));
+        let best = others.max_by_key(|file| gives(file))?;
         // The copy takes the rest of a page in addition.
         let is_enough = gives(best) >= LEAST_DEAD.min(best.end() / 4)
             && is_worthwhile(gives(best), best.end(), share);
         let is_mostly_dead = gives(best) >= best.end() / 2;
         let pass = || {
             // Tombstones stay as long as an older file does.
-            let goes_on = !oldest.is_unreadable() && oldest.header.first_sequence < ends;
+            let goes_on = !is_hopeless(oldest) && oldest.header.first_sequence < tried.pass_ends;
             (goes_on && is_worthwhile(dead + tombstones, log, share)).then_some(oldest)
         };
         let victim = if is_enough && (is_mostly_dead || tombstones <= self.space.live() / MANY) {
@@ -94,8 +113,13 @@ impl Inner {
         victim.map(Arc::clone)
     }
 
-    /// Rewrites a file and removes it. Returns whether there may be another one.
-    fn rewrite_for_room(&self, maintained: &mut Maintained, victim: Arc<LogFile>) -> Result<bool> {
+    /// Rewrites a file and removes it, or notes that this cannot be done.
+    fn rewrite_for_room(
+        &self,
+        maintained: &mut Maintained,
+        victim: Arc<LogFile>,
+        tried: &mut Tried,
+    ) -> Result<()> {
         let mut turn = self.turn()?;
         if turn.writer.tail().is_some_and(|tail| tail.id() == victim.id()) {
             turn.writer.seal()?;
@@ -106,9 +130,9 @@ impl Inner {
             Ok(_) => self.remove_files(maintained, vec![victim])?,
             // It stays for a repair; the others need not wait for that.
             Err(error) if error.is_unreadable() => victim.set_unreadable(),
-            Err(Error::NoSpace { .. }) => return Ok(false),
+            Err(Error::NoSpace { .. }) => tried.too_long.push(victim.id()),
             Err(error) => return Err(error),
         }
-        Ok(true)
+        Ok(())
     }
 }

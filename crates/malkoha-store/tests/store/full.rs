@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile};
-use malkoha_store::{Durability, Error, Options, Store, Table};
+use malkoha_store::{Batch, Durability, Error, Options, Store, Table};
 
 use crate::mounts::Loop;
 use crate::support::key;
@@ -113,6 +113,33 @@ fn threads_empty_a_full_store_that_is_filled_again() {
                 store.close().unwrap();
             }
         }
+    }
+}
+
+/// The copy of a batch that is longer than a file does not fit into the room that is kept for one.
+/// Deletes were refused, though other files could give room, and `compact` took the room for
+/// tombstones for a part of such a copy.
+#[test]
+fn a_batch_longer_than_a_file_does_not_keep_others_from_making_room() {
+    for compact_after in [usize::MAX, 1000] {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+        let store = Store::open(device.path().join("store"), &full_options()).unwrap();
+        let (many, mut batch) = (30_000, Batch::new());
+        for n in 0..many {
+            batch.put(&key(n), &[7; 100]).unwrap();
+        }
+        store.apply(&batch).unwrap();
+        let full = (many..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
+        let order = (0..97).flat_map(|first| (first..full).step_by(97));
+        for (i, n) in order.enumerate() {
+            if i == compact_after {
+                store.compact().unwrap();
+            }
+            let deleted = store.delete(&key(n));
+            assert!(deleted.is_ok_and(|it| it), "{i} of {full}, compacted after {compact_after}");
+        }
+        store.compact().unwrap();
+        assert!(store.is_empty());
     }
 }
 
