@@ -38,11 +38,13 @@ impl Writer {
         if is_empty || pages <= self.reserved() || self.tail.as_ref().is_some_and(fits) {
             return Ok(());
         }
+        if self.is_nearly_full(pages) { self.reserve.extend(&*self.storage, pages) } else { Ok(()) }
+    }
+
+    /// Whether the device may lack room for a copy of this many bytes.
+    pub(crate) fn is_nearly_full(&self, bytes: u64) -> bool {
         let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
-        if free / PLENTY >= pages {
-            return Ok(());
-        }
-        self.reserve.extend(&*self.storage, pages)
+        free / PLENTY < bytes
     }
 
     /// Seals the tail and makes a new one with room for `bytes`.

@@ -139,6 +139,9 @@ impl Inner {
     ) -> Result<bool> {
         let start = Instant::now();
         let first = file.header.first_sequence;
+        if on_damage == OnDamage::Refuse && self.writer()?.is_nearly_full(file.least()) {
+            check_whole(file)?;
+        }
         let mut scan = Scan::new(file, HEADER_BYTES as u64, first, file.end());
         loop {
             if (pace.stop)() {
@@ -262,6 +265,19 @@ impl Inner {
         };
         let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
         self.publish(&content, hash, &new, offset, Some(&old))
+    }
+}
+
+/// Reads a file before its copy takes the room that is kept for one: the first half of a copy gives
+/// nothing back.
+fn check_whole(file: &LogFile) -> Result<()> {
+    let mut scan = Scan::new(file, HEADER_BYTES as u64, file.header.first_sequence, file.end());
+    loop {
+        match scan.step() {
+            Step::Record(..) => {}
+            Step::End if scan.offset() < file.end() => return Err(file.no_record(scan.offset())),
+            Step::Sealed | Step::End => return Ok(()),
+        }
     }
 }
 

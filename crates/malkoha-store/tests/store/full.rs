@@ -1,6 +1,7 @@
 //! Full devices on real file systems: what is deleted gives its space back, and soon.
 
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -141,6 +142,22 @@ fn a_batch_longer_than_a_file_does_not_keep_others_from_making_room() {
         store.compact().unwrap();
         assert!(store.is_empty());
     }
+}
+
+/// The copy of a damaged file ended in the middle, and had taken the room that is kept for one: then
+/// nothing could be deleted or compacted any more.
+#[test]
+fn a_damaged_file_does_not_use_up_the_room_for_a_copy() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
+    let path = device.path().join("store");
+    let store = Store::open(&path, &full_options()).unwrap();
+    let full = (0..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
+    let log = std::fs::File::options().write(true).open(path.join("000000000001.log")).unwrap();
+    log.write_all_at(b"damaged.", 100_000).unwrap();
+    let order = (0..97).flat_map(|first| (first..full).step_by(97));
+    let refused = order.filter_map(|n| store.delete(&key(n)).err());
+    let no_room = refused.filter(|error| matches!(error, Error::NoSpace { .. })).count();
+    assert_eq!(no_room, 0, "of {full}");
 }
 
 /// The room of a removed file comes back when nobody reads it any more. A delete was refused if that
