@@ -1,11 +1,11 @@
 //! Makes room on a full device, as long as a write finds none.
 //!
-//! Usually the file with the most dead bytes is rewritten. Where deletes are spread over all files,
-//! and a tombstone is about as long as what it removes, that alone only replaces the one by the
-//! other: a tombstone is needed until all files are rewritten that are older. So a pass over all
-//! files, from the oldest on, begins once tombstones take much of the log, or no file has enough
-//! dead bytes. It ends as soon as the write has room, and the next write goes on from there. A whole
-//! pass gives back everything that was dead, and all tombstones.
+//! Usually the file that gives back most is rewritten. Where deletes are spread over all files, and
+//! a tombstone is about as long as what it removes, that alone exchanges one for the other, because
+//! a tombstone is needed until all older files are rewritten. So a pass over all files, from the
+//! oldest on, begins once tombstones take much of the log, or no file gives back enough. It ends as
+//! soon as the write has room, and the next write goes on from there. A whole pass gives back
+//! everything that was dead, and all tombstones.
 
 use std::sync::Arc;
 

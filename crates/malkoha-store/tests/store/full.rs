@@ -144,8 +144,8 @@ fn a_batch_longer_than_a_file_does_not_keep_others_from_making_room() {
     }
 }
 
-/// The copy of a damaged file ended in the middle, and had taken the room that is kept for one: then
-/// nothing could be deleted or compacted any more.
+/// The copy of a damaged file ended in the middle, and had taken the room that is kept for one.
+/// Then nothing could be deleted or compacted.
 #[test]
 fn a_damaged_file_does_not_use_up_the_room_for_a_copy() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
@@ -160,8 +160,8 @@ fn a_damaged_file_does_not_use_up_the_room_for_a_copy() {
     assert_eq!(no_room, 0, "of {full}");
 }
 
-/// The room of a removed file comes back when nobody reads it any more. A delete was refused if that
-/// was not at once, for example because the process started a program.
+/// The room of a removed file comes back when nobody reads it. A delete was refused if that was not
+/// at once, for example because the process started a program.
 #[test]
 fn deletes_wait_for_room_that_readers_keep_for_a_moment() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
