@@ -18,6 +18,26 @@ const PART_OF_DEVICE: u64 = 32;
 const PLENTY: u64 = 4;
 /// The size of a file when there is hardly any room.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
+/// The part of a file that room for tombstones is at most.
+const SPARE_OF_FILE: u64 = 8;
+
+/// What a batch needs of a file.
+#[derive(Clone, Copy)]
+pub(super) struct Need {
+    /// Its bytes.
+    pub(super) bytes: u64,
+    /// Whether it only removes, or is a copy.
+    pub(super) removes: bool,
+    /// Room for tombstones that is to be left behind it.
+    pub(super) spare: u64,
+}
+
+impl Need {
+    /// Where a file ends that has it, and a seal, behind an offset.
+    pub(super) fn end(self, offset: u64) -> u64 {
+        offset + self.bytes + Content::SEAL.shape().bytes()
+    }
+}
 
 impl Writer {
     /// The longest files on this device, of those asked for.
@@ -47,16 +67,38 @@ impl Writer {
         free / PLENTY < bytes
     }
 
-    /// Seals the tail and makes a new one with room for `bytes`.
-    pub(super) fn rotate(
+    /// The file for a batch, and whether it was made for it: the last one, if it has room.
+    pub(super) fn find_room(
         &mut self,
         table: &FileTable,
-        bytes: u64,
-        removes: bool,
-    ) -> Result<Arc<LogFile>> {
-        let least = HEADER_BYTES as u64 + bytes + 2 * Content::SEAL.shape().bytes();
+        need: Need,
+    ) -> Result<(Arc<LogFile>, bool)> {
+        if !self.is_copying() {
+            // Until that room is back, only compaction writes, and removals that have room already.
+            self.restore_reserve()?;
+        }
+        let has_room = |tail: &Arc<LogFile>| {
+            let capacity = tail.capacity();
+            let spare = need.spare.min(capacity / SPARE_OF_FILE);
+            tail.header.takes_all() && need.end(tail.end()) + spare <= capacity
+        };
+        match self.tail.clone().filter(has_room) {
+            Some(tail) => Ok((tail, false)),
+            None => Ok((self.rotate(table, need)?, true)),
+        }
+    }
+
+    /// Seals the tail and makes a new one with room for a batch.
+    fn rotate(&mut self, table: &FileTable, need: Need) -> Result<Arc<LogFile>> {
+        let removes = need.removes;
+        let mut least = need.end(HEADER_BYTES as u64) + Content::SEAL.shape().bytes();
         if least > MAX_FILE_BYTES {
-            return Err(Error::BatchTooLong(bytes));
+            return Err(Error::BatchTooLong(need.bytes));
+        }
+        if !removes {
+            // Of the file with that room.
+            let most = least / (SPARE_OF_FILE - 1);
+            least = (least + need.spare.min(most)).min(MAX_FILE_BYTES);
         }
         let log: u64 = table.files().iter().map(|file| file.end()).sum();
         let usual = match self.copying {
@@ -69,9 +111,12 @@ impl Writer {
             other => other?,
         };
         if !self.is_copying() {
-            // A longer file has one batch, and is not copied while that lives.
             let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
-            let longest = lengths.max().unwrap_or(0).min(longest_file(log, self.file_bytes));
+            let mut longest = lengths.max().unwrap_or(0);
+            if !self.is_nearly_full(longest) {
+                // One is longer for a single batch, and there is room for its copy without this.
+                longest = longest.min(longest_file(log, self.file_bytes));
+            }
             let longest = longest.max(in_pages(self.owed()));
             match self.reserve.hold(&*self.storage, longest) {
                 // What there is will do: without this file nothing could be removed.

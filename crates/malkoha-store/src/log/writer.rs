@@ -6,6 +6,7 @@ use super::commit::Unsynced;
 use super::file::LogFile;
 use super::record::{Content, Placing, encode};
 use super::reserve::Reserve;
+use super::rotation::Need;
 use super::table::FileTable;
 use crate::error::{Error, Result};
 use crate::storage::Storage;
@@ -182,32 +183,32 @@ impl Writer {
 
     /// Writes a batch, which a crash leaves whole or not at all. It must not be empty.
     pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
-        let bytes: u64 = batch.iter().map(|content| content.shape().bytes()).sum();
-        let seal = Content::SEAL.shape().bytes();
-        let room = |file: &Arc<LogFile>, spare: u64| {
-            file.end() + bytes + seal + spare.min(file.capacity() / 8) <= file.capacity()
-        };
-        let takes = |file: &Arc<LogFile>| file.header.takes_all();
-        let kept = if self.is_copying() && self.reserve.is_short() {
+        let spare = if self.is_copying() && self.reserve.is_short() {
             0
         } else {
             SPARE.max(table.files().len() as u64 * LEAST_DEAD)
         };
-        // What compaction copies may take that room too: the removal that follows gives it back,
-        // and a copy that ends in the middle gives nothing.
-        let removes = self.is_copying() || batch.iter().all(Content::removes);
+        let need = Need {
+            bytes: batch.iter().map(|content| content.shape().bytes()).sum(),
+            // What compaction copies may take that room too: the removal that follows gives it
+            // back, and a copy that ends in the middle gives nothing.
+            removes: self.is_copying() || batch.iter().all(Content::removes),
+            spare,
+        };
         // What removes may use where there is nothing better, without what a copy needs.
         let owed = self.owed();
-        let has_spare = |tail: &LogFile| tail.end() + bytes + seal + owed <= tail.capacity();
-        let spare = self.tail.clone().filter(|tail| removes && takes(tail) && has_spare(tail));
-        let found = match &spare {
-            Some(spare) if self.is_known_full() => Ok((Arc::clone(spare), false)),
-            _ => self.find_room(table, bytes, removes, |tail| takes(tail) && room(tail, kept)),
+        let has_room = |tail: &LogFile| {
+            tail.header.takes_all() && need.end(tail.end()) + owed <= tail.capacity()
         };
-        let (tail, created) = match (found, spare) {
-            (Err(Error::NoSpace { .. }), Some(spare)) => {
+        let last = self.tail.clone().filter(|tail| need.removes && has_room(tail));
+        let found = match &last {
+            Some(last) if self.is_known_full() => Ok((Arc::clone(last), false)),
+            _ => self.find_room(table, need),
+        };
+        let (tail, created) = match (found, last) {
+            (Err(Error::NoSpace { .. }), Some(last)) => {
                 self.full_until = self.position + ASK_AGAIN;
-                (spare, false)
+                (last, false)
             }
             (found, _) => found?,
         };
@@ -221,24 +222,6 @@ impl Writer {
     fn is_known_full(&self) -> bool {
         let keeps_none = !self.is_copying() || self.reserved() == 0;
         self.position < self.full_until && keeps_none
-    }
-
-    /// The file for a batch, and whether it was made for it: the last one, if it has room.
-    fn find_room(
-        &mut self,
-        table: &FileTable,
-        bytes: u64,
-        removes: bool,
-        has_room: impl Fn(&Arc<LogFile>) -> bool,
-    ) -> Result<(Arc<LogFile>, bool)> {
-        if !self.is_copying() {
-            // Until that room is back, only compaction writes, and removals that have room already.
-            self.restore_reserve()?;
-        }
-        match self.tail.clone().filter(has_room) {
-            Some(tail) => Ok((tail, false)),
-            None => Ok((self.rotate(table, bytes, removes)?, true)),
-        }
     }
 
     /// Records behind the last record how much of the log is durable, unless this is recorded
@@ -324,5 +307,19 @@ mod tests {
         let left = capacity - first.end();
         assert!(left >= FILES * LEAST_DEAD, "{left} of {capacity} bytes are left");
         assert!(left <= capacity / 8, "{left} of {capacity} bytes are left");
+    }
+
+    /// A full device had room for such a batch, and for none of its tombstones.
+    #[test]
+    fn a_batch_longer_than_a_file_leaves_room_for_tombstones() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
+        let mut writer = Writer::new(storage, 1 << 16, 1, (1, 1), None, Reserve::default());
+        for many in [100, 1000] {
+            let batch = vec![Content::put(Key::main(b"koel"), &[7; 4000], None); many];
+            let file = writer.append(&FileTable::default(), &batch).unwrap().file;
+            let left = file.capacity() - file.end();
+            assert!(left >= SPARE.min(file.end() / 8), "{left} of {} are left", file.capacity());
+        }
     }
 }

@@ -117,27 +117,44 @@ fn threads_empty_a_full_store_that_is_filled_again() {
     }
 }
 
-/// The copy of a batch that is longer than a file does not fit into the room that is kept for one.
-/// Deletes were refused, though other files could give room, and `compact` took the room for
-/// tombstones for a part of such a copy.
+/// The copy of a batch that is longer than a file did not fit into the room that is kept for one,
+/// and such a batch left no room for tombstones behind it. So deletes were refused, and `compact`
+/// took the room for tombstones for a part of such a copy.
 #[test]
-fn a_batch_longer_than_a_file_does_not_keep_others_from_making_room() {
-    for compact_after in [usize::MAX, 1000] {
-        let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
+fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
+    let halves = |most: u32| (0..).map(move |n| most >> (n % 8));
+    for (mebibytes, value, most, step, compact_after) in [
+        // One batch of 4 MiB, of half, and so on, which fills the device at once.
+        (24, 100, 30_000, 97, 1000),
+        (24, 100, 30_000, 1, usize::MAX),
+        (24, 30, 60_000, 1, 1000),
+        (12, 100, 7_000, 97, usize::MAX),
+        (12, 1, 60_000, 4999, 3000),
+    ] {
+        let case = (mebibytes, value, most, step);
+        let Some(device) = Loop::new(&["mkfs.ext4"], mebibytes) else { return };
         let store = Store::open(device.path().join("store"), &full_options()).unwrap();
-        let (many, mut batch) = (30_000, Batch::new());
-        for n in 0..many {
-            batch.put(&key(n), &[7; 100]).unwrap();
+        let mut full = 0;
+        let mut refused = 0;
+        for many in halves(most) {
+            let mut batch = Batch::new();
+            for n in full..full + many {
+                batch.put(&key(n), &vec![7; value]).unwrap();
+            }
+            match store.apply(&batch) {
+                Ok(_) => full += many,
+                Err(Error::NoSpace { .. }) if refused < 8 => refused += 1,
+                Err(Error::NoSpace { .. }) => break,
+                Err(error) => panic!("{error}, {case:?}"),
+            }
         }
-        store.apply(&batch).unwrap();
-        let full = (many..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
-        let order = (0..97).flat_map(|first| (first..full).step_by(97));
+        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
         for (i, n) in order.enumerate() {
             if i == compact_after {
                 store.compact().unwrap();
             }
             let deleted = store.delete(&key(n));
-            assert!(deleted.is_ok_and(|it| it), "{i} of {full}, compacted after {compact_after}");
+            assert!(deleted.as_ref().is_ok_and(|it| *it), "{i} of {full}: {deleted:?}, {case:?}");
         }
         store.compact().unwrap();
         assert!(store.is_empty());
