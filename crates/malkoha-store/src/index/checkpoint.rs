@@ -79,6 +79,11 @@ pub(crate) fn write(
     })
 }
 
+/// Bytes of the checkpoint, if there is one.
+pub(crate) fn size(storage: &dyn Storage) -> u64 {
+    storage.open(NAME, false).and_then(|file| file.len()).unwrap_or(0)
+}
+
 /// Removes the checkpoint, if there is one. Durable when it returns.
 pub(crate) fn remove(storage: &dyn Storage) -> Result<()> {
     remove_if_there(storage, NAME).map_err(Error::io("remove", NAME))?;

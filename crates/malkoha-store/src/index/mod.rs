@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 
 use candidates::Candidates;
 pub(crate) use checkpoint::{
-    Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, write,
+    Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, size, write,
 };
 
 /// Shards: a power of two.

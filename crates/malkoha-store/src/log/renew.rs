@@ -23,7 +23,10 @@ impl LogFile {
         }
         // Not beyond its slots: another file may have the next one.
         let most = self.length().next_multiple_of(table::SLOT_BYTES);
-        let room = file_bytes.min(most).max(end + SEAL_ROOM);
+        let room = file_bytes.min(most).max(self.least());
+        // A copy that a crash interrupted has room for its rest, which fits nowhere else.
+        let has_all = file.is_reserved().map_err(Error::io("look at", &*name))?;
+        let room = if has_all { room.max(self.length()) } else { room };
         let capacity = self.make_room(&*file, room)?;
         let new = Self::new(file, self.header, self.base)?;
         new.capacity.store(capacity, Ordering::Release);
@@ -36,14 +39,15 @@ impl LogFile {
     /// Reserves room behind the end until `room`, or as far as there is any. So a store on a full
     /// device can still be opened, and the first write that needs more is refused. Returns how far.
     fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
-        let (end, failed) = (self.end(), || Error::io("extend", self.name()));
+        let (end, least) = (self.end(), self.least());
+        let failed = || Error::io("extend", self.name());
         loop {
             match file.reserve(end..room).map_err(failed()) {
-                Err(Error::NoSpace { .. }) if room > end + SEAL_ROOM => {
+                Err(Error::NoSpace { .. }) if room > least => {
                     // The system keeps what it has already reserved, and nobody else can use it.
-                    file.release(self.least()).map_err(failed())?;
-                    let half = (room - end) / 2;
-                    room = end + if half < PAGE { SEAL_ROOM } else { half };
+                    file.release(least).map_err(failed())?;
+                    // A page of which the device has a part cannot be written through a mapping.
+                    room = least + (room - least) / 2 / PAGE * PAGE;
                 }
                 other => return other.map(|()| room),
             }

@@ -42,7 +42,11 @@ impl Reserve {
 
     /// Whether a compaction has used it, and it could not be replaced yet.
     pub(crate) fn is_short(&self) -> bool {
-        self.held < self.wanted
+        self.missing() > 0
+    }
+
+    pub(crate) fn missing(&self) -> u64 {
+        self.wanted.saturating_sub(self.held)
     }
 
     pub(crate) fn held(&self) -> u64 {
@@ -71,6 +75,20 @@ impl Reserve {
         }
         self.wanted = wanted;
         Ok(())
+    }
+
+    /// Ensures that there is room for a copy of this many bytes as soon as there can be.
+    pub(crate) fn want(&mut self, storage: &dyn Storage, wanted: u64) -> Result<()> {
+        match self.hold(storage, wanted) {
+            Err(Error::NoSpace { .. }) => self.wanted = wanted,
+            held => held?,
+        }
+        Ok(())
+    }
+
+    /// No file is longer than this any more.
+    pub(crate) fn shrink(&mut self, longest: u64) {
+        self.wanted = self.wanted.min(longest);
     }
 
     /// Ensures that there is this much room for one copy. What is wanted usually stays the same.

@@ -53,12 +53,58 @@ impl Writer {
         let seal = Content::SEAL.shape().bytes();
         // No record but the seal is left.
         let is_empty = bytes < 2 * (HEADER_BYTES as u64 + seal);
-        let fits = |tail: &Arc<LogFile>| tail.end() + bytes + seal <= tail.capacity();
         let pages = in_pages(bytes);
-        if is_empty || pages <= self.reserved() || self.tail.as_ref().is_some_and(fits) {
+        if is_empty || pages <= self.reserved() || self.fits(bytes) {
             return Ok(());
         }
         if self.is_nearly_full(pages) { self.reserve.extend(&*self.storage, pages) } else { Ok(()) }
+    }
+
+    /// The room that is kept for a copy, if the last file has this length.
+    fn room_for_copy(&self, table: &FileTable, last: u64) -> u64 {
+        let lengths = table.files().iter().map(|file| file.least());
+        let longest = lengths.chain([last]).max().unwrap_or(0);
+        if self.is_nearly_full(longest) {
+            return longest;
+        }
+        // One is longer for a single batch, and there is room for its copy without this.
+        longest.min(longest_file(length(table), self.file_bytes))
+    }
+
+    /// Wants the room for a copy back that a crash may have left used, if the device is nearly
+    /// full.
+    pub(crate) fn want_reserve(&mut self, table: &FileTable) -> Result<()> {
+        let wanted = self.room_for_copy(table, self.last_length());
+        if wanted > self.reserved() && self.is_nearly_full(wanted) {
+            self.reserve.want(&*self.storage, wanted)?;
+        }
+        Ok(())
+    }
+
+    /// The bytes beyond those that are free which the room for a copy lacks, if it is used up.
+    pub(crate) fn lacks(&self) -> Option<u64> {
+        let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
+        self.is_short().then(|| self.reserve.missing().saturating_sub(free))
+    }
+
+    /// Keeps no more room for a copy than the longest file needs.
+    pub(crate) fn shrink_reserve(&mut self, table: &FileTable) {
+        self.reserve.shrink(self.room_for_copy(table, self.last_length()));
+    }
+
+    /// The room for a copy, without what only a long batch needs: the log cannot be shorter for it.
+    pub(crate) fn usual_reserve(&self, table: &FileTable) -> u64 {
+        self.reserved().min(file_size(length(table), self.file_bytes))
+    }
+
+    fn last_length(&self) -> u64 {
+        self.tail.as_ref().map_or(0, |tail| tail.capacity())
+    }
+
+    /// Whether the last file has room for a copy of this many bytes.
+    pub(crate) fn fits(&self, bytes: u64) -> bool {
+        let seal = Content::SEAL.shape().bytes();
+        self.tail.as_ref().is_some_and(|tail| tail.end() + bytes + seal <= tail.capacity())
     }
 
     /// Whether the device may lack room for a copy of this many bytes.
@@ -100,25 +146,18 @@ impl Writer {
             let most = least / (SPARE_OF_FILE - 1);
             least = (least + need.spare.min(most)).min(MAX_FILE_BYTES);
         }
-        let log: u64 = table.files().iter().map(|file| file.end()).sum();
         let usual = match self.copying {
             // Others wait for the rest.
             Copying::Writes(bytes) if self.reserve.is_short() => in_pages(bytes),
-            _ => file_size(log, self.file_bytes),
+            _ => file_size(length(table), self.file_bytes),
         };
         let new = match self.create(table, usual.max(least)) {
             Err(Error::NoSpace { .. }) => self.create_in_need(table, least, removes)?,
             other => other?,
         };
         if !self.is_copying() {
-            let lengths = table.files().iter().map(|file| file.least()).chain([new.length()]);
-            let mut longest = lengths.max().unwrap_or(0);
-            if !self.is_nearly_full(longest) {
-                // One is longer for a single batch, and there is room for its copy without this.
-                longest = longest.min(longest_file(log, self.file_bytes));
-            }
-            let longest = longest.max(in_pages(self.owed()));
-            match self.reserve.hold(&*self.storage, longest) {
+            let wanted = self.room_for_copy(table, new.length()).max(in_pages(self.owed()));
+            match self.reserve.hold(&*self.storage, wanted) {
                 // What there is will do: without this file nothing could be removed.
                 Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}
                 held => held.inspect_err(|_| {
@@ -197,6 +236,11 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// The bytes of a log.
+fn length(table: &FileTable) -> u64 {
+    table.files().iter().map(|file| file.end()).sum()
 }
 
 /// The length of a file that takes this many bytes.

@@ -78,20 +78,16 @@ impl Writer {
         file_bytes: u64,
         seed: u64,
         (next_id, sequence): (u64, u64),
-        tail: Option<Arc<LogFile>>,
         reserve: Reserve,
     ) -> Self {
-        // What a crash left is synced together with the next writes.
-        let is_synced = |tail: &Arc<LogFile>| tail.durable() >= tail.end();
-        let position = u64::from(!tail.as_ref().is_none_or(is_synced));
         Self {
             storage,
             file_bytes,
             seed,
-            tail,
+            tail: None,
             next_id,
             sequence,
-            position,
+            position: 0,
             marked: None,
             sealed: Vec::new(),
             created: true,
@@ -100,6 +96,13 @@ impl Writer {
             full_until: 0,
             copying: Copying::No,
         }
+    }
+
+    /// Goes on in a file of an earlier opening.
+    pub(crate) fn set_tail(&mut self, tail: Arc<LogFile>) {
+        // What a crash left is synced together with the next writes.
+        self.position = u64::from(tail.durable() < tail.end());
+        self.tail = Some(tail);
     }
 
     /// Notes whether a compaction copies from now on.
@@ -298,8 +301,7 @@ mod tests {
             file.set_end(8 << 20);
             table.insert(Arc::new(file));
         }
-        let mut writer =
-            Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), None, Reserve::default());
+        let mut writer = Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), Reserve::default());
         let put = [Content::put(Key::main(b"koel"), &[7; 4000], None)];
         let first = writer.append(&table, &put).unwrap().file;
         let capacity = first.capacity();
@@ -314,7 +316,7 @@ mod tests {
     fn a_batch_longer_than_a_file_leaves_room_for_tombstones() {
         let directory = tempfile::tempdir().unwrap();
         let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
-        let mut writer = Writer::new(storage, 1 << 16, 1, (1, 1), None, Reserve::default());
+        let mut writer = Writer::new(storage, 1 << 16, 1, (1, 1), Reserve::default());
         for many in [100, 1000] {
             let batch = vec![Content::put(Key::main(b"koel"), &[7; 4000], None); many];
             let file = writer.append(&FileTable::default(), &batch).unwrap().file;

@@ -140,6 +140,15 @@ impl StorageFile for OsFile {
         Ok((from < end).then_some(from..end))
     }
 
+    #[cfg(unix)]
+    fn is_reserved(&self) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt;
+        // The unit of this number is not that of the file system.
+        const BLOCK: u64 = 512;
+        let metadata = self.file()?.metadata()?;
+        Ok(metadata.blocks() * BLOCK >= metadata.len())
+    }
+
     fn is_shared(&self) -> io::Result<bool> {
         is_shared(&*self.file()?)
     }

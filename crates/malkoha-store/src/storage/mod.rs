@@ -130,6 +130,11 @@ pub trait StorageFile: Send + Sync {
     /// have more bytes than that.
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>>;
 
+    /// Whether the device has room for all of it, if the system tells.
+    fn is_reserved(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// Whether the file has another name too, and so another user.
     fn is_shared(&self) -> io::Result<bool>;
 

@@ -144,7 +144,9 @@ impl Inner {
         }
         let mut scan = Scan::new(file, HEADER_BYTES as u64, first, file.end());
         loop {
-            if (pace.stop)() {
+            // Half a copy gives nothing back, and may have taken the room that is kept for one.
+            let must_end = self.writer()?.is_short();
+            if !must_end && (pace.stop)() {
                 self.writer()?.set_copying(Copying::No);
                 return Ok(false);
             }
@@ -172,7 +174,7 @@ impl Inner {
             if ended {
                 return Ok(true);
             }
-            if let Some(rate) = pace.rate {
+            if let Some(rate) = pace.rate.filter(|_| !must_end) {
                 let stop = || (pace.stop)() || self.pressure(0) > 0.0;
                 wait_for(start, scan.offset(), rate, &stop);
             }

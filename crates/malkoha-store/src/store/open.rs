@@ -97,6 +97,7 @@ impl Store {
         };
         let tables = Tables::read(&recovered)?;
         let inner = Arc::new(writable(storage, lock, options, recovered, tables)?);
+        inner.end_interrupted()?;
         let background = options.background.then(|| Background::start(&inner)).transpose()?;
         Ok(Self { inner, background })
     }
@@ -263,6 +264,10 @@ pub(super) fn writable(
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
     let file_bytes = Writer::file_bytes(&*storage, options.file_bytes);
+    let position = (next_id, sequence);
+    let mut writer = Writer::new(Arc::clone(&storage), file_bytes, seed, position, reserve);
+    // Before the last file gets room: what a crash left of a compaction needs it.
+    writer.want_reserve(&table)?;
     if let Some(found) = &mut tail {
         let log = table.files().iter().map(|file| file.end()).sum();
         let room = file_size(log, file_bytes);
@@ -278,12 +283,11 @@ pub(super) fn writable(
             file.close();
         }
     }
+    tail.into_iter().for_each(|tail| writer.set_tail(tail));
     storage.still_writes().map_err(Error::io("sync", "."))?;
     if !checkpointed {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
-    let position = (next_id, sequence);
-    let writer = Writer::new(Arc::clone(&storage), file_bytes, seed, position, tail, reserve);
     let space = Space::default();
     let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
     space.set_live(table.files().iter().map(live).sum());

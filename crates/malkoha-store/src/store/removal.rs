@@ -55,8 +55,12 @@ impl Inner {
     /// Takes back the room that was kept for this compaction, as nothing else can be written
     /// without it. A new checkpoint may have taken it: then that goes, because the log has the same
     /// content.
-    fn restore_reserve(&self, maintained: &mut Maintained) -> Result<()> {
-        let restored = self.writer()?.restore_reserve();
+    pub(super) fn restore_reserve(&self, maintained: &mut Maintained) -> Result<()> {
+        let restored = {
+            let mut writer = self.writer()?;
+            writer.shrink_reserve(&self.files.load());
+            writer.restore_reserve()
+        };
         if !matches!(restored, Err(Error::NoSpace { .. })) {
             return restored;
         }

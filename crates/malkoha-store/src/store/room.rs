@@ -13,7 +13,8 @@ use super::compact::Pace;
 use super::victims::is_worthwhile;
 use super::{Inner, Maintained};
 use crate::error::{Error, Result};
-use crate::log::{FileTable, LEAST_DEAD, LogFile};
+use crate::index;
+use crate::log::{FileTable, HEADER_BYTES, LEAST_DEAD, LogFile};
 use crate::recovery::OnDamage;
 
 /// The share of dead bytes from which puts rewrite files. Deletes are worth any effort, because a
@@ -29,6 +30,13 @@ struct Tried {
     pass_ends: u64,
     /// Files for whose copy there was no room, as that of a batch longer than a file.
     too_long: Vec<u64>,
+}
+
+impl Tried {
+    /// Whether a file cannot be rewritten now.
+    fn is_hopeless(&self, file: &LogFile) -> bool {
+        file.is_unreadable() || self.too_long.contains(&file.id())
+    }
 }
 
 impl Inner {
@@ -62,6 +70,37 @@ impl Inner {
         Ok(())
     }
 
+    /// Ends what a crash left of a compaction on a full device: a copy whose rest only fits into the
+    /// room that the last file has for it, or a new checkpoint in the room for a copy.
+    pub(super) fn end_interrupted(&self) -> Result<()> {
+        self.writer()?.want_reserve(&self.files.load())?;
+        let (mut maintained, mut tried) = (self.maintenance(), Tried::default());
+        while let Some(victim) = self.interrupted(&tried)? {
+            self.rewrite_for_room(&mut maintained, victim, &mut tried)?;
+        }
+        let lacks = self.writer()?.lacks();
+        if lacks.is_some_and(|bytes| index::size(&*self.storage) >= bytes) {
+            self.restore_reserve(&mut maintained)?;
+        }
+        Ok(())
+    }
+
+    /// A file whose copy may have been interrupted, where the room for one is used up.
+    fn interrupted(&self, tried: &Tried) -> Result<Option<Arc<LogFile>>> {
+        let (writer, table) = (self.writer()?, self.files.load());
+        if !writer.is_short() {
+            return Ok(None);
+        }
+        let tail = writer.tail().map(|tail| tail.id());
+        let oldest = table.files().first().map(|file| file.id());
+        let fits = |file: &&Arc<LogFile>| {
+            let needed = file.needed(HEADER_BYTES as u64, Some(file.id()) == oldest);
+            Some(file.id()) != tail && file.dead() > 0 && writer.fits(needed)
+        };
+        let files = table.files().iter().filter(|file| !tried.is_hopeless(file)).filter(fits);
+        Ok(files.max_by_key(|file| file.dead()).cloned())
+    }
+
     /// Rewrites a file, if that makes room for a write that is worth it. Returns whether there was
     /// such a file.
     fn make_room(
@@ -92,9 +131,7 @@ impl Inner {
             (sum(LogFile::dead), sum(LogFile::tombstones), sum(LogFile::end));
         let oldest = table.files().first()?;
         let gives = |file: &LogFile| file.gives(file.id() == oldest.id());
-        let is_hopeless =
-            |file: &LogFile| file.is_unreadable() || tried.too_long.contains(&file.id());
-        let others = table.files().iter().filter(|file| !is_hopeless(file));
+        let others = table.files().iter().filter(|file| !tried.is_hopeless(file));
         let best = others.max_by_key(|file| gives(file))?;
         // The copy takes the rest of a page in addition.
         let is_enough = gives(best) >= LEAST_DEAD.min(best.end() / 4)
@@ -102,7 +139,8 @@ impl Inner {
         let is_mostly_dead = gives(best) >= best.end() / 2;
         let pass = || {
             // Tombstones stay as long as an older file does.
-            let goes_on = !is_hopeless(oldest) && oldest.header.first_sequence < tried.pass_ends;
+            let goes_on =
+                !tried.is_hopeless(oldest) && oldest.header.first_sequence < tried.pass_ends;
             (goes_on && is_worthwhile(dead + tombstones, log, share)).then_some(oldest)
         };
         let victim = if is_enough && (is_mostly_dead || tombstones <= self.space.live() / MANY) {

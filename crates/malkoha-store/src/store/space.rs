@@ -80,7 +80,7 @@ impl Space {
             .files()
             .iter()
             .map(|file| if Some(file.id()) == tail { file.capacity() } else { file.least() });
-        self.taken.store(taken.sum::<u64>() + writer.reserved(), Ordering::Relaxed);
+        self.taken.store(taken.sum::<u64>() + writer.usual_reserve(table), Ordering::Relaxed);
         self.look_again();
     }
 
