@@ -88,7 +88,10 @@ class Commands(unittest.TestCase):
             self.assertGreater(len(chunks), 1)
             for position, chunk in chunks:
                 cf.loadchunk("copy", position, chunk)
-            self.assertEqual(cf.count("copy", "often"), 20)
+            # Another item may have the same fingerprint: a count is never less than it should be.
+            often = cf.count("f", "often")
+            self.assertGreaterEqual(often, 20)
+            self.assertEqual(cf.count("copy", "often"), often)
             self.assertTrue(all(cf.mexists("copy", *[f"item{n}" for n in range(40_000)])))
             self.refused("item exists", lambda: cf.loadchunk("copy", 1, chunks[0][1]))
             self.refused("Invalid header", lambda: cf.loadchunk("new", 1, b"nonsense"))
