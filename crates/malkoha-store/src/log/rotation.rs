@@ -68,7 +68,7 @@ impl Writer {
             return longest;
         }
         // One is longer for a single batch, and there is room for its copy without this.
-        longest.min(longest_file(length(table), self.file_bytes))
+        longest.min(longest_file(table.bytes(), self.file_bytes))
     }
 
     /// Wants the room for a copy back that a crash may have left used, if the device is nearly
@@ -94,7 +94,7 @@ impl Writer {
 
     /// The room for a copy, without what only a long batch needs: the log cannot be shorter for it.
     pub(crate) fn usual_reserve(&self, table: &FileTable) -> u64 {
-        self.reserved().min(file_size(length(table), self.file_bytes))
+        self.reserved().min(file_size(table.bytes(), self.file_bytes))
     }
 
     fn last_length(&self) -> u64 {
@@ -149,7 +149,7 @@ impl Writer {
         let usual = match self.copying {
             // Others wait for the rest.
             Copying::Writes(bytes) if self.reserve.is_short() => in_pages(bytes),
-            _ => file_size(length(table), self.file_bytes),
+            _ => file_size(table.bytes(), self.file_bytes),
         };
         let new = match self.create(table, usual.max(least)) {
             Err(Error::NoSpace { .. }) => self.create_in_need(table, least, removes)?,
@@ -236,11 +236,6 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// The bytes of a log.
-fn length(table: &FileTable) -> u64 {
-    table.files().iter().map(|file| file.end()).sum()
 }
 
 /// The length of a file that takes this many bytes.

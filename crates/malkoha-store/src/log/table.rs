@@ -52,6 +52,11 @@ impl FileTable {
         &self.files
     }
 
+    /// The bytes of the log.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.end()).sum()
+    }
+
     fn slots_for(bytes: u64) -> usize {
         to_usize(bytes.max(1).div_ceil(SLOT_BYTES))
     }

@@ -199,11 +199,8 @@ impl Writer {
             spare,
         };
         // What removes may use where there is nothing better, without what a copy needs.
-        let owed = self.owed();
-        let has_room = |tail: &LogFile| {
-            tail.header.takes_all() && need.end(tail.end()) + owed <= tail.capacity()
-        };
-        let last = self.tail.clone().filter(|tail| need.removes && has_room(tail));
+        let may = need.removes && self.fits(need.bytes + self.owed());
+        let last = self.tail.clone().filter(|tail| may && tail.header.takes_all());
         let found = match &last {
             Some(last) if self.is_known_full() => Ok((Arc::clone(last), false)),
             _ => self.find_room(table, need),

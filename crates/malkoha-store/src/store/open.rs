@@ -146,7 +146,7 @@ impl Store {
             Ok(()) | Err(Error::NoSpace { .. }) => {}
             failed => return failed,
         }
-        let log = self.inner.files.load().files().iter().map(|file| file.end()).sum();
+        let log = self.inner.files.load().bytes();
         writer.lock().keep_spare(log);
         maintained.closed = true;
         Ok(())
@@ -269,8 +269,7 @@ pub(super) fn writable(
     // Before the last file gets room: what a crash left of a compaction needs it.
     writer.want_reserve(&table)?;
     if let Some(found) = &mut tail {
-        let log = table.files().iter().map(|file| file.end()).sum();
-        let room = file_size(log, file_bytes);
+        let room = file_size(table.bytes(), file_bytes);
         *found = Arc::new(found.reopen(&*storage, room)?);
         table.remove(found.id());
         table.insert(Arc::clone(found));

@@ -70,8 +70,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends what a crash left of a compaction on a full device: a copy whose rest only fits into the
-    /// room that the last file has for it, or a new checkpoint in the room for a copy.
+    /// Ends what a crash left of a compaction on a full device: a copy whose rest fits nowhere but
+    /// into the last file, or a new checkpoint in the room for a copy.
     pub(super) fn end_interrupted(&self) -> Result<()> {
         self.writer()?.want_reserve(&self.files.load())?;
         let (mut maintained, mut tried) = (self.maintenance(), Tried::default());
@@ -127,8 +127,7 @@ impl Inner {
         tried: &Tried,
     ) -> Option<Arc<LogFile>> {
         let sum = |bytes: fn(&LogFile) -> u64| table.files().iter().map(|it| bytes(it)).sum();
-        let (dead, tombstones, log): (u64, u64, u64) =
-            (sum(LogFile::dead), sum(LogFile::tombstones), sum(LogFile::end));
+        let (dead, tombstones): (u64, u64) = (sum(LogFile::dead), sum(LogFile::tombstones));
         let oldest = table.files().first()?;
         let gives = |file: &LogFile| file.gives(file.id() == oldest.id());
         let others = table.files().iter().filter(|file| !tried.is_hopeless(file));
@@ -141,7 +140,7 @@ impl Inner {
             // Tombstones stay as long as an older file does.
             let goes_on =
                 !tried.is_hopeless(oldest) && oldest.header.first_sequence < tried.pass_ends;
-            (goes_on && is_worthwhile(dead + tombstones, log, share)).then_some(oldest)
+            (goes_on && is_worthwhile(dead + tombstones, table.bytes(), share)).then_some(oldest)
         };
         let victim = if is_enough && (is_mostly_dead || tombstones <= self.space.live() / MANY) {
             Some(best)
