@@ -13,6 +13,7 @@ mod commit;
 mod expiring;
 mod file;
 mod header;
+mod interrupted;
 mod key;
 mod pack;
 mod record;
@@ -36,7 +37,6 @@ pub(crate) use pack::pack;
 pub(crate) use record::{Content, Kind, Parts, Record};
 pub(crate) use reserve::Reserve;
 pub(crate) use scan::{Scan, Step, find_record};
-pub(crate) use size::file_size;
 pub(crate) use table::FileTable;
 pub(crate) use writer::{Copying, LEAST_DEAD, Writer};
 

@@ -24,9 +24,10 @@ impl LogFile {
         // Not beyond its slots: another file may have the next one.
         let most = self.length().next_multiple_of(table::SLOT_BYTES);
         let room = file_bytes.min(most).max(self.least());
-        // A copy that a crash interrupted has room for its rest, which fits nowhere else.
+        // A copy that a crash interrupted has room for its rest, which fits nowhere else. Asking for
+        // more could lose it.
         let has_all = file.is_reserved().map_err(Error::io("look at", &*name))?;
-        let room = if has_all { room.max(self.length()) } else { room };
+        let room = if has_all { self.length() } else { room };
         let capacity = self.make_room(&*file, room)?;
         let new = Self::new(file, self.header, self.base)?;
         new.capacity.store(capacity, Ordering::Release);

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use super::MIN_FILE_BYTES;
 use crate::error::{Error, Result};
 use crate::storage::{Storage, StorageFile, remove_if_there};
 
@@ -66,8 +67,11 @@ impl Reserve {
                     storage.remove(NAME).and_then(|()| storage.create(NAME, wanted).map(drop))
                 }
                 file => file.and_then(|file| {
-                    file.set_len(wanted)?;
-                    fill(&*file, wanted)
+                    let filled = file.set_len(wanted).and_then(|()| fill(&*file, wanted));
+                    filled.inspect_err(|_| {
+                        // The system may have reserved a part, which nobody would use.
+                        let _ = file.set_len(self.held);
+                    })
                 }),
             }
             .map_err(failed())?;
@@ -77,12 +81,17 @@ impl Reserve {
         Ok(())
     }
 
-    /// Ensures that there is room for a copy of this many bytes as soon as there can be.
+    /// Ensures that there is room for a copy of this many bytes as soon as there can be. Until then
+    /// there is as much as possible, which is enough for shorter files.
     pub(crate) fn want(&mut self, storage: &dyn Storage, wanted: u64) -> Result<()> {
-        match self.hold(storage, wanted) {
-            Err(Error::NoSpace { .. }) => self.wanted = wanted,
-            held => held?,
+        let mut more = wanted.saturating_sub(self.held);
+        while more >= MIN_FILE_BYTES && self.held < wanted {
+            match self.hold(storage, wanted.min(self.held + more)) {
+                Err(Error::NoSpace { .. }) => more = more / 2 / MIN_FILE_BYTES * MIN_FILE_BYTES,
+                held => held?,
+            }
         }
+        self.wanted = wanted;
         Ok(())
     }
 

@@ -81,6 +81,16 @@ impl Writer {
         Ok(())
     }
 
+    /// The bytes of the last file of an earlier opening, which has `least`. No more than can be
+    /// copied, if the device is nearly full.
+    pub(crate) fn tail_bytes(&self, table: &FileTable, least: u64) -> u64 {
+        let usual = file_size(table.bytes(), self.file_bytes);
+        if least <= self.reserved() && self.is_nearly_full(usual) {
+            return usual.min(self.reserved());
+        }
+        usual
+    }
+
     /// The bytes beyond those that are free which the room for a copy lacks, if it is used up.
     pub(crate) fn lacks(&self) -> Option<u64> {
         let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);

@@ -231,8 +231,9 @@ impl Writer {
             return Ok(());
         }
         let bytes = Content::MARK.shape().bytes();
-        let room = |tail: &Arc<LogFile>| tail.end() + 2 * bytes <= tail.capacity();
-        if let Some(tail) = self.tail.clone().filter(room) {
+        // Not in the room that a copy needs which others interrupt.
+        let fits = self.fits(bytes + self.owed());
+        if let Some(tail) = self.tail.clone().filter(|_| fits) {
             self.write(&tail, &[Content::MARK])?;
             tail.add_dead(bytes);
             self.marked = Some(self.position);

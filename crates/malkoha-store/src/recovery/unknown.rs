@@ -16,7 +16,7 @@ pub(super) enum Opened {
     Unwritten,
     /// Content without a header, not even a damaged one.
     Headless,
-    File(LogFile),
+    File(Box<LogFile>),
 }
 
 /// A file that the checkpoint does not know, and its first stretch.
@@ -34,7 +34,7 @@ impl Opening<'_> {
         let map = file.view().map_err(Error::io("map", &*name))?;
         let length = map.len();
         if !map.is_zero(0..HEADER_BYTES as u64) {
-            return LogFile::with_header(file, id, 0).map(Opened::File);
+            return LogFile::with_header(file, id, 0).map(|file| Opened::File(Box::new(file)));
         }
         if map.is_lost() {
             return Err(lost(&name, 0));
@@ -70,7 +70,7 @@ impl Opening<'_> {
             Opened::File(file) => {
                 let first = file.header.first_sequence;
                 let read = self.read(&file, HEADER_BYTES as u64, first, later)?;
-                Unknown::File(Box::new((file, read)))
+                Unknown::File(Box::new((*file, read)))
             }
         })
     }

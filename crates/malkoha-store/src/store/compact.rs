@@ -253,6 +253,9 @@ impl Inner {
             }
             Kind::Delete => {
                 let origin = old.record.origin().unwrap_or(sequence);
+                if old.file.is_copied(origin) {
+                    return Ok(());
+                }
                 // A key that lives again has a younger record, which hides the older ones.
                 let table = self.files.load();
                 let lives = locate(&self.index, &table, hash, key)?.is_some();

@@ -15,9 +15,7 @@ use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
 use crate::kept::Kept;
-use crate::log::{
-    Cold, Commit, FileTable, LogFile, Reserve, Writer, file_size, parse_name, random_seed,
-};
+use crate::log::{Cold, Commit, FileTable, Reserve, Writer, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -269,7 +267,7 @@ pub(super) fn writable(
     // Before the last file gets room: what a crash left of a compaction needs it.
     writer.want_reserve(&table)?;
     if let Some(found) = &mut tail {
-        let room = file_size(table.bytes(), file_bytes);
+        let room = writer.tail_bytes(&table, found.least());
         *found = Arc::new(found.reopen(&*storage, room)?);
         table.remove(found.id());
         table.insert(Arc::clone(found));
@@ -288,8 +286,7 @@ pub(super) fn writable(
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
     let space = Space::default();
-    let live = |file: &Arc<LogFile>| file.end().saturating_sub(file.dead() + file.tombstones());
-    space.set_live(table.files().iter().map(live).sum());
+    space.set_live(table.files().iter().map(|file| file.live()).sum());
     space.note(&table, &writer);
     // The existing checkpoint is sufficient.
     let checkpoint = checkpointed.then(|| writer.position());

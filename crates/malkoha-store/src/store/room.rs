@@ -74,6 +74,7 @@ impl Inner {
     /// into the last file, or a new checkpoint in the room for a copy.
     pub(super) fn end_interrupted(&self) -> Result<()> {
         self.writer()?.want_reserve(&self.files.load())?;
+        self.note_copied()?;
         let (mut maintained, mut tried) = (self.maintenance(), Tried::default());
         while let Some(victim) = self.interrupted(&tried)? {
             self.rewrite_for_room(&mut maintained, victim, &mut tried)?;
@@ -81,6 +82,19 @@ impl Inner {
         let lacks = self.writer()?.lacks();
         if lacks.is_some_and(|bytes| index::size(&*self.storage) >= bytes) {
             self.restore_reserve(&mut maintained)?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which tombstones the last file already has of a file that would fit into it
+    /// otherwise.
+    fn note_copied(&self) -> Result<()> {
+        let (writer, table) = (self.writer()?, self.files.load());
+        let Some(tail) = writer.tail().filter(|_| writer.is_short()) else { return Ok(()) };
+        let origins = tail.origins();
+        let fits = |file: &&Arc<LogFile>| file.id() != tail.id() && writer.fits(file.live());
+        if !origins.is_empty() {
+            table.files().iter().filter(fits).for_each(|file| file.note_copied(&origins));
         }
         Ok(())
     }
@@ -95,7 +109,7 @@ impl Inner {
         let oldest = table.files().first().map(|file| file.id());
         let fits = |file: &&Arc<LogFile>| {
             let needed = file.needed(HEADER_BYTES as u64, Some(file.id()) == oldest);
-            Some(file.id()) != tail && file.dead() > 0 && writer.fits(needed)
+            Some(file.id()) != tail && file.is_partly_gone() && writer.fits(needed)
         };
         let files = table.files().iter().filter(|file| !tried.is_hopeless(file)).filter(fits);
         Ok(files.max_by_key(|file| file.dead()).cloned())

@@ -8,19 +8,7 @@ use malkoha_store::storage::Storage;
 use malkoha_store::{Batch, Compression, Durability, Store};
 
 use crate::simulated::Simulated;
-use crate::support::{Contents, assert_holds, key, options};
-
-/// A small generator: the same workload every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
+use crate::support::{Contents, Random, assert_holds, key, options};
 
 /// The states that the store went through, and which of them was acknowledged when.
 struct History {

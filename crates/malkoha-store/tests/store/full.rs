@@ -12,7 +12,7 @@ use malkoha_store::{Batch, Durability, Error, Options, Store, Table};
 use crate::mounts::Loop;
 use crate::support::key;
 
-fn full_options() -> Options {
+pub(crate) fn full_options() -> Options {
     Options::new().background(false).durability(Durability::System)
 }
 
@@ -22,6 +22,32 @@ fn fill(table: &Table<'_>, value: &[u8]) -> u32 {
     let (full, error) = refused.unwrap();
     assert!(matches!(error, Error::NoSpace { .. }), "{error}");
     full
+}
+
+/// Applies batches of so many keys from 0 on until the device is full. Returns how many it took.
+pub(crate) fn fill_with(
+    store: &Store,
+    sizes: impl Iterator<Item = u32>,
+    mut add: impl FnMut(&mut Batch, u32),
+) -> u32 {
+    let (mut full, mut refused) = (0, 0);
+    for many in sizes {
+        let mut batch = Batch::new();
+        (full..full + many).for_each(|n| add(&mut batch, n));
+        match store.apply(&batch) {
+            Ok(()) => full += many,
+            // A shorter one may have room.
+            Err(Error::NoSpace { .. }) if refused < 8 => refused += 1,
+            Err(Error::NoSpace { .. }) => return full,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    full
+}
+
+/// A batch of so many keys, one of half, and so on, again and again.
+pub(crate) fn halves(most: u32) -> impl Iterator<Item = u32> {
+    (0..).map(move |n| most >> (n % 8))
 }
 
 /// Also where nothing but the table can make room for its tombstones.
@@ -122,7 +148,6 @@ fn threads_empty_a_full_store_that_is_filled_again() {
 /// took the room for tombstones for a part of such a copy.
 #[test]
 fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
-    let halves = |most: u32| (0..).map(move |n| most >> (n % 8));
     for (mebibytes, value, most, step, compact_after) in [
         // One batch of 4 MiB, of half, and so on, which fills the device at once.
         (24, 100, 30_000, 97, 1000),
@@ -134,20 +159,9 @@ fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
         let case = (mebibytes, value, most, step);
         let Some(device) = Loop::new(&["mkfs.ext4"], mebibytes) else { return };
         let store = Store::open(device.path().join("store"), &full_options()).unwrap();
-        let mut full = 0;
-        let mut refused = 0;
-        for many in halves(most) {
-            let mut batch = Batch::new();
-            for n in full..full + many {
-                batch.put(&key(n), &vec![7; value]).unwrap();
-            }
-            match store.apply(&batch) {
-                Ok(_) => full += many,
-                Err(Error::NoSpace { .. }) if refused < 8 => refused += 1,
-                Err(Error::NoSpace { .. }) => break,
-                Err(error) => panic!("{error}, {case:?}"),
-            }
-        }
+        let full = fill_with(&store, halves(most), |batch, n| {
+            batch.put(&key(n), &vec![7; value]).unwrap();
+        });
         let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
         for (i, n) in order.enumerate() {
             if i == compact_after {

@@ -17,6 +17,8 @@ mod device;
 mod files;
 #[cfg(target_os = "linux")]
 mod full;
+#[cfg(target_os = "linux")]
+mod killed;
 mod library;
 mod lost;
 #[cfg(target_os = "linux")]

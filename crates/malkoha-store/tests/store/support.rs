@@ -45,6 +45,18 @@ impl Dir {
     }
 }
 
+/// A small generator: the same workload every time.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
 pub(crate) fn key(n: u32) -> Vec<u8> {
     format!("key {n}").into_bytes()
 }

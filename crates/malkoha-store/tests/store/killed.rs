@@ -1,0 +1,227 @@
+//! Full devices whose store is ended at any of its changes of the disk, again and again.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile, View};
+use malkoha_store::{Error, Result, Store};
+
+use crate::full::{fill_with, full_options, halves};
+use crate::mounts::Loop;
+use crate::support::{Random, key};
+
+/// How many changes of the disk are left until all of them fail, as if the process were killed.
+type Left = Arc<AtomicI64>;
+
+fn change(left: &Left) -> io::Result<()> {
+    if left.fetch_sub(1, Ordering::Relaxed) > 0 { Ok(()) } else { Err(io::Error::other("killed")) }
+}
+
+struct Killed {
+    directory: OsStorage,
+    left: Left,
+}
+
+impl Killed {
+    fn file(&self, file: Box<dyn StorageFile>) -> Box<dyn StorageFile> {
+        Box::new(KilledFile { file, left: Arc::clone(&self.left) })
+    }
+}
+
+impl Storage for Killed {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.directory.list()
+    }
+
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
+        change(&self.left)?;
+        Ok(self.file(self.directory.create(name, bytes)?))
+    }
+
+    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
+        Ok(self.file(self.directory.open(name, writable)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        change(&self.left)?;
+        self.directory.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        change(&self.left)?;
+        self.directory.remove(name)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        change(&self.left)?;
+        self.directory.sync_directory()
+    }
+
+    fn room(&self) -> io::Result<Option<Room>> {
+        self.directory.room()
+    }
+
+    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
+        self.directory.link(name, directory)
+    }
+
+    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
+        self.directory.copy(name, directory)
+    }
+}
+
+struct KilledFile {
+    file: Box<dyn StorageFile>,
+    left: Left,
+}
+
+impl StorageFile for KilledFile {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        change(&self.left)?;
+        self.file.set_len(bytes)
+    }
+
+    fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
+        change(&self.left)?;
+        self.file.reserve(bytes)
+    }
+
+    fn release(&self, from: u64) -> io::Result<()> {
+        change(&self.left)?;
+        self.file.release(from)
+    }
+
+    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        self.file.written(from)
+    }
+
+    fn is_reserved(&self) -> io::Result<bool> {
+        self.file.is_reserved()
+    }
+
+    fn is_shared(&self) -> io::Result<bool> {
+        self.file.is_shared()
+    }
+
+    fn view(&self) -> io::Result<View> {
+        self.file.view()
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        change(&self.left)?;
+        self.file.write_at(offset, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        change(&self.left)?;
+        self.file.sync()
+    }
+
+    fn close(&self) {
+        self.file.close();
+    }
+}
+
+/// A store whose process is killed after so many changes of the disk.
+fn open(path: &Path, changes: i64, background: bool) -> (Result<Store>, Left) {
+    let (directory, left) = (OsStorage::open(path).unwrap(), Arc::new(AtomicI64::new(changes)));
+    let options = full_options().background(background).compact_rate(1 << 22);
+    let storage = Killed { directory, left: Arc::clone(&left) };
+    (Store::open_in(Arc::new(storage), None, &options), left)
+}
+
+/// What is put, deleted, and killed how often.
+struct Case {
+    mebibytes: u64,
+    value: usize,
+    /// Keys of a batch.
+    sizes: Box<dyn Iterator<Item = u32>>,
+    /// Every second put is followed by the delete of an earlier key.
+    deletes: bool,
+    background: bool,
+    /// The most changes of the disk from one kill to the next, as a power of two.
+    bits: u64,
+    seed: u64,
+}
+
+/// A copy that was interrupted had used the room that is kept for one. The next opening gave away
+/// what was left of it, or copied its tombstones again until there was no room for them: then
+/// neither keys could be deleted, nor anything be compacted, ever again.
+#[test]
+fn a_full_store_that_is_killed_again_and_again_can_be_emptied() {
+    let case = |mebibytes, value, sizes, bits| {
+        let (deletes, background, seed) = (false, false, 1);
+        Case { mebibytes, value, sizes, deletes, background, bits, seed }
+    };
+    let eights = || Box::new(std::iter::repeat(8));
+    let cases = [
+        case(12, 30, eights(), 15),
+        Case { background: true, ..case(12, 30, eights(), 15) },
+        case(12, 100, eights(), 12),
+        case(12, 100, Box::new(halves(7000)), 13),
+        Case { deletes: true, seed: 2, ..case(24, 30, eights(), 14) },
+    ];
+    for case in cases {
+        let Some(device) = Loop::new(&["mkfs.ext4"], case.mebibytes) else { return };
+        empty(device.path(), case);
+    }
+}
+
+fn empty(path: &Path, case: Case) {
+    const KILLS: u32 = 120;
+    const FAR: u32 = 5000;
+    let store = open(path, i64::MAX, false).0.unwrap();
+    let full = fill_with(&store, case.sizes, |batch, n| {
+        batch.put(&key(n), &vec![7; case.value]).unwrap();
+        if case.deletes && n >= FAR && n % 2 == 0 {
+            batch.delete(&key(n - FAR)).unwrap();
+        }
+    });
+    let order = (0..97).flat_map(|first| (first..full).step_by(97));
+    let order: Vec<u32> = order.filter(|&n| store.get(&key(n)).unwrap().is_some()).collect();
+    store.close().unwrap();
+    let mut random = Random(case.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let (mut done, mut kills) = (0, 0);
+    while done < order.len() {
+        let bits = random.below(case.bits) + 1;
+        let changes = if kills < KILLS { random.below(1 << bits).cast_signed() } else { i64::MAX };
+        let (store, left) = open(path, changes, case.background);
+        kills += 1;
+        let assert_killed = |error: Error, done: usize| {
+            let is_killed = left.load(Ordering::Relaxed) < 0;
+            let room = OsStorage::open(path).unwrap().room();
+            assert!(is_killed, "{error}: {done} of {full}, {kills} kills, {room:?}");
+        };
+        let store = match store {
+            Ok(store) => store,
+            Err(error) => {
+                assert_killed(error, done);
+                continue;
+            }
+        };
+        // What was not answered is done or not.
+        let remaining = order.len() - done;
+        done += usize::from(store.len() < remaining as u64);
+        assert_eq!(store.len(), (order.len() - done) as u64);
+        while let Some(&n) = order.get(done) {
+            match store.delete(&key(n)) {
+                Ok(was_there) => assert!(was_there),
+                Err(error) => {
+                    assert_killed(error, done);
+                    break;
+                }
+            }
+            done += 1;
+        }
+    }
+    let store = open(path, i64::MAX, false).0.unwrap();
+    store.compact().unwrap();
+    assert!(store.is_empty());
+}
