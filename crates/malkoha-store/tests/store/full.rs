@@ -175,6 +175,26 @@ fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
     }
 }
 
+/// The room for the copy of a long batch stayed when the batch was gone.
+#[test]
+fn the_reserve_gets_shorter_when_a_long_batch_is_gone() {
+    const BATCH: u32 = 8 << 20;
+    let Some(device) = Loop::new(&["mkfs.ext4"], 36) else { return };
+    let path = device.path().join("store");
+    let store = Store::open(&path, &full_options()).unwrap();
+    let reserved = || std::fs::metadata(path.join("RESERVE")).map_or(0, |it| it.len());
+    let value = vec![7; 4096];
+    let mut batch = Batch::new();
+    (0..BATCH / 4096).for_each(|n| drop(batch.put(&key(n), &value)));
+    store.apply(&batch).unwrap();
+    // The next file makes sure of the room for its copy.
+    (0..512).for_each(|n| store.put(&key(n), &value).unwrap());
+    assert!(reserved() >= u64::from(BATCH), "{}", reserved());
+    (0..BATCH / 4096).for_each(|n| assert!(store.delete(&key(n)).unwrap()));
+    store.compact().unwrap();
+    assert!(reserved() < u64::from(BATCH) / 4, "{}", reserved());
+}
+
 /// The copy of a damaged file ended in the middle, and had taken the room that is kept for one.
 /// Then nothing could be deleted or compacted.
 #[test]
