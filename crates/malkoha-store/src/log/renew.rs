@@ -16,18 +16,19 @@ impl LogFile {
         let name = self.name();
         let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
         let end = self.end();
+        // Not beyond its slots: another file may have the next one.
+        let most = self.length().next_multiple_of(table::SLOT_BYTES);
+        let mut room = file_bytes.min(most).max(self.least());
         if file.is_shared().map_err(Error::io("look at", &*name))? {
             file = self.copy(storage)?;
         } else {
             self.clear(&*file)?;
+            if file.is_reserved().map_err(Error::io("look at", &*name))? {
+                // A copy that a crash interrupted has room for its rest, which fits nowhere else.
+                // Asking for more could lose it.
+                room = self.length();
+            }
         }
-        // Not beyond its slots: another file may have the next one.
-        let most = self.length().next_multiple_of(table::SLOT_BYTES);
-        let room = file_bytes.min(most).max(self.least());
-        // A copy that a crash interrupted has room for its rest, which fits nowhere else. Asking for
-        // more could lose it.
-        let has_all = file.is_reserved().map_err(Error::io("look at", &*name))?;
-        let room = if has_all { self.length() } else { room };
         let capacity = self.make_room(&*file, room)?;
         let new = Self::new(file, self.header, self.base)?;
         new.capacity.store(capacity, Ordering::Release);

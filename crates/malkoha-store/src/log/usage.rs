@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::expiring::Expiring;
 use super::file::LogFile;
 use super::header::HEADER_BYTES;
-use super::interrupted::Copied;
+use super::interrupted::Interrupted;
 
 /// Bytes of a file that are useless, or may become so.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct Usage {
     tombstones: AtomicU64,
     /// Bytes of present records that end. Writers, and opening, take the lock.
     expiring: Mutex<Expiring>,
-    pub(super) copied: Copied,
+    pub(super) interrupted: Interrupted,
 }
 
 impl LogFile {
@@ -73,29 +73,23 @@ impl LogFile {
 
     /// The most bytes of a file for what compaction keeps of this one from an offset on.
     pub(crate) fn needed(&self, from: u64, is_oldest: bool) -> u64 {
-        let (dead, copied) = (self.dead(), self.usage.copied.bytes());
-        // A tombstone of at least 16 bytes gets 8 for its age.
-        let longer = self.tombstones().saturating_sub(copied) / 2;
+        let (dead, tombstones) = (self.dead(), self.tombstones());
         let (gone, longer) = if is_oldest {
-            (dead + self.tombstones(), 0)
+            (dead + tombstones, 0)
         } else if self.usage.expiring.lock().has_ended() {
             // One that has ended may leave a tombstone, which is no longer than it was.
-            (copied, longer)
+            (0, tombstones / 2)
         } else {
-            (dead + copied, longer)
+            // A tombstone of at least 16 bytes gets 8 for its age.
+            (dead, tombstones / 2)
         };
-        let kept = (self.end() - from).min(self.end().saturating_sub(gone));
-        HEADER_BYTES as u64 + kept + longer
+        let kept = (self.end() - from).min(self.end().saturating_sub(gone)) + longer;
+        HEADER_BYTES as u64 + self.rest().map_or(kept, |rest| rest.min(kept))
     }
 
     /// The least bytes that rewriting this file gives back.
     pub(crate) fn gives(&self, is_oldest: bool) -> u64 {
         self.end().saturating_sub(self.needed(HEADER_BYTES as u64, is_oldest))
-    }
-
-    /// Whether it has records of which there is a younger one.
-    pub(crate) fn is_partly_gone(&self) -> bool {
-        self.dead() + self.usage.copied.bytes() > 0
     }
 
     /// Present records that end, by when they do.

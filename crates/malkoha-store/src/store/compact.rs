@@ -19,7 +19,7 @@ use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
 use crate::log::{
-    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
+    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Record, Scan, Step, Writer,
 };
 use crate::recovery::OnDamage;
 
@@ -74,7 +74,12 @@ impl Store {
         let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
         match self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace) {
             // The tombstones of some would get longer than the room for a copy.
-            Err(Error::NoSpace { .. }) => self.inner.make_all_room(&mut maintained)?,
+            Err(error @ Error::NoSpace { .. }) => {
+                self.inner.make_all_room(&mut maintained)?;
+                if self.inner.writer()?.is_short() {
+                    return Err(error);
+                }
+            }
             done => done?,
         }
         // Also what is reserved for later writes: they get a file of their own.
@@ -229,10 +234,9 @@ impl Inner {
         let hash = key.hash(&self.hasher);
         // A page that is lost after the checksum was compared shows another key.
         old.file.check_read(old.location)?;
-        let older_exists = |sequence: u64| oldest.is_some_and(|first| first < sequence);
-        let content = match old.record.head.kind {
-            Kind::Put if !self.index.has(hash, old.location) => return Ok(()),
-            Kind::Put if is_alive(&old.record) => {
+        match self.fate(&old.record, (hash, old.location), sequence, oldest) {
+            Fate::Gone => Ok(()),
+            Fate::Put => {
                 // A copy that is known to be whole: otherwise the zeros of a page that is lost
                 // meanwhile would get a valid checksum.
                 let copy = (key.name.to_vec(), old.record.stored().to_vec());
@@ -242,35 +246,77 @@ impl Inner {
                     ..Content::put(Key { name: &copy.0, ..key }, &copy.1, old.record.expires())
                 };
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
-                return self.publish(&content, hash, &new, offset, Some(&old));
+                self.publish(&content, hash, &new, offset, Some(&old))
             }
-            // It has ended, but an older record of the key must not reappear.
-            Kind::Put if older_exists(sequence) => Content::delete(key, Some(sequence)),
-            Kind::Put => {
-                self.index.shard_mut_of(hash).remove(hash, old.location);
-                self.space.replace(old.remove_present(), 0);
-                return Ok(());
-            }
-            Kind::Delete => {
-                let origin = old.record.origin().unwrap_or(sequence);
-                if old.file.is_copied(origin) {
-                    return Ok(());
-                }
-                // A key that lives again has a younger record, which hides the older ones.
-                let table = self.files.load();
-                let lives = locate(&self.index, &table, hash, key)?.is_some();
-                if lives || !older_exists(origin) {
+            Fate::Tombstone(origin) => {
+                let is_put = old.record.head.kind == Kind::Put;
+                if !is_put && (old.file.is_copied(origin) || self.lives(hash, key)?) {
                     return Ok(());
                 }
                 let content = Content::delete(key, Some(origin));
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
-                return self.publish(&content, hash, &new, offset, None);
+                self.publish(&content, hash, &new, offset, is_put.then_some(&old))
             }
-            Kind::Seal | Kind::Mark => return Ok(()),
-        };
-        let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
-        self.publish(&content, hash, &new, offset, Some(&old))
+            Fate::Ended => {
+                self.index.shard_mut_of(hash).remove(hash, old.location);
+                self.space.replace(old.remove_present(), 0);
+                Ok(())
+            }
+        }
     }
+
+    /// What is to become of a record, if the oldest other file begins with a sequence number.
+    fn fate(
+        &self,
+        record: &Record<'_>,
+        (hash, location): (u64, u64),
+        sequence: u64,
+        oldest: Option<u64>,
+    ) -> Fate {
+        let origin = record.origin().unwrap_or(sequence);
+        let older_exists = oldest.is_some_and(|first| first < origin);
+        match record.head.kind {
+            Kind::Put if !self.index.has(hash, location) => Fate::Gone,
+            Kind::Put if is_alive(record) => Fate::Put,
+            // An older record of the key must not reappear.
+            Kind::Put | Kind::Delete if older_exists => Fate::Tombstone(origin),
+            Kind::Put => Fate::Ended,
+            Kind::Delete | Kind::Seal | Kind::Mark => Fate::Gone,
+        }
+    }
+
+    /// Whether a key has a younger record than its tombstones, which hides the older ones as well.
+    fn lives(&self, hash: u64, key: Key<'_>) -> Result<bool> {
+        Ok(locate(&self.index, &self.files.load(), hash, key)?.is_some())
+    }
+
+    /// The most bytes that rewriting a file still takes if its copy has tombstones of these
+    /// origins.
+    pub(super) fn rest_of_copy(&self, file: &LogFile, origins: &[u64]) -> u64 {
+        let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
+        file.each_record(|record, offset, sequence| {
+            let place = (record.key().hash(&self.hasher), file.location(offset));
+            rest += match self.fate(&record, place, sequence, oldest) {
+                Fate::Put => record.bytes(),
+                Fate::Tombstone(origin) if origins.binary_search(&origin).is_err() => {
+                    Content::delete(record.key(), Some(origin)).shape().bytes()
+                }
+                Fate::Tombstone(_) | Fate::Ended | Fate::Gone => 0,
+            };
+        });
+        rest
+    }
+}
+
+/// What is to become of a record of a file that is rewritten.
+enum Fate {
+    /// It is replaced, or hides nothing.
+    Gone,
+    /// It has ended, and hides nothing.
+    Ended,
+    Put,
+    /// A tombstone for what it hides, of this origin, unless the key lives.
+    Tombstone(u64),
 }
 
 /// Reads a file before its copy takes the room that is kept for one: the first half of a copy gives

@@ -74,7 +74,7 @@ impl Inner {
     /// into the last file, or a new checkpoint in the room for a copy.
     pub(super) fn end_interrupted(&self) -> Result<()> {
         self.writer()?.want_reserve(&self.files.load())?;
-        self.note_copied()?;
+        self.note_interrupted()?;
         let (mut maintained, mut tried) = (self.maintenance(), Tried::default());
         while let Some(victim) = self.interrupted(&tried)? {
             self.rewrite_for_room(&mut maintained, victim, &mut tried)?;
@@ -86,33 +86,37 @@ impl Inner {
         Ok(())
     }
 
-    /// Finds out which tombstones the last file already has of a file that would fit into it
-    /// otherwise.
-    fn note_copied(&self) -> Result<()> {
+    /// Notes what the last file has already of those that may have been copied into it.
+    fn note_interrupted(&self) -> Result<()> {
+        if !self.writer()?.is_short() {
+            return Ok(());
+        }
+        // As before the copy began.
+        self.end_expired()?;
         let (writer, table) = (self.writer()?, self.files.load());
-        let Some(tail) = writer.tail().filter(|_| writer.is_short()) else { return Ok(()) };
+        let Some(tail) = writer.tail() else { return Ok(()) };
         let origins = tail.origins();
-        let fits = |file: &&Arc<LogFile>| file.id() != tail.id() && writer.fits(file.live());
-        if !origins.is_empty() {
-            table.files().iter().filter(fits).for_each(|file| file.note_copied(&origins));
+        for file in table.files().iter().filter(|file| file.id() != tail.id()) {
+            // The header and the seal count as live. No other file is read.
+            if writer.fits(file.live().saturating_sub(2 * HEADER_BYTES as u64)) {
+                file.note_copy(&origins, self.rest_of_copy(file, &origins));
+            }
         }
         Ok(())
     }
 
-    /// A file whose copy may have been interrupted, where the room for one is used up.
+    /// A file whose copy may have been interrupted, where the room for one is used up: of those
+    /// whose rest fits into the last file the one that gives back most.
     fn interrupted(&self, tried: &Tried) -> Result<Option<Arc<LogFile>>> {
         let (writer, table) = (self.writer()?, self.files.load());
         if !writer.is_short() {
             return Ok(None);
         }
-        let tail = writer.tail().map(|tail| tail.id());
-        let oldest = table.files().first().map(|file| file.id());
-        let fits = |file: &&Arc<LogFile>| {
-            let needed = file.needed(HEADER_BYTES as u64, Some(file.id()) == oldest);
-            Some(file.id()) != tail && file.is_partly_gone() && writer.fits(needed)
-        };
-        let files = table.files().iter().filter(|file| !tried.is_hopeless(file)).filter(fits);
-        Ok(files.max_by_key(|file| file.dead()).cloned())
+        let files = table.files().iter().filter(|file| !tried.is_hopeless(file));
+        let rests = files.filter_map(|file| Some((file.rest()?, file)));
+        let fit = rests.filter(|(rest, _)| writer.fits(*rest));
+        let most = fit.max_by_key(|(rest, file)| file.end().saturating_sub(*rest));
+        Ok(most.map(|(_, file)| Arc::clone(file)))
     }
 
     /// Rewrites a file, if that makes room for a write that is worth it. Returns whether there was

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile, View};
 use malkoha_store::{Error, Result, Store};
@@ -171,6 +172,38 @@ fn a_full_store_that_is_killed_again_and_again_can_be_emptied() {
     for case in cases {
         let Some(device) = Loop::new(&["mkfs.ext4"], case.mebibytes) else { return };
         empty(device.path(), case);
+    }
+}
+
+/// When the copy began, values had ended, and it got no room for them. The next opening took them
+/// for present ones, which did not fit, and did not end the copy.
+#[test]
+fn a_kill_while_ended_values_are_compacted_leaves_room_for_deletes() {
+    const ENDS: Duration = Duration::from_millis(2500);
+    for changes in [1000, 4000] {
+        let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
+        let path = device.path();
+        let store = open(path, i64::MAX, false).0.unwrap();
+        let begin = Instant::now();
+        let full = fill_with(&store, std::iter::repeat(20), |batch, n| {
+            if n % 20 == 7 {
+                let rest = ENDS.saturating_sub(begin.elapsed()).max(Duration::from_millis(1));
+                batch.put_for(&key(n), &[7], rest).unwrap();
+            } else {
+                batch.put(&key(n), &[7]).unwrap();
+            }
+        });
+        store.close().unwrap();
+        std::thread::sleep((ENDS + Duration::from_millis(300)).saturating_sub(begin.elapsed()));
+        let (store, left) = open(path, changes, false);
+        let compacted = store.unwrap().compact();
+        assert!(compacted.is_err() && left.load(Ordering::Relaxed) < 0, "{compacted:?}");
+        let store = open(path, i64::MAX, false).0.unwrap();
+        let order = (0..4999).flat_map(|first| (first..full).step_by(4999));
+        for n in order.filter(|n| n % 20 != 7).take(60_000) {
+            let deleted = store.delete(&key(n));
+            assert!(deleted.as_ref().is_ok_and(|it| *it), "{n} of {full}: {deleted:?}");
+        }
     }
 }
 
