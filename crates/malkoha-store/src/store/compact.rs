@@ -13,13 +13,13 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::read::is_alive;
+use super::fate::Fate;
 use super::victims::is_worthwhile;
 use super::{Inner, Maintained, Store};
 use crate::error::{Error, Result};
-use crate::locate::{Located, locate};
+use crate::locate::Located;
 use crate::log::{
-    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Record, Scan, Step, Writer,
+    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
 };
 use crate::recovery::OnDamage;
 
@@ -215,7 +215,7 @@ impl Inner {
     }
 
     /// The first sequence number of the oldest file that is neither this one nor one of `before`.
-    fn oldest_other(&self, file: &LogFile, before: &[Arc<LogFile>]) -> Option<u64> {
+    pub(super) fn oldest_other(&self, file: &LogFile, before: &[Arc<LogFile>]) -> Option<u64> {
         let table = self.files.load();
         let is_before = |id: u64| before.iter().any(|file| file.id() == id);
         let others = table.files().iter().filter(|it| it.id() != file.id() && !is_before(it.id()));
@@ -264,59 +264,6 @@ impl Inner {
             }
         }
     }
-
-    /// What is to become of a record, if the oldest other file begins with a sequence number.
-    fn fate(
-        &self,
-        record: &Record<'_>,
-        (hash, location): (u64, u64),
-        sequence: u64,
-        oldest: Option<u64>,
-    ) -> Fate {
-        let origin = record.origin().unwrap_or(sequence);
-        let older_exists = oldest.is_some_and(|first| first < origin);
-        match record.head.kind {
-            Kind::Put if !self.index.has(hash, location) => Fate::Gone,
-            Kind::Put if is_alive(record) => Fate::Put,
-            // An older record of the key must not reappear.
-            Kind::Put | Kind::Delete if older_exists => Fate::Tombstone(origin),
-            Kind::Put => Fate::Ended,
-            Kind::Delete | Kind::Seal | Kind::Mark => Fate::Gone,
-        }
-    }
-
-    /// Whether a key has a younger record than its tombstones, which hides the older ones as well.
-    fn lives(&self, hash: u64, key: Key<'_>) -> Result<bool> {
-        Ok(locate(&self.index, &self.files.load(), hash, key)?.is_some())
-    }
-
-    /// The most bytes that rewriting a file still takes if its copy has tombstones of these
-    /// origins.
-    pub(super) fn rest_of_copy(&self, file: &LogFile, origins: &[u64]) -> u64 {
-        let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
-        file.each_record(|record, offset, sequence| {
-            let place = (record.key().hash(&self.hasher), file.location(offset));
-            rest += match self.fate(&record, place, sequence, oldest) {
-                Fate::Put => record.bytes(),
-                Fate::Tombstone(origin) if origins.binary_search(&origin).is_err() => {
-                    Content::delete(record.key(), Some(origin)).shape().bytes()
-                }
-                Fate::Tombstone(_) | Fate::Ended | Fate::Gone => 0,
-            };
-        });
-        rest
-    }
-}
-
-/// What is to become of a record of a file that is rewritten.
-enum Fate {
-    /// It is replaced, or hides nothing.
-    Gone,
-    /// It has ended, and hides nothing.
-    Ended,
-    Put,
-    /// A tombstone for what it hides, of this origin, unless the key lives.
-    Tombstone(u64),
 }
 
 /// Reads a file before its copy takes the room that is kept for one: the first half of a copy gives

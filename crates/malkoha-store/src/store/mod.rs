@@ -5,6 +5,7 @@ mod background;
 pub(crate) mod backup;
 mod batch;
 mod compact;
+mod fate;
 mod lost_key;
 mod many;
 mod metrics;
