@@ -54,7 +54,8 @@ impl Writer {
         // No record but the seal is left.
         let is_empty = bytes < 2 * (HEADER_BYTES as u64 + seal);
         let pages = in_pages(bytes);
-        if is_empty || pages <= self.reserved() || self.fits_copy(bytes) {
+        // The last file has a header already.
+        if is_empty || pages <= self.reserved() || self.fits(bytes - HEADER_BYTES as u64) {
             return Ok(());
         }
         if self.is_nearly_full(pages) { self.reserve.extend(&*self.storage, pages) } else { Ok(()) }
@@ -115,11 +116,6 @@ impl Writer {
     pub(crate) fn fits(&self, bytes: u64) -> bool {
         let seal = Content::SEAL.shape().bytes();
         self.tail.as_ref().is_some_and(|tail| tail.end() + bytes + seal <= tail.capacity())
-    }
-
-    /// Whether the last file has room for the content of a file of this many bytes.
-    pub(crate) fn fits_copy(&self, bytes: u64) -> bool {
-        self.fits(bytes.saturating_sub(HEADER_BYTES as u64))
     }
 
     /// Whether the device may lack room for a copy of this many bytes.

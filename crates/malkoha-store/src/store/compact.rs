@@ -72,21 +72,19 @@ impl Store {
         let pace = Pace { rate: None, stop: &|| false };
         self.inner.renew_index(&maintained, pace.stop)?;
         let mut victims = self.inner.victims(WORTHWHILE)?.into_iter();
-        match self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace) {
+        let refused = match self.inner.compact(&mut maintained, |_| Ok(victims.next()), &pace) {
             // The tombstones of some would get longer than the room for a copy.
             Err(error @ Error::NoSpace { .. }) => {
                 self.inner.make_all_room(&mut maintained)?;
-                if self.inner.writer()?.is_short() {
-                    return Err(error);
-                }
+                Err(error)
             }
-            done => done?,
-        }
+            done => Ok(done?),
+        };
         // Also what is reserved for later writes: they get a file of their own.
         let writer = self.inner.writer()?;
         let trimmed = writer.tail().map_or(Ok(()), |tail| tail.trim());
         self.inner.space.note(&self.inner.files.load(), &writer);
-        trimmed.and(swept)
+        trimmed.and(swept).and(if writer.is_short() { refused } else { Ok(()) })
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) enum Fate {
     Gone,
     /// It has ended, and hides nothing.
     Ended,
+    /// It is written again.
     Put,
     /// A tombstone for what it hides, of this origin, unless the key lives.
     Tombstone(u64),
