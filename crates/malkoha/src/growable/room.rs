@@ -55,7 +55,7 @@ impl<W: Lanes> Room for Segment<'_, W> {
         self.buckets_of([probe.first, probe.second], probe.fingerprint)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
         let last = self.offset(bucket) + u64::from((LANES - 1) * self.codec.width);
         // SAFETY: the caller vouches for the bucket, and a segment has 16 bytes behind its buckets,
@@ -64,7 +64,7 @@ impl<W: Lanes> Room for Segment<'_, W> {
         last << (u64::BITS - self.codec.width) == 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
         let grid = self.form.grid;
         if !(grid.is_grouped() && self.codec.mix_bits > 0) {

@@ -24,6 +24,10 @@ pub(crate) trait Word:
     /// A whole word can be read from `bytes` on.
     unsafe fn read(bytes: *const u8) -> Self;
     fn store(self, bytes: &mut [u8], at: usize);
+    /// # Safety
+    ///
+    /// `bytes` has a whole word from `at` on.
+    unsafe fn store_unchecked(self, bytes: &mut [u8], at: usize);
     fn from_u64(low: u64) -> Self;
     /// The low 64 bits.
     fn low(self) -> u64;
@@ -91,6 +95,13 @@ macro_rules! word {
             fn store(self, bytes: &mut [u8], at: usize) {
                 const SIZE: usize = size_of::<$type>();
                 *bytes[at..].first_chunk_mut::<SIZE>().expect("tail bytes") = self.to_le_bytes();
+            }
+            #[inline(always)]
+            unsafe fn store_unchecked(self, bytes: &mut [u8], at: usize) {
+                const SIZE: usize = size_of::<$type>();
+                debug_assert!(at + SIZE <= bytes.len());
+                // SAFETY: the caller promises that the word lies in `bytes`; bytes are aligned.
+                unsafe { bytes.as_mut_ptr().add(at).cast::<[u8; SIZE]>().write(self.to_le_bytes()) }
             }
             #[inline(always)]
             fn from_u64(low: u64) -> Self {

@@ -31,6 +31,42 @@ pub(crate) enum Offer {
     Copy,
 }
 
+impl Offer {
+    /// Of what was seen without a branch.
+    #[inline(always)]
+    pub(crate) fn of(is_copy: bool, is_full: bool) -> Self {
+        // The usual case first, and both as one condition: loops that count refusals need no more.
+        if !(is_copy | is_full) {
+            Self::Taken
+        } else if is_copy {
+            Self::Copy
+        } else {
+            Self::Full
+        }
+    }
+}
+
+/// Offers a key: in a sparse table to the first place with room, in another to the emptier one. A
+/// table with values always counts as sparse.
+///
+/// # Safety
+///
+/// `bytes` is a table of the layout's geometry.
+#[inline(always)]
+pub(crate) unsafe fn offer<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    (probe, value): (&Probe, u64),
+    is_sparse: bool,
+) -> Offer {
+    if is_sparse {
+        layout.offer(bytes, probe, value)
+    } else {
+        // SAFETY: the caller vouches for the table, and the aim is the layout's.
+        unsafe { layout.offer_emptier(bytes, &layout.aim(probe), || *probe) }
+    }
+}
+
 /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed.
 #[inline]
 pub(crate) fn insert<L: TableLayout>(

@@ -83,6 +83,18 @@ impl<W: Word> GapWindows<W> {
         (rest | stored << shift).store(bytes, at);
     }
 
+    /// Fills the empty slot that begins at a bit, or leaves one as it is with nothing.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` has 8 bytes from the byte of that bit on.
+    #[inline(always)]
+    unsafe fn occupy(&self, bytes: &mut [u8], bit: u64, stored: u64) {
+        let (at, shift) = split(0, bit);
+        // SAFETY: as the caller promises.
+        unsafe { (u64::load_unchecked(bytes, at) | stored << shift).store_unchecked(bytes, at) }
+    }
+
     /// The distance in bits from a window's start to its end.
     #[inline(always)]
     fn gap_bits(&self, fingerprint: u64) -> u32 {
@@ -208,6 +220,8 @@ impl<W: Word> Room for GapWindows<W> {
 }
 
 impl<W: Word> TableLayout for GapWindows<W> {
+    const CROWDED: [u64; 2] = [3, 5];
+
     #[inline(always)]
     fn addressing(&self) -> &Addressing {
         &self.addressing
@@ -269,14 +283,31 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Offer::Full
     }
 
+    #[inline(always)]
+    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+        let gap_bits = self.gap_bits(aim.fingerprint);
+        let stored = aim.fingerprint << 1;
+        // SAFETY: a word has 16 bytes at most.
+        let word: W = unsafe { load_at(bytes, aim.first) };
+        let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
+        let is_copy = (start == stored) | (end == stored | 1);
+        if is_copy | ((start != 0) & (end != 0)) {
+            return false;
+        }
+        let at_end = u64::from(start != 0);
+        // SAFETY: the window lies in the word.
+        unsafe { self.occupy(bytes, aim.first + at_end * u64::from(gap_bits), stored | at_end) };
+        true
+    }
+
     /// The window with more free slots. A key that finds none changes no slot.
     #[inline(always)]
-    unsafe fn offer_in_cache(
+    unsafe fn offer_emptier(
         &self,
         bytes: &mut [u8],
         aim: &Aim,
         _probe: impl FnOnce() -> Probe,
-    ) -> bool {
+    ) -> Offer {
         let fingerprint = aim.fingerprint;
         let gap_bits = self.gap_bits(fingerprint);
         // SAFETY: a word has 16 bytes at most.
@@ -289,11 +320,11 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let (start, end) = if is_second { second_free } else { first_free };
         // The start of the window if it is free, else its end.
         let at_end = start ^ 1;
-        let is_refused = (start | end == 0) | self.holds(first, second, fingerprint);
-        let stored = if is_refused { 0 } else { fingerprint << 1 | at_end };
-        let (at, shift) = split(0, window + at_end * u64::from(gap_bits));
-        (u64::load(bytes, at) | stored << shift).store(bytes, at);
-        !is_refused
+        let (is_full, is_copy) = (start | end == 0, self.holds(first, second, fingerprint));
+        let stored = if is_copy | is_full { 0 } else { fingerprint << 1 | at_end };
+        // SAFETY: the window lies in a word.
+        unsafe { self.occupy(bytes, window + at_end * u64::from(gap_bits), stored) };
+        Offer::of(is_copy, is_full)
     }
 
     fn for_each_occupant(

@@ -280,6 +280,8 @@ impl Room for Lanes {
 }
 
 impl TableLayout for Lanes {
+    const CROWDED: [u64; 2] = [2, 3];
+
     #[inline(always)]
     fn has_values(&self) -> bool {
         self.value_bits > 0
@@ -340,6 +342,30 @@ impl TableLayout for Lanes {
             }
         }
         Offer::Full
+    }
+
+    /// The bucket whose lanes are the lesser number, the last lane first.
+    unsafe fn offer_emptier(
+        &self,
+        bytes: &mut [u8],
+        _aim: &Aim,
+        probe: impl FnOnce() -> Probe,
+    ) -> Offer {
+        let probe = probe();
+        let (base, places) = (self.base(&probe), [probe.first, probe.second]);
+        if places.iter().any(|&place| self.matches(bytes, base, place, probe.fingerprint) != 0) {
+            return Offer::Copy;
+        }
+        let table = &*bytes;
+        let lanes = |place| {
+            (0..self.bucket_size).rev().map(move |lane| self.fingerprint(table, base, place, lane))
+        };
+        let place = if lanes(places[1]).lt(lanes(places[0])) { places[1] } else { places[0] };
+        if self.fingerprint(bytes, base, place, self.bucket_size - 1) != 0 {
+            return Offer::Full;
+        }
+        self.push(bytes, base, place, Slot { fingerprint: probe.fingerprint, value: 0 });
+        Offer::Taken
     }
 
     fn for_each_occupant(

@@ -77,6 +77,10 @@ pub(crate) trait Room: Copy {
 
 /// One way to lay out a table of fixed size.
 pub(crate) trait TableLayout: Room {
+    /// From how many fifths of the slots on it pays to put a key of a set into the emptier place: a
+    /// key that comes alone, and one of a batch, whose lines are there when it goes in.
+    const CROWDED: [u64; 2] = [5, 5];
+
     fn addressing(&self) -> &Addressing;
 
     #[inline(always)]
@@ -136,22 +140,32 @@ pub(crate) trait TableLayout: Room {
     /// and never beyond a key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
-    /// Takes a free candidate slot of a set, if it sees no equal fingerprint. If the layout can, it
-    /// does so without a branch that is hard to predict, for tables in cache. Which one may differ
-    /// from [`offer`](Self::offer)'s. `false`: nothing was done. `probe` is that of the aim, for
-    /// layouts to which the aim says too little.
+    /// [`offer`](Self::offer) to the first candidate place of a key of a set alone, for tables that
+    /// are so empty that it usually has room. `false`: nothing was done, and `offer` would tell why.
+    ///
+    /// # Safety
+    ///
+    /// As for [`offer_emptier`](Self::offer_emptier).
+    #[inline(always)]
+    unsafe fn offer_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
+        false
+    }
+    /// Takes a free candidate slot of a set, unless an equal fingerprint is seen in one of them. If
+    /// the layout can, it does so in the emptier place, so that fewer keys find both full, and
+    /// without a branch that is hard to predict. `probe` is that of the aim, for layouts to which
+    /// the aim says too little.
     ///
     /// # Safety
     ///
     /// `bytes` has 16 bytes from each byte on in which the aim has a place begin.
     #[inline(always)]
-    unsafe fn offer_in_cache(
+    unsafe fn offer_emptier(
         &self,
         bytes: &mut [u8],
         _aim: &Aim,
         probe: impl FnOnce() -> Probe,
-    ) -> bool {
-        self.offer(bytes, &probe(), 0) == Offer::Taken
+    ) -> Offer {
+        self.offer(bytes, &probe(), 0)
     }
     /// Whether the slots of the segment that begins at byte `base` lie in the order that changes
     /// rely on, if they rely on any: those of a file might not.

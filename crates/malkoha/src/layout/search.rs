@@ -39,6 +39,29 @@ pub(crate) trait Neighbours {
     unsafe fn has_room(&self, place: u64) -> bool;
     /// Prefetches the line in which a place begins.
     fn prefetch(&self, place: u64);
+    /// The targets of all moves out of `place`, and how many there are; the bits of the last number
+    /// say which of them have room, or just the first one, unless `ALL` are wanted.
+    ///
+    /// # Safety
+    ///
+    /// `place` is below `places()`.
+    #[inline(always)]
+    unsafe fn expand<const ALL: bool>(
+        &self,
+        place: u64,
+        targets: &mut [u32; MAX_MOVES],
+    ) -> (usize, u32) {
+        let (mut moves, mut free) = (0, 0_u32);
+        self.for_each_target(place, |target| {
+            if ALL || free == 0 {
+                // SAFETY: targets of places are places.
+                free |= u32::from(unsafe { self.has_room(target) }) << moves;
+            }
+            targets[moves] = narrow(target);
+            moves += 1;
+        });
+        (moves, free)
+    }
 }
 
 /// The memory of searches, kept from one search to the next.
@@ -210,8 +233,13 @@ impl Search {
             let places = &mut self.places[..end + MAX_MOVES];
             // SAFETY: candidates are places of the segment, as was just asserted; all others that
             // were met are targets of places.
-            let found =
-                unsafe { first_with_room(segment, places, &mut progress, roots, end, self.far) };
+            let found = unsafe {
+                if self.far {
+                    first_with_room::<true, N>(segment, places, &mut progress, roots, end)
+                } else {
+                    first_with_room::<false, N>(segment, places, &mut progress, roots, end)
+                }
+            };
             if found.is_some() || end == limit {
                 break found;
             }
@@ -288,17 +316,16 @@ struct Progress {
 ///
 /// What was met are places of the segment.
 #[inline(always)]
-unsafe fn first_with_room<N: Neighbours>(
+unsafe fn first_with_room<const FAR: bool, N: Neighbours>(
     segment: &N,
     places: &mut [u32],
     progress: &mut Progress,
     roots: usize,
     limit: usize,
-    far: bool,
 ) -> Option<Found> {
     let Progress { mut expanded, mut met } = *progress;
     while expanded < met && met < limit {
-        if far && expanded % GROUP == 0 {
+        if FAR && expanded % GROUP == 0 {
             for &place in &places[expanded..met.min(expanded + GROUP)] {
                 prefetch_targets(segment, place.into());
             }
@@ -307,15 +334,14 @@ unsafe fn first_with_room<N: Neighbours>(
         let targets: &mut [u32; MAX_MOVES] = places[met..].first_chunk_mut().expect("beyond limit");
         // One branch for all targets of a place, if they are cheap: which of them has room, nobody
         // can predict. Beyond the caches, each after the first with room would be one more miss.
-        let (mut moves, mut free) = (0, 0_u32);
-        segment.for_each_target(place.into(), |target| {
-            if (N::ARE_CHEAP && !far) || free == 0 {
-                // SAFETY: roots and targets are places of the segment.
-                free |= u32::from(unsafe { segment.has_room(target) }) << moves;
+        // SAFETY: roots and targets are places of the segment.
+        let (moves, free) = unsafe {
+            if N::ARE_CHEAP && !FAR {
+                segment.expand::<true>(place.into(), targets)
+            } else {
+                segment.expand::<false>(place.into(), targets)
             }
-            targets[moves] = narrow(target);
-            moves += 1;
-        });
+        };
         if free != 0 {
             return Some(Found { number: met + free.trailing_zeros() as usize, roots, moves });
         }

@@ -234,6 +234,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
 }
 
 impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
+    const CROWDED: [u64; 2] = [2, 3];
+
     #[inline(always)]
     fn addressing(&self) -> &Addressing {
         &self.addressing
@@ -301,15 +303,31 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         }
     }
 
-    /// The emptier bucket, which is the lesser number, since occupied lanes come first. A key that
-    /// finds no room writes the bucket back unchanged.
     #[inline(always)]
-    unsafe fn offer_in_cache(
+    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+        let (at, shift) = self.position(aim.first);
+        // SAFETY: a word has 16 bytes at most.
+        let word = unsafe { W::load_unchecked(bytes, at) };
+        let bucket = word >> shift;
+        let is_refused = self.matches(bucket, aim.fingerprint) | (bucket & self.last_lane);
+        if is_refused != W::ZERO {
+            return false;
+        }
+        let change = (bucket ^ self.pushed(bucket, aim.fingerprint)) & self.mask;
+        // SAFETY: as above.
+        unsafe { (word ^ (change << shift)).store_unchecked(bytes, at) };
+        true
+    }
+
+    /// The emptier bucket is the lesser number, since occupied lanes come first. A key that finds
+    /// no room writes the bucket back unchanged.
+    #[inline(always)]
+    unsafe fn offer_emptier(
         &self,
         bytes: &mut [u8],
         aim: &Aim,
         _probe: impl FnOnce() -> Probe,
-    ) -> bool {
+    ) -> Offer {
         let [(first_at, first_shift), (second_at, second_shift)] =
             [self.position(aim.first), self.position(aim.second)];
         // SAFETY: a word has 16 bytes at most.
@@ -327,11 +345,12 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let shift = if is_second { second_shift } else { first_shift };
         let word = if is_second { second_word } else { first_word };
         let bucket = if is_second { second } else { first };
-        let is_refused = is_copy | (bucket & self.last_lane != W::ZERO);
+        let is_full = bucket & self.last_lane != W::ZERO;
         let change = bucket ^ self.pushed(bucket, aim.fingerprint);
-        let change = if is_refused { W::ZERO } else { change };
-        (word ^ (change << shift)).store(bytes, at);
-        !is_refused
+        let change = if is_copy | is_full { W::ZERO } else { change };
+        // SAFETY: as above.
+        unsafe { (word ^ (change << shift)).store_unchecked(bytes, at) };
+        Offer::of(is_copy, is_full)
     }
 
     fn for_each_occupant(

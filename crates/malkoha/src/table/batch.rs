@@ -79,14 +79,19 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
 const WAITING: usize = 16;
 
 /// Inserts all hashes. Calls `refused(i)` for each hash that found no place; number `i` has the
-/// value `value(i)`.
-pub(crate) fn insert<L: TableLayout>(
+/// value `value(i)`. While the first `sparse` of them come, the table is so empty that they go into
+/// the first place with room.
+///
+/// # Safety
+///
+/// `bytes` is a table of the layout's geometry.
+pub(crate) unsafe fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
     hashes: &[u64],
     value: impl Fn(usize) -> u64,
-    max_kicks: u32,
+    (max_kicks, sparse): (u32, usize),
     mut refused: impl FnMut(usize),
 ) {
     let far = search.is_far();
@@ -104,7 +109,8 @@ pub(crate) fn insert<L: TableLayout>(
         }
     };
     pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-        let offer = layout.offer(bytes, probe, value(i));
+        // SAFETY: the caller vouches for the table.
+        let offer = unsafe { copies::offer(layout, bytes, (probe, value(i)), i < sparse) };
         if offer == Offer::Taken {
             return;
         }

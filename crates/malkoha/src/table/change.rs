@@ -5,7 +5,7 @@ use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
 use crate::layout::work::Refusals;
-use crate::layout::{Copies, TableLayout, copies};
+use crate::layout::{Copies, Offer, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
 use crate::table::kernel::{Kernel, with_layout};
@@ -41,11 +41,13 @@ impl Fill for Fixed {
             inserted -= 1;
             refused(i);
         };
-        let max_kicks = self.parts.max_kicks;
+        let sparse = self.crowded_from[1].saturating_sub(self.parts.len);
+        let how = (self.parts.max_kicks, usize::try_from(sparse).unwrap_or(usize::MAX));
         let Self { bytes, search, spill, .. } = self;
         with_layout!(&self.kernel, layout => {
             let room = (&mut *search, &mut *spill);
-            batch::insert(layout, bytes, room, hashes, value, max_kicks, &mut refused);
+            // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
+            unsafe { batch::insert(layout, bytes, room, hashes, value, how, &mut refused) };
         });
         self.parts.len += inserted;
     }
@@ -146,28 +148,34 @@ impl Change for Fixed {
 
 impl Fixed {
     /// Inserts a copy that is not counted yet. The layouts of ordinary widths are inlined into the
-    /// caller, as for lookups.
+    /// caller, as for lookups, but without what is done for keys that get no slot at once.
     #[inline(always)]
     fn put(&mut self, hash: u64, value: u64) -> bool {
-        let Self { kernel, bytes, search, spill, parts } = self;
-        let room = (search, spill);
-        match kernel {
-            Kernel::BucketedBytes64(layout) => {
-                copies::insert(layout, bytes, room, (&layout.probe(hash), value), parts.max_kicks)
+        let (bytes, is_sparse) = (&mut *self.bytes, self.parts.len < self.crowded_from[0]);
+        // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
+        let offer = unsafe {
+            match &self.kernel {
+                Kernel::BucketedBytes64(layout) => at_once(layout, bytes, hash, is_sparse),
+                Kernel::GapWindows64(layout) => at_once(layout, bytes, hash, is_sparse),
+                _ => None,
             }
-            Kernel::GapWindows64(layout) => {
-                copies::insert(layout, bytes, room, (&layout.probe(hash), value), parts.max_kicks)
-            }
-            _ => self.put_in_others(hash, value),
-        }
+        };
+        offer == Some(Offer::Taken) || self.put_refused(hash, value, offer)
     }
 
+    /// [`put`](Self::put) of what was refused, or not offered yet.
     #[inline(never)]
-    fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
-        let (bytes, room) = (&mut self.bytes, (&mut self.search, &mut self.spill));
+    fn put_refused(&mut self, hash: u64, value: u64, offer: Option<Offer>) -> bool {
+        let is_sparse = self.parts.len < self.crowded_from[0];
+        let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
-            copies::insert(layout, bytes, room, pair, self.parts.max_kicks)
+            let offer = offer.unwrap_or_else(|| {
+                // SAFETY: as in `put`.
+                unsafe { copies::offer(layout, bytes, pair, is_sparse) }
+            });
+            offer == Offer::Taken
+                || copies::insert_refused(layout, bytes, room, pair, offer, self.parts.max_kicks)
         })
     }
 
@@ -251,5 +259,29 @@ impl Fixed {
         }
         let bytes = self.bytes.len() as u64;
         self.to_owned().map_err(|_| UnionError::Memory { bytes })
+    }
+}
+
+/// Offers a key of a set to its slots, or to the first of them alone: `None` if that was no use.
+///
+/// # Safety
+///
+/// `bytes` is a table of the layout's geometry.
+#[inline(always)]
+unsafe fn at_once<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    hash: u64,
+    is_sparse: bool,
+) -> Option<Offer> {
+    let probe = layout.probe(hash);
+    let aim = layout.aim(&probe);
+    // SAFETY: the caller vouches for the table, and the aim is the layout's.
+    unsafe {
+        if is_sparse {
+            layout.offer_first(bytes, &aim).then_some(Offer::Taken)
+        } else {
+            Some(layout.offer_emptier(bytes, &aim, || probe))
+        }
     }
 }

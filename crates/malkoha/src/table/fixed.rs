@@ -29,6 +29,8 @@ pub struct Fixed<B = Memory> {
     pub(super) search: Search,
     pub(super) spill: Spill,
     pub(super) parts: Parts,
+    /// Keys from which on a new one goes into the emptier place, alone and in a batch.
+    pub(super) crowded_from: [u64; 2],
 }
 
 /// Everything about a table but its bytes.
@@ -38,6 +40,14 @@ pub(crate) struct Parts {
     pub(crate) max_kicks: u32,
     pub(crate) capacity: u64,
     pub(crate) len: u64,
+}
+
+fn crowded_from<L: TableLayout>(layout: &L, geometry: &Geometry) -> [u64; 2] {
+    // Maps take the first place with room.
+    L::CROWDED.map(|fifths| match fifths {
+        ..5 if !layout.has_values() => geometry.slots() / 5 * fifths,
+        _ => u64::MAX,
+    })
 }
 
 impl Fixed {
@@ -58,7 +68,9 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         let geometry = &parts.geometry;
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
         let search = Search::of_table(bytes.len());
-        Self { kernel: Kernel::new(geometry), search, bytes, spill: Spill::default(), parts }
+        let kernel = Kernel::new(geometry);
+        let crowded_from = with_layout!(&kernel, layout => crowded_from(layout, geometry));
+        Self { kernel, search, bytes, spill: Spill::default(), parts, crowded_from }
     }
 
     pub(crate) fn to_owned(&self) -> Result<Fixed, BuildError> {

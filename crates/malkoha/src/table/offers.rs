@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::bits::index;
-use crate::layout::{Search, TableLayout, copies};
+use crate::layout::{Offer, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
 
@@ -58,8 +58,8 @@ vectorized! {
                     left[number] = u64::from_le_bytes(*hash);
                     let probe = || probe_from(layout, *hash, first_segment);
                     // SAFETY: as was asserted for its group.
-                    let is_in = unsafe { layout.offer_in_cache(bytes, aim, probe) };
-                    number += usize::from(!is_in);
+                    let offer = unsafe { layout.offer_emptier(bytes, aim, probe) };
+                    number += usize::from(offer != Offer::Taken);
                 }
             }
         }
