@@ -9,6 +9,8 @@
 //! Multiplying down (Lemire's reduction) works for every range, so no size need be a power of two.
 //! All steps are 32 x 32 -> 64 multiplications but one, which is what vector units have.
 
+use core::hint::select_unpredictable;
+
 /// An odd constant (2^64 / golden ratio): multiplication by it spreads every bit upwards.
 pub(crate) const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Its 32-bit counterpart, for fingerprints.
@@ -109,10 +111,9 @@ impl Addressing {
     pub(crate) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
         let target = spread(fingerprint, SPREAD, self.places());
         let difference = target.wrapping_sub(place);
-        // A mask made of the sign: of a comparison, compilers make a branch in some loops, which
-        // half of all keys mispredict.
-        let borrow = (difference.cast_signed() >> 63).cast_unsigned();
-        difference.wrapping_add(self.places() & borrow)
+        // Half of all keys would mispredict a branch.
+        let borrow = select_unpredictable(target < place, self.places(), 0);
+        difference.wrapping_add(borrow)
     }
 }
 

@@ -220,7 +220,8 @@ impl<W: Word> Room for GapWindows<W> {
 }
 
 impl<W: Word> TableLayout for GapWindows<W> {
-    const CROWDED: [u64; 2] = [3, 5];
+    // With words of 128 bits, looking at both windows costs more than it gains.
+    const CROWDED: [u64; 2] = if W::BITS == u64::BITS { [3, 5] } else { [5, 5] };
 
     #[inline(always)]
     fn addressing(&self) -> &Addressing {

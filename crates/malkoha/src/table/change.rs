@@ -157,23 +157,36 @@ impl Fixed {
             match &self.kernel {
                 Kernel::BucketedBytes64(layout) => at_once(layout, bytes, hash, is_sparse),
                 Kernel::GapWindows64(layout) => at_once(layout, bytes, hash, is_sparse),
-                _ => None,
+                _ => return self.put_in_others(hash, value),
             }
         };
-        offer == Some(Offer::Taken) || self.put_refused(hash, value, offer)
+        offer == Some(Offer::Taken) || self.put_refused(hash, offer)
     }
 
-    /// [`put`](Self::put) of what was refused, or not offered yet.
+    /// [`put`](Self::put) of a key of a set that got no slot at once.
+    #[cold]
     #[inline(never)]
-    fn put_refused(&mut self, hash: u64, value: u64, offer: Option<Offer>) -> bool {
+    fn put_refused(&mut self, hash: u64, offer: Option<Offer>) -> bool {
+        let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
+        with_layout!(&self.kernel, layout => {
+            let (pair, max_kicks) = ((&layout.probe(hash), 0), self.parts.max_kicks);
+            match offer {
+                Some(offer) => {
+                    copies::insert_refused(layout, bytes, room, pair, offer, max_kicks)
+                }
+                None => copies::insert(layout, bytes, room, pair, max_kicks),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
         let is_sparse = self.parts.len < self.crowded_from[0];
         let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
-            let offer = offer.unwrap_or_else(|| {
-                // SAFETY: as in `put`.
-                unsafe { copies::offer(layout, bytes, pair, is_sparse) }
-            });
+            // SAFETY: as in `put`.
+            let offer = unsafe { copies::offer(layout, bytes, pair, is_sparse) };
             offer == Offer::Taken
                 || copies::insert_refused(layout, bytes, room, pair, offer, self.parts.max_kicks)
         })
