@@ -7,17 +7,16 @@ use anyhow::Result;
 use super::{Filled, Workload};
 use crate::measure::{rate, timed};
 use crate::results::{Measure, PARTS};
-use crate::subject::{Build, How, Operation, Subject};
+use crate::subject::{Build, How, Operation};
 
 impl Workload<'_> {
     /// Fills a contender in every way that it supports; the last filter stays.
     pub(super) fn fill(&mut self, contender: usize, run: u32) -> Result<Filled> {
-        let make = &self.contenders[contender].make;
-        let mut filled = self.insert_parts(contender, make(self.settings.keys)?, How::Single);
+        let mut filled = self.insert_parts(contender, How::Single)?;
         self.check_members(contender, &filled, run);
         if filled.subject.can(Operation::Insert, How::Many) {
             drop(filled);
-            filled = self.insert_parts(contender, make(self.settings.keys)?, How::Many);
+            filled = self.insert_parts(contender, How::Many)?;
             self.check_members(contender, &filled, run);
         }
         if let Some(build) = &self.contenders[contender].build {
@@ -36,16 +35,15 @@ impl Workload<'_> {
         Ok(filled)
     }
 
-    fn insert_parts(
-        &mut self,
-        contender: usize,
-        mut subject: Box<dyn Subject>,
-        how: How,
-    ) -> Filled {
+    /// Makes a filter, which counts with its first keys: some touch all their memory then, others
+    /// when keys come.
+    fn insert_parts(&mut self, contender: usize, how: How) -> Result<Filled> {
         let keys = self.settings.keys;
         let start = |part: u8| keys * u64::from(part) / u64::from(PARTS);
         let mut refused = Vec::new();
         let mut times = [Duration::ZERO; PARTS as usize];
+        let make = &self.contenders[contender].make;
+        let mut subject = timed(&mut times[0], || make(keys))?;
         for (part, time) in (0..PARTS).zip(&mut times) {
             self.members(start(part), start(part + 1), usize::MAX, |batch, _, _| {
                 timed(time, || subject.insert(how, batch, &mut refused));
@@ -59,7 +57,7 @@ impl Workload<'_> {
             self.results.record(contender, measure, rate(start(to) - start(from), time));
         }
         self.fault(contender, Measure::Refused, refused.len() as u64);
-        Filled { subject, accepted: keys - refused.len() as u64, refused }
+        Ok(Filled { subject, accepted: keys - refused.len() as u64, refused })
     }
 
     fn record_build(&mut self, contender: usize, build: &Build, threads: usize) -> Result<Filled> {
