@@ -19,7 +19,9 @@ pub(crate) use copies::{NEAR, Offer};
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;
 pub(crate) use matches::Matches;
-pub(crate) use search::{Neighbours, Search, Step, insert, insert_with_moves, prefetch_neighbours};
+pub(crate) use search::{
+    FAR_BYTES, Neighbours, Search, Step, insert, insert_with_moves, prefetch_neighbours,
+};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
 

@@ -15,7 +15,7 @@ use crate::layout::work::{self, Refusals};
 /// Places whose targets' lines are requested together. This many misses overlap.
 const GROUP: usize = 4;
 /// A larger table is mostly not in cache.
-const FAR_BYTES: usize = 4 << 20;
+pub(crate) const FAR_BYTES: usize = 4 << 20;
 /// Moves out of a place, at most: one for each slot of a bucket.
 const MAX_MOVES: usize = 16;
 /// Places that there is memory for at first, and targets of one: most searches meet fewer, and

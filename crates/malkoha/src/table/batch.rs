@@ -2,17 +2,62 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
-use crate::layout::{self, Offer, Search, TableLayout, copies};
+use crate::layout::{self, FAR_BYTES, Offer, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
 
+/// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
+/// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
+/// ones alone are.
+const NEAR_BYTES: usize = if cfg!(target_arch = "x86_64") { FAR_BYTES } else { FAR_BYTES / 16 };
+
+/// Whether each hash's fingerprint is in the table.
+///
+/// # Safety
+///
+/// `bytes` is a table of the layout's geometry; `found` is as long as `hashes`.
+pub(crate) unsafe fn contains<L: TableLayout>(
+    layout: &L,
+    bytes: &[u8],
+    hashes: &[u64],
+    found: &mut [bool],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if bytes.len() <= NEAR_BYTES {
+            contains_near(layout, bytes, hashes, found);
+        } else {
+            contains_far(layout, bytes, hashes, found);
+        }
+    }
+}
+
 vectorized! {
-    /// Whether each hash's fingerprint is in the table.
+    /// [`contains`] by a plain loop.
     ///
     /// # Safety
     ///
-    /// `bytes` is a table of the layout's geometry; `found` is as long as `hashes`.
-    pub(crate) unsafe fn contains<L: TableLayout>(
+    /// As for [`contains`].
+    pub(super) unsafe fn contains_near<L: TableLayout>(
+        layout: &L,
+        bytes: &[u8],
+        hashes: &[u64],
+        found: &mut [bool],
+    ) {
+        for (found, &hash) in found.iter_mut().zip(hashes) {
+            // SAFETY: the aim is this layout's, and the caller vouches for the table.
+            *found = unsafe { layout.contains(bytes, &layout.aim(&layout.probe(hash))) };
+        }
+    }
+}
+
+vectorized! {
+    /// [`contains`] with lines requested in advance.
+    ///
+    /// # Safety
+    ///
+    /// As for [`contains`].
+    pub(super) unsafe fn contains_far<L: TableLayout>(
         layout: &L,
         bytes: &[u8],
         hashes: &[u64],

@@ -10,7 +10,7 @@ use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
 use crate::table::kernel::with_layout;
 use crate::table::traits::{Change, Fill, Lookup};
-use crate::table::{Fixed, offers};
+use crate::table::{Fixed, batch, offers};
 
 #[path = "../../../tests/support/random.rs"]
 mod random;
@@ -153,7 +153,15 @@ impl Pair {
             _ => {
                 let hashes = self.hashes();
                 let mut found = vec![false; hashes.len()];
-                self.table.contains_batch(&hashes, &mut found);
+                let mut found_far = found.clone();
+                with_layout!(&self.table.kernel, layout => {
+                    // SAFETY: the table has the layout's geometry, and the lengths are equal.
+                    unsafe {
+                        batch::contains_near(layout, &self.table.bytes, &hashes, &mut found);
+                        batch::contains_far(layout, &self.table.bytes, &hashes, &mut found_far);
+                    }
+                });
+                assert_eq!(found, found_far, "{:?}", self.table.parts().geometry);
                 for (&hash, found) in hashes.iter().zip(found) {
                     assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.parts().geometry);
                 }
