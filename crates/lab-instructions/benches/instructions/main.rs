@@ -43,10 +43,10 @@ macro_rules! count_map {
     };
 }
 
-count_set!(bucketed_4x12, bucketed(12), build);
+count_set!(bucketed_4x12, bucketed(12), build, lookup_batch_far);
 count_set!(bucketed_4x8, bucketed(8));
 count_set!(semi_sorted_13, semi_sorted(13), build);
-count_set!(gap_windows_11, gap_windows(11), build);
+count_set!(gap_windows_11, gap_windows(11), build, lookup_batch_far);
 count_set!(gap_windows_15, gap_windows(15), build);
 count_set!(words_12, words(12), build);
 count_set!(growable_1, growable(1.0), grow, grow_batch);

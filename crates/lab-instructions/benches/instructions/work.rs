@@ -13,6 +13,8 @@ const OPERATIONS: u64 = CAPACITY / 10;
 const FOUND: u64 = OPERATIONS * 48 / 100;
 /// Keys that a table of several segments is built from.
 const BUILT: u64 = 600_000;
+/// Keys that a table beyond the caches is built for.
+const FAR: u64 = 6_000_000;
 /// Keys that a growing table is built for.
 const SMALL: u64 = 1_000;
 const SEED: u64 = 1;
@@ -82,16 +84,19 @@ fn filled<T: Table>(make: impl FnOnce(u64) -> T, capacity: u64, held: u64) -> T 
     table
 }
 
-/// A full table, and keys to look up, half of which are present.
-fn queried<T: Table>(make: impl FnOnce(u64) -> T) -> (T, Vec<u64>) {
+/// A table for `capacity` keys, and keys to look up, half of which are present.
+fn queried<T: Table>(make: impl FnOnce(u64) -> T, capacity: u64) -> (T, Vec<u64>) {
     let mut keys: Vec<u64> = (0..OPERATIONS).collect();
     Keys::new(SEED).queries(Present(50), CAPACITY, 0, &mut keys);
-    (filled(make, CAPACITY, CAPACITY), keys)
+    (filled(make, capacity, CAPACITY), keys)
 }
 
-/// As [`queried`], hashed.
+/// As [`queried`], of a full table, hashed.
 fn queried_hashes<T: Table>(make: impl FnOnce(u64) -> T) -> (T, Vec<u64>) {
-    let (table, keys) = queried(make);
+    hashed(queried(make, CAPACITY))
+}
+
+fn hashed<T: Table>((table, keys): (T, Vec<u64>)) -> (T, Vec<u64>) {
     let hashes = keys.iter().map(|&key| hash(&table, key)).collect();
     (table, hashes)
 }
@@ -104,14 +109,21 @@ pub(crate) fn lookup<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
 }
 
 pub(crate) fn lookup_key<T: Set>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
-    let (table, keys) = queried(make);
+    let (table, keys) = queried(make, CAPACITY);
     prepare(table, keys, FOUND, |table, keys, _| {
         keys.iter().map(|&key| u64::from(table.contains_key(key))).sum()
     })
 }
 
 pub(crate) fn lookup_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
-    let (table, hashes) = queried_hashes(make);
+    lookup_hashes(queried_hashes(make))
+}
+
+pub(crate) fn lookup_batch_far<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    lookup_hashes(hashed(queried(make, FAR)))
+}
+
+fn lookup_hashes<T: Table>((table, hashes): (T, Vec<u64>)) -> Box<dyn Work> {
     prepare(table, hashes, FOUND, |table, hashes, found| {
         table.contains_batch(hashes, found);
         0
