@@ -67,6 +67,24 @@ pub(crate) unsafe fn offer<L: TableLayout>(
     }
 }
 
+/// [`insert`] into a table that may be [crowded](TableLayout::CROWDED).
+///
+/// # Safety
+///
+/// `bytes` is a table of the layout's geometry.
+#[inline(always)]
+pub(crate) unsafe fn insert_as<L: TableLayout>(
+    layout: &L,
+    bytes: &mut [u8],
+    room: (&mut Search, &mut Spill),
+    pair: (&Probe, u64),
+    (max_kicks, is_sparse): (u32, bool),
+) -> bool {
+    // SAFETY: the caller vouches for the table.
+    let offer = unsafe { offer(layout, bytes, pair, is_sparse) };
+    offer == Offer::Taken || insert_refused(layout, bytes, room, pair, offer, max_kicks)
+}
+
 /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed.
 #[inline]
 pub(crate) fn insert<L: TableLayout>(

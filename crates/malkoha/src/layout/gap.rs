@@ -11,7 +11,7 @@
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::{Offer, Room, TableLayout};
+use crate::layout::{NEVER, Offer, OfferFirst, Room, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
 const MAX_GAP: u32 = 7;
@@ -83,16 +83,20 @@ impl<W: Word> GapWindows<W> {
         (rest | stored << shift).store(bytes, at);
     }
 
-    /// Fills the empty slot that begins at a bit, or leaves one as it is with nothing.
+    /// Fills the empty slot that begins `offset` bits behind the beginning of a window, or leaves
+    /// one as it is with nothing.
     ///
     /// # Safety
     ///
-    /// `bytes` has 8 bytes from the byte of that bit on.
+    /// `bytes` has a word, which the window lies in, from the byte of its first bit on.
     #[inline(always)]
-    unsafe fn occupy(&self, bytes: &mut [u8], bit: u64, stored: u64) {
-        let (at, shift) = split(0, bit);
+    unsafe fn occupy(bytes: &mut [u8], window: u64, offset: u32, stored: u64) {
+        let (at, shift) = split(0, window);
         // SAFETY: as the caller promises.
-        unsafe { (u64::load_unchecked(bytes, at) | stored << shift).store_unchecked(bytes, at) }
+        unsafe {
+            let word = W::load_unchecked(bytes, at) | (W::from_u64(stored) << (shift + offset));
+            word.store_unchecked(bytes, at);
+        }
     }
 
     /// The distance in bits from a window's start to its end.
@@ -221,7 +225,7 @@ impl<W: Word> Room for GapWindows<W> {
 
 impl<W: Word> TableLayout for GapWindows<W> {
     // With words of 128 bits, looking at both windows costs more than it gains.
-    const CROWDED: [u64; 2] = if W::BITS == u64::BITS { [3, 5] } else { [5, 5] };
+    const CROWDED: [u64; 2] = if W::BITS == u64::BITS { [3, NEVER] } else { [NEVER; 2] };
 
     #[inline(always)]
     fn addressing(&self) -> &Addressing {
@@ -284,23 +288,6 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Offer::Full
     }
 
-    #[inline(always)]
-    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
-        let gap_bits = self.gap_bits(aim.fingerprint);
-        let stored = aim.fingerprint << 1;
-        // SAFETY: a word has 16 bytes at most.
-        let word: W = unsafe { load_at(bytes, aim.first) };
-        let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
-        let is_copy = (start == stored) | (end == stored | 1);
-        if is_copy | ((start != 0) & (end != 0)) {
-            return false;
-        }
-        let at_end = u64::from(start != 0);
-        // SAFETY: the window lies in the word.
-        unsafe { self.occupy(bytes, aim.first + at_end * u64::from(gap_bits), stored | at_end) };
-        true
-    }
-
     /// The window with more free slots. A key that finds none changes no slot.
     #[inline(always)]
     unsafe fn offer_emptier(
@@ -313,7 +300,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let gap_bits = self.gap_bits(fingerprint);
         // SAFETY: a word has 16 bytes at most.
         let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
-        let is_free = |word: W| u64::from(word & self.slot_mask == W::ZERO);
+        let is_free = |word: W| u32::from(word & self.slot_mask == W::ZERO);
         let free = |word: W| (is_free(word), is_free(word >> gap_bits));
         let (first_free, second_free) = (free(first), free(second));
         let is_second = second_free.0 + second_free.1 > first_free.0 + first_free.1;
@@ -322,9 +309,9 @@ impl<W: Word> TableLayout for GapWindows<W> {
         // The start of the window if it is free, else its end.
         let at_end = start ^ 1;
         let (is_full, is_copy) = (start | end == 0, self.holds(first, second, fingerprint));
-        let stored = if is_copy | is_full { 0 } else { fingerprint << 1 | at_end };
-        // SAFETY: the window lies in a word.
-        unsafe { self.occupy(bytes, window + at_end * u64::from(gap_bits), stored) };
+        let stored = if is_copy | is_full { 0 } else { fingerprint << 1 | u64::from(at_end) };
+        // SAFETY: as above.
+        unsafe { Self::occupy(bytes, window, at_end * gap_bits, stored) };
         Offer::of(is_copy, is_full)
     }
 
@@ -349,5 +336,24 @@ impl<W: Word> TableLayout for GapWindows<W> {
 
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
         self.set(bytes, self.base(probe), place, 0);
+    }
+}
+
+impl<W: Word> OfferFirst for GapWindows<W> {
+    #[inline(always)]
+    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+        let gap_bits = self.gap_bits(aim.fingerprint);
+        let stored = aim.fingerprint << 1;
+        // SAFETY: a word has 16 bytes at most.
+        let word: W = unsafe { load_at(bytes, aim.first) };
+        let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
+        let is_copy = (start == stored) | (end == stored | 1);
+        if is_copy | ((start != 0) & (end != 0)) {
+            return false;
+        }
+        let at_end = u32::from(start != 0);
+        // SAFETY: as above.
+        unsafe { Self::occupy(bytes, aim.first, at_end * gap_bits, stored | u64::from(at_end)) };
+        true
     }
 }

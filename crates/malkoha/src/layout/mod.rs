@@ -77,11 +77,15 @@ pub(crate) trait Room: Copy {
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64);
 }
 
+/// For [`TableLayout::CROWDED`].
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// One way to lay out a table of fixed size.
 pub(crate) trait TableLayout: Room {
-    /// From how many fifths of the slots on it pays to put a key of a set into the emptier place: a
-    /// key that comes alone, and one of a batch, whose lines are there when it goes in.
-    const CROWDED: [u64; 2] = [5, 5];
+    /// With how many fifths of the slots as keys, spilled ones included, it begins to pay to put
+    /// another key of a set into the emptier place: one that comes alone, and one of a batch, whose
+    /// lines are there when it goes in.
+    const CROWDED: [u64; 2] = [NEVER; 2];
 
     fn addressing(&self) -> &Addressing;
 
@@ -138,20 +142,10 @@ pub(crate) trait TableLayout: Room {
     /// Empties a slot of `place` that holds such a copy.
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
     /// Takes the first candidate place with room, unless an equal fingerprint is seen in it or in
-    /// the one before. Copies that moves have taken to another place are not searched for: rarely,
-    /// and never beyond a key's own slots, a table then has more copies than
+    /// the one before. Copies in the other place are not searched for: rarely, and never beyond a
+    /// key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
     fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
-    /// [`offer`](Self::offer) to the first candidate place of a key of a set alone, for tables that
-    /// are so empty that it usually has room. `false`: nothing was done, and `offer` would tell why.
-    ///
-    /// # Safety
-    ///
-    /// As for [`offer_emptier`](Self::offer_emptier).
-    #[inline(always)]
-    unsafe fn offer_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
-        false
-    }
     /// Takes a free candidate slot of a set, unless an equal fingerprint is seen in one of them. If
     /// the layout can, it does so in the emptier place, so that fewer keys find both full, and
     /// without a branch that is hard to predict. `probe` is that of the aim, for layouts to which
@@ -184,4 +178,16 @@ pub(crate) trait TableLayout: Room {
         place: u64,
         each: impl FnMut(Probe, u64),
     );
+}
+
+/// A layout whose single inserts are inlined into their callers.
+pub(crate) trait OfferFirst: TableLayout {
+    /// Takes a free slot of the first candidate place of a key of a set, unless an equal
+    /// fingerprint is seen there: for tables that are so empty that it usually has room. `false`:
+    /// nothing was done, and the key is to be [offered](TableLayout::offer) to both.
+    ///
+    /// # Safety
+    ///
+    /// As for [`TableLayout::offer_emptier`].
+    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool;
 }

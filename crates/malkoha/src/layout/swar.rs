@@ -7,7 +7,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, index, load_at, split};
-use crate::layout::{Offer, Room, TableLayout};
+use crate::layout::{Offer, OfferFirst, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -303,22 +303,6 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         }
     }
 
-    #[inline(always)]
-    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
-        let (at, shift) = self.position(aim.first);
-        // SAFETY: a word has 16 bytes at most.
-        let word = unsafe { W::load_unchecked(bytes, at) };
-        let bucket = word >> shift;
-        let is_refused = self.matches(bucket, aim.fingerprint) | (bucket & self.last_lane);
-        if is_refused != W::ZERO {
-            return false;
-        }
-        let change = (bucket ^ self.pushed(bucket, aim.fingerprint)) & self.mask;
-        // SAFETY: as above.
-        unsafe { (word ^ (change << shift)).store_unchecked(bytes, at) };
-        true
-    }
-
     /// The emptier bucket is the lesser number, since occupied lanes come first. A key that finds
     /// no room writes the bucket back unchanged.
     #[inline(always)]
@@ -380,5 +364,23 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let bucket = self.load(bytes, base, place);
         let found = self.matches(bucket, probe.fingerprint);
         self.empty(bytes, base, (place, bucket, found));
+    }
+}
+
+impl<W: Word, const WHOLE_BYTES: bool> OfferFirst for Swar<W, WHOLE_BYTES> {
+    #[inline(always)]
+    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+        let (at, shift) = self.position(aim.first);
+        // SAFETY: a word has 16 bytes at most.
+        let word = unsafe { W::load_unchecked(bytes, at) };
+        let bucket = word >> shift;
+        let is_refused = self.matches(bucket, aim.fingerprint) | (bucket & self.last_lane);
+        if is_refused != W::ZERO {
+            return false;
+        }
+        let change = (bucket ^ self.pushed(bucket, aim.fingerprint)) & self.mask;
+        // SAFETY: as above.
+        unsafe { (word ^ (change << shift)).store_unchecked(bytes, at) };
+        true
     }
 }

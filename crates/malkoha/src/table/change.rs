@@ -5,7 +5,7 @@ use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
 use crate::layout::work::Refusals;
-use crate::layout::{Copies, Offer, TableLayout, copies};
+use crate::layout::{Copies, Offer, OfferFirst, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::Fixed;
 use crate::table::kernel::{Kernel, with_layout};
@@ -69,7 +69,7 @@ impl Change for Fixed {
         hashes: &[u64],
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        let Self { bytes, search, spill, parts, .. } = self;
+        let Self { bytes, search, spill, parts, crowded_from, .. } = self;
         with_layout!(&self.kernel, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
                 // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
@@ -78,7 +78,9 @@ impl Change for Fixed {
                     return done(i, Ok(false));
                 }
                 let room = (&mut *search, &mut *spill);
-                if copies::insert(layout, bytes, room, (probe, 0), parts.max_kicks) {
+                let how = (parts.max_kicks, parts.len < crowded_from[1]);
+                // SAFETY: as above.
+                if unsafe { copies::insert_as(layout, bytes, room, (probe, 0), how) } {
                     parts.len += 1;
                     done(i, Ok(true));
                 } else {
@@ -181,14 +183,12 @@ impl Fixed {
 
     #[inline(never)]
     fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
-        let is_sparse = self.parts.len < self.crowded_from[0];
+        let how = (self.parts.max_kicks, self.parts.len < self.crowded_from[0]);
         let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
         with_layout!(&self.kernel, layout => {
             let pair = (&layout.probe(hash), value);
             // SAFETY: as in `put`.
-            let offer = unsafe { copies::offer(layout, bytes, pair, is_sparse) };
-            offer == Offer::Taken
-                || copies::insert_refused(layout, bytes, room, pair, offer, self.parts.max_kicks)
+            unsafe { copies::insert_as(layout, bytes, room, pair, how) }
         })
     }
 
@@ -281,7 +281,7 @@ impl Fixed {
 ///
 /// `bytes` is a table of the layout's geometry.
 #[inline(always)]
-unsafe fn at_once<L: TableLayout>(
+unsafe fn at_once<L: OfferFirst>(
     layout: &L,
     bytes: &mut [u8],
     hash: u64,

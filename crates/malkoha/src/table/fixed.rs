@@ -10,7 +10,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::geometry::Geometry;
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::layout::{Room, Search, TableLayout};
+use crate::layout::{NEVER, Room, Search, TableLayout};
 use crate::params;
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
@@ -44,10 +44,8 @@ pub(crate) struct Parts {
 
 fn crowded_from<L: TableLayout>(layout: &L, geometry: &Geometry) -> [u64; 2] {
     // Maps take the first place with room.
-    L::CROWDED.map(|fifths| match fifths {
-        ..5 if !layout.has_values() => geometry.slots() / 5 * fifths,
-        _ => u64::MAX,
-    })
+    let fifths = if layout.has_values() { [NEVER; 2] } else { L::CROWDED };
+    fifths.map(|fifths| if fifths == NEVER { NEVER } else { geometry.slots() * fifths / 5 })
 }
 
 impl Fixed {

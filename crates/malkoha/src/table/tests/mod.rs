@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Fixed;
 use super::kernel::Kernel;
-use super::traits::{Change, Lookup};
+use super::traits::{Change, Fill, Lookup};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Lanes;
 
@@ -41,6 +41,14 @@ proptest! {
                 prop_assert_eq!(words.remove(earlier, 0), lanes.remove(earlier, 0));
             }
         }
+        let batches = [&mut words, &mut lanes].map(|table| {
+            let mut refused = Vec::new();
+            table.insert_batch(&hashes, |_| 0, |i| refused.push(i));
+            let mut inserted = Vec::new();
+            table.insert_unique_batch(&hashes, |_, result| inserted.push(result));
+            (refused, inserted)
+        });
+        prop_assert_eq!(&batches[0], &batches[1]);
         prop_assert!(words.bytes() == lanes.bytes());
         prop_assert_eq!(words.occupied(), lanes.occupied());
         prop_assert_eq!(words.spill(), lanes.spill());
