@@ -36,6 +36,16 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
     let _ = address;
 }
 
+/// `items[index]`, or the last one for a larger index. A loop over it is vectorised, because none of
+/// its turns can panic: the assertion is made once, in front of it.
+#[cfg(feature = "std")]
+#[inline(always)]
+pub(crate) fn nearest<T>(items: &[T], index: u64) -> &T {
+    assert!(!items.is_empty());
+    // An index that does not fit usize is the last one's on any machine.
+    &items[usize::try_from(index).unwrap_or(usize::MAX).min(items.len() - 1)]
+}
+
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
 /// once per call. The body is plain Rust, so the portable build is the oracle of the others.
 /// Without `std`, which asks the processor, there is only what the program is compiled for.

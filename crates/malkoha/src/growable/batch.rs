@@ -2,8 +2,9 @@
 //! lines are prefetched long before they are read.
 
 use super::codec::Codec;
-use super::directory::EntryWord;
+use super::directory::{EntryWord, Home};
 use super::lanes::Lanes;
+use super::pool::Address;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::sole::Buckets;
@@ -11,7 +12,15 @@ use super::strings::Strings;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::ring::{self, GROUP, Group};
+use crate::table::batch::NEAR_BYTES;
 use crate::table::traits::Sole;
+
+impl Growing {
+    /// Whether it is mostly in cache. A branch is not: others are looked at in turn.
+    fn is_near(&self) -> bool {
+        self.directory.within() == Home::ROOT && self.segments.used() <= NEAR_BYTES as u64
+    }
+}
 
 impl<W: Lanes> Codec<W> {
     /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
@@ -53,9 +62,9 @@ impl Aims {
     const EMPTY: Self =
         Self { segments: [std::ptr::null(); GROUP], bits: [[0; GROUP]; 2], wanted: [0; GROUP] };
 
-    /// Asks for the lines of a group of hashes.
+    /// Computes them for a group of hashes.
     #[inline(always)]
-    fn ask(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> Words {
+    fn find(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> Words {
         let rest = &hashes[group.first()..];
         // With one of them, which the table has a segment for.
         let mut padded = [rest[0]; GROUP];
@@ -78,16 +87,18 @@ impl Aims {
         width: u32,
         hashes: &[u64; GROUP],
     ) -> Words {
-        let last = u64::from(LANES * width) - 1;
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
             let key = table.strings.key::<ONE>(hash);
             *index = table.directory.index(key.root, key.path);
         }
+        let mut addresses = [Address::default(); GROUP];
         for (i, &index) in index.iter().enumerate() {
-            let entry = table.directory.entry(index);
-            words[i] = entry.word();
-            self.segments[i] = table.segments.from(entry.address()).as_ptr();
+            let entry = table.directory.nearest(index);
+            (words[i], addresses[i]) = (entry.word(), entry.address());
+        }
+        for (segment, &address) in self.segments.iter_mut().zip(&addresses) {
+            *segment = table.segments.nearest(address);
         }
         for (i, &hash) in hashes.iter().enumerate() {
             let (key, form) = (table.strings.key::<ONE>(hash), words[i].form());
@@ -103,6 +114,13 @@ impl Aims {
                 bits[i] = bucket * bucket_bits;
             }
         }
+        words
+    }
+
+    /// Requests their lines.
+    #[inline(always)]
+    fn request(&self, width: u32) {
+        let last = u64::from(LANES * width) - 1;
         // One bucket in eight ends in another line than it begins.
         for i in 0..GROUP {
             for bits in [self.bits[0][i], self.bits[1][i]] {
@@ -110,7 +128,6 @@ impl Aims {
                 prefetch_from(self.segments[i], (bits + last) >> 3);
             }
         }
-        words
     }
 
     /// Whether each is in.
@@ -143,10 +160,15 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
+        let is_far = !table.is_near();
         let mut ring = [Aims::EMPTY; ring::SLOTS];
         for (ask, look) in ring::turns(hashes.len()) {
             if let Some(group) = ask {
-                ring[group.slot()].ask(table, codec.width, hashes, group);
+                let aims = &mut ring[group.slot()];
+                aims.find(table, codec.width, hashes, group);
+                if is_far {
+                    aims.request(codec.width);
+                }
             }
             if let Some(group) = look {
                 let aims = &ring[group.slot()];
@@ -184,7 +206,8 @@ vectorized! {
         for (ask, look) in ring::turns(hashes.len()) {
             if let Some(group) = ask {
                 let (aims, words) = &mut ring[group.slot()];
-                *words = aims.ask(table, codec.width, hashes, group);
+                *words = aims.find(table, codec.width, hashes, group);
+                aims.request(codec.width);
             }
             if let Some(group) = look {
                 let (aims, words) = &ring[group.slot()];

@@ -8,6 +8,7 @@ use super::kernel::Kernel;
 use super::pool::{Address, Pool};
 use super::shape::{MAX_DEPTH, Shape};
 use super::table::Record;
+use crate::arch::nearest;
 
 /// The most segments: enough for 10^12 keys.
 pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
@@ -245,6 +246,12 @@ impl Directory {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let index = index as usize;
         self.entries[index]
+    }
+
+    /// [`entry`](Self::entry) for loops that are to be vectorised.
+    #[inline(always)]
+    pub(super) fn nearest(&self, index: u64) -> Entry {
+        *nearest(&self.entries, index)
     }
 
     /// Makes the entries of a segment's home point to it.

@@ -9,7 +9,8 @@ use crate::spill::Spill;
 /// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
 /// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
 /// ones alone are.
-const NEAR_BYTES: usize = if cfg!(target_arch = "x86_64") { FAR_BYTES } else { FAR_BYTES / 16 };
+pub(crate) const NEAR_BYTES: usize =
+    if cfg!(target_arch = "x86_64") { FAR_BYTES } else { FAR_BYTES / 16 };
 
 /// Whether each hash's fingerprint is in the table.
 ///

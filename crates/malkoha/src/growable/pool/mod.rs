@@ -13,6 +13,7 @@ pub(super) mod sizes;
 
 use chunk::{Chunk, Span};
 
+use crate::arch::nearest;
 use crate::table::memory;
 #[cfg(feature = "mmap")]
 use crate::table::memory::Memory;
@@ -204,6 +205,13 @@ impl Pool {
         &self.chunks[address.chunk()].bytes()[address.start()..]
     }
 
+    /// Where they begin, for loops that are to be vectorised.
+    #[inline(always)]
+    pub(super) fn nearest(&self, address: Address) -> *const u8 {
+        let chunk = nearest(&self.chunks, address.0 >> 32);
+        chunk.bytes().as_ptr().wrapping_add(address.start())
+    }
+
     /// Adds a segment. Returns the segments that have a new address, the added one last.
     pub(crate) fn push(&mut self, bytes: Box<[u8]>) -> Vec<usize> {
         self.blocks.push(Block::default());
@@ -273,6 +281,12 @@ impl Pool {
         self.bytes_mut(number).copy_from_slice(&bytes);
         moved.push(number);
         moved
+    }
+
+    /// Of the segments alone.
+    #[inline(always)]
+    pub(super) fn used(&self) -> u64 {
+        self.used
     }
 
     /// Of the segments, and of gaps that were in use before.
