@@ -113,8 +113,8 @@ impl<P: Locking> Table<P> {
         self.space.prefetch(aims.buckets[1][i]);
     }
 
-    /// [`contains`](Self::contains) for as many as `found` has. All are compared at once; what is
-    /// then not settled, because its version changed meanwhile, is looked up alone.
+    /// [`contains`](Self::contains) for as many as `found` has. All are compared at once; if the
+    /// version of one changed meanwhile, those that were not found are looked up alone.
     ///
     /// Requests the lines of `asked` one by one on the way: a processor waits where too many are
     /// requested together, and memory where none are.
@@ -122,7 +122,7 @@ impl<P: Locking> Table<P> {
     pub(super) fn look(&self, aims: &Aims, asked: &Aims, found: &mut [bool]) {
         let load = |word: &AtomicU64| word.load(Ordering::Acquire);
         let buckets = self.space.all();
-        let (mut words, mut changes) = ([[0; GROUP]; 2], [0; GROUP]);
+        let (mut words, mut changes) = ([[0; GROUP]; 2], 0);
         for i in 0..found.len().min(GROUP) {
             self.ask(asked, i);
             let version = &self.stripes[aims.stripes[i]].0.version;
@@ -130,29 +130,25 @@ impl<P: Locking> Table<P> {
             for (words, numbers) in words.iter_mut().zip(&aims.buckets) {
                 words[i] = load(&buckets[numbers[i]]);
             }
-            changes[i] = load(version) ^ before;
+            changes |= load(version) ^ before;
         }
-        let mut is_unsettled = 0;
         for (i, found) in found.iter_mut().enumerate() {
             let fingerprint = aims.fingerprints[i];
             let [first, second] = [words[0][i], words[1][i]];
             *found = self.lanes.matches(first, fingerprint)
                 | self.lanes.matches(second, fingerprint)
                 != 0;
-            is_unsettled |= if *found { 0 } else { changes[i] };
         }
-        if is_unsettled != 0 {
-            self.look_alone(aims, &changes, found);
+        if changes != 0 {
+            self.look_alone(aims, found);
         }
     }
 
-    /// Looks again for those that were not found while something changed.
+    /// Looks again for those that were not found.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_alone(&self, aims: &Aims, changes: &[u64; GROUP], found: &mut [bool]) {
-        for (i, found) in
-            found.iter_mut().enumerate().filter(|(i, found)| !**found && changes[*i] != 0)
-        {
+    pub(super) fn look_alone(&self, aims: &Aims, found: &mut [bool]) {
+        for (i, found) in found.iter_mut().enumerate().filter(|(_, found)| !**found) {
             let buckets = [0, 1].map(|which| self.space.bucket(aims.buckets[which][i]));
             *found = self.is_in(&self.stripes[aims.stripes[i]].0, buckets, aims.fingerprints[i]);
         }
