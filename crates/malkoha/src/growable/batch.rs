@@ -89,7 +89,7 @@ impl Aims {
     ) -> Words {
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
-            let key = table.strings.key::<ONE>(hash);
+            let key = table.strings.key_of_many::<ONE>(hash);
             *index = table.directory.index(key.root, key.path);
         }
         let mut addresses = [Address::default(); GROUP];
@@ -101,7 +101,7 @@ impl Aims {
             *segment = table.segments.nearest(address);
         }
         for (i, &hash) in hashes.iter().enumerate() {
-            let (key, form) = (table.strings.key::<ONE>(hash), words[i].form());
+            let (key, form) = (table.strings.key_of_many::<ONE>(hash), words[i].form());
             let depth = words[i].depth();
             self.wanted[i] = Strings::fingerprint::<ONE>(key.string, depth, width - 1);
             let bucket_bits = bucket_bits(width, form);

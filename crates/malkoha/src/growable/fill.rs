@@ -98,7 +98,7 @@ vectorized! {
     ) {
         let (codec, grid) = (segment.codec, segment.form.grid);
         for (i, hash) in hashes.iter().enumerate() {
-            let key = Strings::ONE_TREE.key::<true>(u64::from_le_bytes(*hash));
+            let key = Strings::ONE_TREE.key_of_many::<true>(u64::from_le_bytes(*hash));
             found.paths[i] = key.path;
             found.fingerprints[i] = Strings::fingerprint::<true>(key.string, depth, codec.bits);
             for at in 0..2 {

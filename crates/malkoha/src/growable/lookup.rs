@@ -36,7 +36,7 @@ impl Growing {
         let entry = self.directory.find(key.root, key.path);
         let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
         let (grid, width) = (entry.form().grid, self.near.width());
-        let segment = self.segments.from(entry.address()).as_ptr();
+        let segment = self.segments.nearest(entry.address());
         let buckets = key.places.map(|place| {
             (segment, grid.bucket_in_group(place, key.mix) * u64::from(LANES * width))
         });

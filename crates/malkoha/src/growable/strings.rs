@@ -46,10 +46,22 @@ impl Strings {
 
     #[inline(always)]
     pub(super) fn key<const ONE: bool>(&self, hash: u64) -> KeyBits {
+        self.key_with::<ONE>(hash, Mix::of_few)
+    }
+
+    /// [`key`](Self::key) for loops that are to be vectorised: computes what that looks up.
+    #[inline(always)]
+    pub(super) fn key_of_many<const ONE: bool>(&self, hash: u64) -> KeyBits {
+        self.key_with::<ONE>(hash, |prefix| Mixer::FEW.mix(prefix))
+    }
+
+    /// `few` says what the [`MIX_BITS`] bits that stay in a slot become.
+    #[inline(always)]
+    fn key_with<const ONE: bool>(&self, hash: u64, few: impl Fn(u64) -> Mix) -> KeyBits {
         let string = hash.wrapping_mul(MIX);
         let first = (hash & LOW_32) >> (32 - PLACE_BITS);
         let (root, mix, path) = if ONE {
-            (0, Mixer::FEW.mix(string >> (64 - MIX_BITS)), string << MIX_BITS)
+            (0, few(string >> (64 - MIX_BITS)), string << MIX_BITS)
         } else {
             let root = scale(hash >> 32, self.trees.into());
             (root, Mixer::ALL.mix(string >> self.unused), string)
