@@ -6,8 +6,9 @@
 
 use core::marker::PhantomData;
 
-use super::lanes::{Lanes, Pair};
+use super::lanes::{Lanes, Pair, Words};
 use super::shape::LANES;
+use crate::layout::both::Both;
 
 /// The constants of the words.
 #[derive(Clone, Copy, Debug)]
@@ -71,50 +72,73 @@ impl<W: Lanes> Codec<W> {
 
     /// The lowest bit of each lane.
     #[inline(always)]
-    fn ones(&self) -> W {
-        W::all(self.ones)
+    fn ones<V: Words>(&self) -> V {
+        V::all(self.ones)
     }
 
     /// The highest bit of each lane.
     #[inline(always)]
-    fn highs(&self) -> W {
-        W::all(self.highs)
+    fn highs<V: Words>(&self) -> V {
+        V::all(self.highs)
     }
 
-    /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
+    /// The highest bit of each lane whose fingerprint has no bit of `difference` before its mark.
+    /// The other bits mean nothing.
     #[inline(always)]
-    fn misses(&self, bucket: W, wanted: W) -> W {
+    fn agreeing<V: Words>(&self, bucket: V, difference: V) -> V {
+        let highs = self.highs();
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
-        let less = (bucket | self.highs()).minus(self.ones());
-        // Ones up to the mark of each lane's end, where nothing need agree.
-        let beyond = (bucket ^ less) & !self.highs();
-        ((bucket ^ wanted) & !beyond) | (!less & self.highs())
+        let less = (bucket | highs).minus(self.ones());
+        // Ones up to the mark of each lane: the most that the difference may be. Again without a
+        // borrow: the highest bit stays set unless the rest of the difference is more.
+        let most = (bucket ^ less) | highs;
+        most.minus(difference & !highs) & less & !difference
     }
 
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
     pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
-        let has_zero_lane = |word: W| word.minus(self.ones()) & !word & self.highs();
-        let found =
-            has_zero_lane(self.misses(first, wanted)) | has_zero_lane(self.misses(second, wanted));
+        let found = self.agreeing(first, first ^ wanted) | self.agreeing(second, second ^ wanted);
         // Both buckets always: a branch between them would be mispredicted half the time.
-        found != W::ZERO
+        found & self.highs() != W::ZERO
+    }
+
+    /// The same for two buckets of a segment, by their first bits, in a lookup that
+    /// [comes alone](crate::layout::both).
+    ///
+    /// # Safety
+    ///
+    /// The segment has 16 bytes behind these buckets. Their lanes [are short](Self::is_short).
+    #[inline(always)]
+    pub(super) unsafe fn contains_alone(
+        &self,
+        segment: *const u8,
+        buckets: [u64; 2],
+        wanted: u64,
+    ) -> bool {
+        let (wanted, mut found) = (Both::all(self.ones.wrapping_mul(wanted)), Both::all(0));
+        // SAFETY: as the caller promises.
+        unsafe {
+            W::each_both(segment, buckets, self.width, |words| {
+                found = found | self.agreeing(words, words ^ wanted);
+            });
+        }
+        found.either() & self.highs != 0
     }
 
     /// The highest bit of each lane that is 0.
     #[inline(always)]
     fn zero_lanes(&self, word: W) -> W {
         // No borrow leaves a lane, so that each is judged by itself.
-        let lows = self.highs().minus(self.ones());
+        let lows = self.highs::<W>().minus(self.ones());
         !((word & lows).plus(lows) | word) & self.highs()
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
     #[inline(always)]
     pub(super) fn matches(&self, bucket: W, wanted: u64) -> W {
-        let wanted = self.broadcast(wanted);
-        self.zero_lanes(self.misses(bucket, wanted))
+        self.agreeing(bucket, bucket ^ self.broadcast(wanted)) & self.highs()
     }
 
     /// The lane of the lowest bit of what [`matches`](Self::matches) found.
@@ -128,7 +152,8 @@ impl<W: Lanes> Codec<W> {
     pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
         // What lies beyond the end of the wanted one need not agree either.
         let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
-        self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
+        let difference = bucket ^ self.broadcast(wanted);
+        self.agreeing(bucket, difference & !beyond) & self.highs()
     }
 
     /// Occupied lanes.
@@ -140,13 +165,13 @@ impl<W: Lanes> Codec<W> {
     /// One fingerprint in every lane.
     #[inline(always)]
     pub(super) fn broadcast(&self, fingerprint: u64) -> W {
-        self.ones().times(fingerprint)
+        self.ones::<W>().times(fingerprint)
     }
 
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & self.highs().shifted_down(self.mix_bits)).count_ones()
+        (bucket & self.highs::<W>().shifted_down(self.mix_bits)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.

@@ -7,26 +7,27 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::shape::LANES;
 use crate::layout::bits::{Word, index, split};
+use crate::layout::both::Both;
 
 /// Lanes of each of the two words.
 const HALF: u32 = LANES / 2;
 /// Bits that a load of 64 has from any bit of its first byte on.
 const LOADED: u32 = u64::BITS - 7;
 
-/// What holds the lanes of a bucket. Each operation treats lanes alike, and no bit goes from one
-/// word to the other.
-pub(super) trait Lanes:
-    Copy
-    + PartialEq
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
+/// Words of lanes. Each operation treats lanes alike, and no bit goes from one word to another.
+pub(super) trait Words:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
-    const ZERO: Self;
-
     /// Each word this one.
     fn all(word: u64) -> Self;
+    /// The difference of each two words.
+    fn minus(self, other: Self) -> Self;
+}
+
+/// What holds the lanes of a bucket.
+pub(super) trait Lanes: Words + PartialEq {
+    const ZERO: Self;
+
     /// Whether the lanes of a word lie in 8 bytes, whatever the bit at which they begin.
     fn are_short(width: u32) -> bool;
     /// The bucket that begins at this bit, with lanes of `width` bits.
@@ -39,8 +40,12 @@ pub(super) trait Lanes:
     /// 8 bytes can be read from the byte on in which each word begins, and 16 unless they are
     /// short.
     unsafe fn read<const SHORT: bool>(bytes: *const u8, bit: u64, width: u32) -> Self;
-    /// The difference of each two words.
-    fn minus(self, other: Self) -> Self;
+    /// Calls `each` with the words of two buckets, the first ones together, then the second ones.
+    ///
+    /// # Safety
+    ///
+    /// As for [`read`](Self::read) of each bucket; their lanes are short.
+    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, each: impl FnMut(Both));
     /// The sum of each two words.
     fn plus(self, other: Self) -> Self;
     /// The product of each word and a number.
@@ -73,13 +78,20 @@ fn lane_of(bit: u32, lanes: u32, width: u32) -> u32 {
     (1..lanes).map(|lane| u32::from(bit >= lane * width)).sum()
 }
 
-impl Lanes for u64 {
-    const ZERO: Self = 0;
-
+impl Words for u64 {
     #[inline(always)]
     fn all(word: u64) -> Self {
         word
     }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+}
+
+impl Lanes for u64 {
+    const ZERO: Self = 0;
 
     #[inline(always)]
     fn are_short(_width: u32) -> bool {
@@ -99,8 +111,9 @@ impl Lanes for u64 {
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.wrapping_sub(other)
+    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], _width: u32, mut each: impl FnMut(Both)) {
+        // SAFETY: as the caller promises.
+        each(unsafe { Both::read::<false>(bytes, bits) });
     }
 
     #[inline(always)]
@@ -205,13 +218,32 @@ impl Not for Pair {
     }
 }
 
-impl Lanes for Pair {
-    const ZERO: Self = Self([0; 2]);
-
+impl Words for Pair {
     #[inline(always)]
     fn all(word: u64) -> Self {
         Self([word; 2])
     }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.each(other, u64::wrapping_sub)
+    }
+}
+
+impl Words for Both {
+    #[inline(always)]
+    fn all(word: u64) -> Self {
+        Self::all(word)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.minus(other)
+    }
+}
+
+impl Lanes for Pair {
+    const ZERO: Self = Self([0; 2]);
 
     #[inline(always)]
     fn are_short(width: u32) -> bool {
@@ -248,8 +280,13 @@ impl Lanes for Pair {
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.each(other, u64::wrapping_sub)
+    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, mut each: impl FnMut(Both)) {
+        let second = bits.map(|bit| bit + u64::from(HALF * width));
+        // SAFETY: as the caller promises.
+        unsafe {
+            each(Both::read::<false>(bytes, bits));
+            each(Both::read::<false>(bytes, second));
+        }
     }
 
     #[inline(always)]

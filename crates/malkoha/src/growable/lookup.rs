@@ -37,16 +37,15 @@ impl Growing {
         let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
         let (grid, width) = (entry.form().grid, self.near.width());
         let segment = self.segments.nearest(entry.address());
-        let buckets = key.places.map(|place| {
-            (segment, grid.bucket_in_group(place, key.mix) * u64::from(LANES * width))
-        });
+        let bucket_bits = u64::from(LANES * width);
+        let buckets = key.places.map(|place| grid.bucket_in_group(place, key.mix) * bucket_bits);
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
         // segment. All are groups with no bits beside the fingerprints, of the width of `near`,
         // whose lanes are short.
         unsafe {
             match self.near.narrow() {
-                Some(codec) => codec.contains_at::<true>(buckets, wanted),
-                None => self.near.wide().contains_at::<true>(buckets, wanted),
+                Some(codec) => codec.contains_alone(segment, buckets, wanted),
+                None => self.near.wide().contains_alone(segment, buckets, wanted),
             }
         }
     }

@@ -50,11 +50,11 @@ pub(crate) trait Word:
         self.wrapping_sub(ones) & !self & highs
     }
 
-    /// Whether some lane of one of the two is 0. `!(x - 1) | x` of both, as `-x | x` one lower: two
-    /// instructions fewer than [`has_zero_lane`](Self::has_zero_lane) twice.
+    /// Whether some lane of one of the two is 0: `-x | x` of each lane, two instructions fewer than
+    /// [`has_zero_lane`](Self::has_zero_lane) twice. `below` is one less than the lowest bit of each
+    /// lane, so that no lane is 0 when it is negated, and none borrows but behind one that is.
     #[inline(always)]
-    fn either_has_zero_lane(self, other: Self, ones: Self, highs: Self) -> bool {
-        let below = ones.wrapping_sub(Self::from_u64(1));
+    fn either_has_zero_lane(self, other: Self, below: Self, highs: Self) -> bool {
         let nonzero = |word: Self| below.wrapping_sub(word) | word;
         !(nonzero(self) & nonzero(other)) & highs != Self::ZERO
     }

@@ -11,6 +11,7 @@
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::bits::{Word, load_at, load_from, split};
+use crate::layout::both::have_lane;
 use crate::layout::{NEVER, Offer, OfferFirst, Room, TableLayout};
 
 /// The widest gap. Wider ones fill no better.
@@ -108,21 +109,24 @@ impl<W: Word> GapWindows<W> {
         gap * self.slot_bits
     }
 
+    /// A window as a word of two lanes, start and end: what a key would have stored there, one less
+    /// than the lowest bits of both, and their highest bits.
+    #[inline(always)]
+    fn window(&self, fingerprint: u64) -> (W, [W; 2]) {
+        let end = W::from_u64(1) << self.gap_bits(fingerprint);
+        let ones = end | W::from_u64(1);
+        // The start's content in both lanes, and the `end` bit in the second.
+        let key = W::from_u64(fingerprint << 1).wrapping_mul(ones) | end;
+        (key, [end, ones.wrapping_mul(self.high)])
+    }
+
     /// Whether one of a key's windows holds what the key stores.
     #[inline(always)]
     fn holds(&self, first: W, second: W, fingerprint: u64) -> bool {
-        // The window as a word of two lanes, start and end. A lane of `difference` is zero where
-        // the window holds what the key would have stored there.
-        let gap_bits = self.gap_bits(fingerprint);
-        let ones = W::from_u64(1) | (W::from_u64(1) << gap_bits);
-        let highs = ones.wrapping_mul(self.high);
-        // The start's content in both lanes, and the `end` bit in the second.
-        let start = W::from_u64(fingerprint << 1);
-        let key = start.wrapping_mul(ones) | (ones ^ W::from_u64(1));
         // The subtraction borrows from the start lane into the end lane only if the start lane
         // and all bits between are zero, and then there is a match anyway.
-        // Both windows always: a branch between them would be mispredicted half the time.
-        (first ^ key).either_has_zero_lane(second ^ key, ones, highs)
+        let (key, [below, highs]) = self.window(fingerprint);
+        (first ^ key).either_has_zero_lane(second ^ key, below, highs)
     }
 
     /// The candidate slots of a key, and what it stores in each.
@@ -233,11 +237,11 @@ impl<W: Word> TableLayout for GapWindows<W> {
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+    unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let (key, lanes) = self.window(aim.fingerprint);
         // SAFETY: an aim is the start of a window of this table, and behind the last window there
         // are tail bytes for the rest of the word.
-        let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };
-        self.holds(first, second, aim.fingerprint)
+        unsafe { have_lane::<W, false, ALONE>(bytes, [aim.first, aim.second], key, lanes) }
     }
 
     #[inline]

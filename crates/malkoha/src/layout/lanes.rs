@@ -298,7 +298,7 @@ impl TableLayout for Lanes {
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+    unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
         // SAFETY: the caller's promise.
         let [first, second] = unsafe { self.matches_of(bytes, aim) };
         first | second != 0

@@ -5,6 +5,7 @@
 
 pub(crate) mod aged;
 pub(crate) mod bits;
+pub(crate) mod both;
 pub(crate) mod copies;
 pub(crate) mod gap;
 mod lanes;
@@ -127,12 +128,12 @@ pub(crate) trait TableLayout: Room {
     }
 
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
-    /// they are all that a lookup does.
+    /// they are all that a lookup does. `ALONE` is as for [`both::have_lane`].
     ///
     /// # Safety
     ///
     /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool;
+    unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool;
     /// Copies of the fingerprint in its candidate slots.
     fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
     /// Copies in the candidate slots that are equal in the value too.

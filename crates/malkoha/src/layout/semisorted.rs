@@ -243,7 +243,7 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+    unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
         let (first, second) = unsafe { (load_at(bytes, aim.first), load_at(bytes, aim.second)) };

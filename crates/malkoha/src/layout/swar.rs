@@ -6,7 +6,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
-use crate::layout::bits::{Word, index, load_at, split};
+use crate::layout::bits::{Word, index, split};
+use crate::layout::both::have_lane;
 use crate::layout::{Offer, OfferFirst, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
@@ -242,23 +243,12 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn contains(&self, bytes: &[u8], aim: &Aim) -> bool {
+    unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let wanted = self.ones.wrapping_mul(W::from_u64(aim.fingerprint));
+        let lanes = [self.ones.wrapping_sub(W::from_u64(1)), self.highs];
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
-        let (first, second): (W, W) = unsafe {
-            if WHOLE_BYTES {
-                let [first, second] = [index(aim.first), index(aim.second)];
-                (W::load_unchecked(bytes, first), W::load_unchecked(bytes, second))
-            } else {
-                (load_at(bytes, aim.first), load_at(bytes, aim.second))
-            }
-        };
-        // Both buckets always: a branch between them would be mispredicted half the time.
-        self.difference(first, aim.fingerprint).either_has_zero_lane(
-            self.difference(second, aim.fingerprint),
-            self.ones,
-            self.highs,
-        )
+        unsafe { have_lane::<W, WHOLE_BYTES, ALONE>(bytes, [aim.first, aim.second], wanted, lanes) }
     }
 
     #[inline]
@@ -321,7 +311,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let second = (second_word >> second_shift) & self.mask;
         let is_copy = self.difference(first, aim.fingerprint).either_has_zero_lane(
             self.difference(second, aim.fingerprint),
-            self.ones,
+            self.ones.wrapping_sub(W::from_u64(1)),
             self.highs,
         );
         let is_second = second < first;

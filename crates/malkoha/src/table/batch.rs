@@ -47,7 +47,7 @@ vectorized! {
     ) {
         for (found, &hash) in found.iter_mut().zip(hashes) {
             // SAFETY: the aim is this layout's, and the caller vouches for the table.
-            *found = unsafe { layout.contains(bytes, &layout.aim(&layout.probe(hash))) };
+            *found = unsafe { layout.contains::<false>(bytes, &layout.aim(&layout.probe(hash))) };
         }
     }
 }
@@ -88,12 +88,12 @@ vectorized! {
                 if let Some(found) = rest.first_chunk_mut::<GROUP>() {
                     for (found, aim) in found.iter_mut().zip(aims) {
                         // SAFETY: the aim is this layout's, and the caller vouches for the table.
-                        *found = unsafe { layout.contains(bytes, aim) };
+                        *found = unsafe { layout.contains::<false>(bytes, aim) };
                     }
                 } else {
                     for (found, aim) in rest.iter_mut().zip(aims) {
                         // SAFETY: as above.
-                        *found = unsafe { layout.contains(bytes, aim) };
+                        *found = unsafe { layout.contains::<false>(bytes, aim) };
                     }
                 }
             }

@@ -74,7 +74,7 @@ impl Change for Fixed {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
                 // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
                 // asserted, and the aim is the layout's.
-                if unsafe { layout.contains(bytes, &layout.aim(probe)) } {
+                if unsafe { layout.contains::<true>(bytes, &layout.aim(probe)) } {
                     return done(i, Ok(false));
                 }
                 let room = (&mut *search, &mut *spill);

@@ -107,7 +107,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         let aim = layout.aim(&layout.probe(hash));
         // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
         // made for that geometry, and the aim is the layout's.
-        unsafe { layout.contains(&self.bytes, &aim) }
+        unsafe { layout.contains::<true>(&self.bytes, &aim) }
     }
 
     /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table

@@ -1,0 +1,63 @@
+//! Two words in a register of SSE2, which every x86-64 with vector registers has. The module is
+//! compiled only where the program is compiled for it.
+
+use core::arch::x86_64::{
+    __m128i, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_or_si128,
+    _mm_set_epi64x, _mm_srl_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+    _mm_xor_si128,
+};
+
+pub(super) type Words = __m128i;
+
+#[inline(always)]
+pub(super) fn of([first, second]: [u64; 2]) -> Words {
+    // SAFETY: the processor has SSE2, as the program is compiled for it.
+    unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) }
+}
+
+#[inline(always)]
+pub(super) fn each(words: Words) -> [u64; 2] {
+    // SAFETY: as above.
+    let each =
+        unsafe { [_mm_cvtsi128_si64(words), _mm_cvtsi128_si64(_mm_unpackhi_epi64(words, words))] };
+    each.map(i64::cast_unsigned)
+}
+
+/// Each shifted by its own number of bits.
+#[inline(always)]
+pub(super) fn shifted_down(words: [u64; 2], by: [u32; 2]) -> Words {
+    let shifted = |word: u64, by: u32| {
+        // SAFETY: as above.
+        unsafe {
+            let word = _mm_cvtsi64_si128(word.cast_signed());
+            _mm_srl_epi64(word, _mm_cvtsi32_si128(by.cast_signed()))
+        }
+    };
+    let [first, second] = [shifted(words[0], by[0]), shifted(words[1], by[1])];
+    // SAFETY: as above.
+    unsafe { _mm_unpacklo_epi64(first, second) }
+}
+
+#[inline(always)]
+pub(super) fn and(a: Words, b: Words) -> Words {
+    // SAFETY: as above.
+    unsafe { _mm_and_si128(a, b) }
+}
+
+#[inline(always)]
+pub(super) fn or(a: Words, b: Words) -> Words {
+    // SAFETY: as above.
+    unsafe { _mm_or_si128(a, b) }
+}
+
+#[inline(always)]
+pub(super) fn xor(a: Words, b: Words) -> Words {
+    // SAFETY: as above.
+    unsafe { _mm_xor_si128(a, b) }
+}
+
+#[inline(always)]
+pub(super) fn minus(a: Words, b: Words) -> Words {
+    // SAFETY: as above.
+    unsafe { _mm_sub_epi64(a, b) }
+}
