@@ -4,7 +4,8 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
-use crate::layout::bits::{Word, index, load_at, read, split, write};
+use crate::layout::bits::{Word, load_at, read, split, write};
+use crate::layout::both::Both;
 use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 
@@ -117,17 +118,14 @@ impl Lanes {
             let bits = [0, 1, 2, 3].map(|lane| lane * u64::from(self.slot_bits));
             let wanted = bits.map(|bit| aim.fingerprint << (bit & 7));
             let masks = bits.map(|bit| self.mask << (bit & 7));
-            return buckets.map(|bucket| {
-                let lane = |lane: usize| {
-                    // SAFETY: the lane is of a bucket of this table, as the caller says, and behind
-                    // the last there are tail bytes for the rest of the word.
-                    let word = unsafe {
-                        u64::load_unchecked(bytes, index(bucket >> 3) + index(bits[lane] >> 3))
-                    };
-                    u32::from((word ^ wanted[lane]) & masks[lane] == 0) << lane
-                };
-                lane(0) | lane(1) | lane(2) | lane(3)
+            let differences = [0, 1, 2, 3].map(|lane| {
+                let starts = buckets.map(|bucket| (bucket >> 3) + (bits[lane] >> 3));
+                // SAFETY: the lane is of a bucket of this table, as the caller says, and behind
+                // the last there are tail bytes for the rest of the word.
+                let words = unsafe { Both::read::<true>(bytes.as_ptr(), starts) };
+                (words ^ Both::all(wanted[lane])) & Both::all(masks[lane])
             });
+            return Both::zeros(differences);
         }
         buckets.map(|bucket| {
             let lane = |lane: u64| {

@@ -60,6 +60,20 @@ impl Both {
         Self(words::minus(self.0, other.0))
     }
 
+    /// Which of the first words of four are 0, as bits, and which of the second. None has its
+    /// highest bit set.
+    #[inline(always)]
+    pub(crate) fn zeros(four: [Self; 4]) -> [u32; 2] {
+        let zeros = words::zeros(four.map(|both| both.0));
+        if zeros == 0 {
+            return [0; 2];
+        }
+        [1, 3].map(|at| {
+            // Bit 4 i becomes bit i.
+            ((((zeros >> at) & 0x1111) * 0x1248) >> 12) & 15
+        })
+    }
+
     /// The bits that one of the words has.
     #[inline(always)]
     pub(crate) fn either(self) -> u64 {

@@ -42,3 +42,10 @@ pub(super) fn xor(a: Words, b: Words) -> Words {
 pub(super) fn minus(a: Words, b: Words) -> Words {
     zip(a, b, u64::wrapping_sub)
 }
+
+/// Bit 4 i + 1 where the first word of number i is 0, bit 4 i + 3 where the second is.
+#[inline(always)]
+pub(super) fn zeros(four: [Words; 4]) -> u32 {
+    let bits = |words: Words| u32::from(words[0] == 0) << 1 | u32::from(words[1] == 0) << 3;
+    bits(four[0]) | bits(four[1]) << 4 | bits(four[2]) << 8 | bits(four[3]) << 12
+}

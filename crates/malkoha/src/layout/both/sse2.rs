@@ -2,8 +2,9 @@
 //! compiled only where the program is compiled for it.
 
 use core::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_or_si128,
-    _mm_set_epi64x, _mm_srl_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+    __m128i, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64,
+    _mm_movemask_epi8, _mm_or_si128, _mm_packs_epi16, _mm_packs_epi32, _mm_set_epi64x,
+    _mm_setzero_si128, _mm_srl_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
     _mm_xor_si128,
 };
 
@@ -60,4 +61,16 @@ pub(super) fn xor(a: Words, b: Words) -> Words {
 pub(super) fn minus(a: Words, b: Words) -> Words {
     // SAFETY: as above.
     unsafe { _mm_sub_epi64(a, b) }
+}
+
+/// Bit 4 i + 1 where the first word of number i is 0, bit 4 i + 3 where the second is.
+#[inline(always)]
+pub(super) fn zeros(four: [Words; 4]) -> u32 {
+    // SAFETY: as above.
+    unsafe {
+        // Negative where it is not 0, and so is its upper half.
+        let [a, b, c, d] = four.map(|words| minus(_mm_setzero_si128(), words));
+        let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+        !_mm_movemask_epi8(bytes).cast_unsigned() & 0xaaaa
+    }
 }
