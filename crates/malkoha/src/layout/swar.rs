@@ -112,6 +112,19 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         (bucket >> self.lane_shift(lane)).low() & u64::ones(self.lane_bits)
     }
 
+    /// Whether the fingerprint is in one of its buckets.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` has a whole word from each byte on in which one begins.
+    #[inline(always)]
+    unsafe fn is_in_either<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let wanted = self.ones.wrapping_mul(W::from_u64(aim.fingerprint));
+        let lanes = [self.ones.wrapping_sub(W::from_u64(1)), self.highs];
+        // SAFETY: as the caller promises.
+        unsafe { have_lane::<W, WHOLE_BYTES, ALONE>(bytes, [aim.first, aim.second], wanted, lanes) }
+    }
+
     /// Nonzero if and only if some lane holds `fingerprint`; the lowest set bit is then the
     /// highest bit of the lowest such lane.
     #[inline(always)]
@@ -244,11 +257,9 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
-        let wanted = self.ones.wrapping_mul(W::from_u64(aim.fingerprint));
-        let lanes = [self.ones.wrapping_sub(W::from_u64(1)), self.highs];
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
-        unsafe { have_lane::<W, WHOLE_BYTES, ALONE>(bytes, [aim.first, aim.second], wanted, lanes) }
+        unsafe { self.is_in_either::<ALONE>(bytes, aim) }
     }
 
     #[inline]
@@ -309,11 +320,8 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             unsafe { (W::load_unchecked(bytes, first_at), W::load_unchecked(bytes, second_at)) };
         let first = (first_word >> first_shift) & self.mask;
         let second = (second_word >> second_shift) & self.mask;
-        let is_copy = self.difference(first, aim.fingerprint).either_has_zero_lane(
-            self.difference(second, aim.fingerprint),
-            self.ones.wrapping_sub(W::from_u64(1)),
-            self.highs,
-        );
+        // SAFETY: as above.
+        let is_copy = unsafe { self.is_in_either::<true>(bytes, aim) };
         let is_second = second < first;
         let at = if is_second { second_at } else { first_at };
         let shift = if is_second { second_shift } else { first_shift };
