@@ -3,6 +3,7 @@
 //! Empty lanes hold 0 and may lie anywhere. The bits above the last lane are 0.
 
 use crate::layout::bits::Word;
+use crate::layout::both::Both;
 
 /// The constants of one fingerprint size.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,14 @@ impl Lanes {
     pub(crate) fn matches(&self, word: u64, fingerprint: u64) -> u64 {
         let difference = word ^ self.ones.wrapping_mul(fingerprint);
         difference.has_zero_lane(self.ones, self.highs)
+    }
+
+    /// Whether a lane of one of two words holds `fingerprint`, for a lookup that
+    /// [comes alone](crate::layout::both).
+    #[inline(always)]
+    pub(crate) fn have_either(&self, words: [u64; 2], fingerprint: u64) -> bool {
+        let wanted = self.ones.wrapping_mul(fingerprint);
+        Both::of(words).have_lane(wanted, [self.ones - 1, self.highs])
     }
 
     /// The bit at which the lowest lane with `fingerprint` begins; 0 finds an empty one.

@@ -136,8 +136,8 @@ impl<P: Locking> Table<P> {
     ) -> bool {
         let mut version = stripe.version.load(Ordering::Acquire);
         loop {
-            let (a, b) = (first.load(Ordering::Acquire), second.load(Ordering::Acquire));
-            if self.lanes.matches(a, fingerprint) | self.lanes.matches(b, fingerprint) != 0 {
+            let words = [first.load(Ordering::Acquire), second.load(Ordering::Acquire)];
+            if self.lanes.have_either(words, fingerprint) {
                 return true;
             }
             let before = std::mem::replace(&mut version, stripe.version.load(Ordering::Acquire));

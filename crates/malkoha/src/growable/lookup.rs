@@ -67,13 +67,14 @@ impl Growing {
     fn has_slot_match(&self, kernel: &Kernel, target: &Target) -> bool {
         let segment = self.segments.from(target.entry.address()).as_ptr();
         with_codec!(kernel, codec => {
-            let buckets = self.bits_of(codec.width, target).map(|bit| (segment, bit));
+            let buckets = self.bits_of(codec.width, target);
             // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
             // and the kernel is the segment's: its own, or that of all.
             unsafe {
                 if codec.is_short() {
-                    codec.contains_at::<true>(buckets, target.fingerprint)
+                    codec.contains_alone(segment, buckets, target.fingerprint)
                 } else {
+                    let buckets = buckets.map(|bit| (segment, bit));
                     codec.contains_at::<false>(buckets, target.fingerprint)
                 }
             }

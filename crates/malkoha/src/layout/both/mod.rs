@@ -11,7 +11,10 @@ mod sse2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
 use sse2 as words;
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
+#[cfg(any(
+    test,
+    not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))
+))]
 mod portable;
 #[cfg(not(all(
     target_arch = "x86_64",
@@ -36,22 +39,24 @@ impl Both {
     /// 8 bytes can be read from each byte on in which one begins.
     #[inline(always)]
     pub(crate) unsafe fn read<const WHOLE_BYTES: bool>(bytes: *const u8, starts: [u64; 2]) -> Self {
-        if WHOLE_BYTES {
-            // SAFETY: as the caller promises.
-            return Self(words::of(
-                starts.map(|start| unsafe { u64::read(bytes.add(index(start))) }),
-            ));
-        }
-        let at = starts.map(|start| split(0, start));
+        let at = starts.map(|start| if WHOLE_BYTES { (index(start), 0) } else { split(0, start) });
         // SAFETY: as the caller promises.
-        let loaded = at.map(|(at, _)| unsafe { u64::read(bytes.add(at)) });
-        Self(words::shifted_down(loaded, at.map(|(_, shift)| shift)))
+        let words = at.map(|(at, _)| unsafe { u64::read(bytes.add(at)) });
+        if WHOLE_BYTES {
+            return Self::of(words);
+        }
+        Self(words::shifted_down(words, at.map(|(_, shift)| shift)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(words: [u64; 2]) -> Self {
+        Self(words::of(words))
     }
 
     /// Both this one.
     #[inline(always)]
     pub(crate) fn all(word: u64) -> Self {
-        Self(words::of([word; 2]))
+        Self::of([word; 2])
     }
 
     /// The difference of each two words.
@@ -72,6 +77,16 @@ impl Both {
             // Bit 4 i becomes bit i.
             ((((zeros >> at) & 0x1111) * 0x1248) >> 12) & 15
         })
+    }
+
+    /// Whether one of the words has a lane equal to that of `wanted`. `below` is one less than the
+    /// lowest bit of each lane, `highs` the highest.
+    #[inline(always)]
+    pub(crate) fn have_lane(self, wanted: u64, [below, highs]: [u64; 2]) -> bool {
+        let difference = self ^ Self::all(wanted);
+        // As in `Word::either_has_zero_lane`.
+        let nonzero = Self::all(below).minus(difference) | difference;
+        (!nonzero).either() & highs != 0
     }
 
     /// The bits that one of the words has.
@@ -118,9 +133,8 @@ impl Not for Both {
     }
 }
 
-/// Whether one of two words has a lane equal to that of `wanted`. `below` is one less than the
-/// lowest bit of each lane, `highs` the highest. The words begin where those of [`Both::read`] do.
-/// `ALONE` says that no loop over lookups is to be vectorised.
+/// [`Both::have_lane`] of words in a table, which begin where those of [`Both::read`] do, for words
+/// of any width. `ALONE` says that no loop over lookups is to be vectorised.
 ///
 /// # Safety
 ///
@@ -133,12 +147,12 @@ pub(super) unsafe fn have_lane<W: Word, const WHOLE_BYTES: bool, const ALONE: bo
     [below, highs]: [W; 2],
 ) -> bool {
     if ALONE && W::BITS == u64::BITS {
+        debug_assert!(starts.iter().all(|&start| {
+            index(if WHOLE_BYTES { start } else { start >> 3 }) + size_of::<u64>() <= bytes.len()
+        }));
         // SAFETY: as the caller promises.
         let words = unsafe { Both::read::<WHOLE_BYTES>(bytes.as_ptr(), starts) };
-        let difference = words ^ Both::all(wanted.low());
-        // As in `either_has_zero_lane`.
-        let nonzero = Both::all(below.low()).minus(difference) | difference;
-        return (!nonzero).either() & highs.low() != 0;
+        return words.have_lane(wanted.low(), [below.low(), highs.low()]);
     }
     // SAFETY: as the caller promises.
     let [first, second]: [W; 2] = starts.map(|start| unsafe {
@@ -146,4 +160,75 @@ pub(super) unsafe fn have_lane<W: Word, const WHOLE_BYTES: bool, const ALONE: bo
     });
     // Both words always: a branch between them would be mispredicted half the time.
     (first ^ wanted).either_has_zero_lane(second ^ wanted, below, highs)
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against words one by one.
+        #[test]
+        fn both_words_are_treated_alike(
+            bytes: [u8; 24], starts in [0_u64..=128, 0_u64..=128], a: [u64; 2], b: [u64; 2]
+        ) {
+            // SAFETY: 8 bytes from byte 16 on at most, of 24.
+            let read = unsafe { Both::read::<false>(bytes.as_ptr(), starts) };
+            // SAFETY: as above.
+            let words = starts.map(|start| unsafe { load_at::<u64>(&bytes, start) });
+            prop_assert_eq!(words::each(read.0), words);
+            let whole = starts.map(|start| start >> 3);
+            // SAFETY: as above.
+            let read = unsafe { Both::read::<true>(bytes.as_ptr(), whole) };
+            // SAFETY: as above.
+            let words = whole.map(|start| unsafe { load_at::<u64>(&bytes, start << 3) });
+            prop_assert_eq!(words::each(read.0), words);
+            let [x, y] = [a, b].map(Both::of);
+            let each = |of: fn(u64, u64) -> u64| [of(a[0], b[0]), of(a[1], b[1])];
+            prop_assert_eq!(words::each((x & y).0), each(|a, b| a & b));
+            prop_assert_eq!(words::each((x | y).0), each(|a, b| a | b));
+            prop_assert_eq!(words::each((x ^ y).0), each(|a, b| a ^ b));
+            prop_assert_eq!(words::each((!x).0), a.map(|word| !word));
+            prop_assert_eq!(words::each(x.minus(y).0), each(u64::wrapping_sub));
+            prop_assert_eq!(x.either(), a[0] | a[1]);
+            let by = starts.map(|start| u32::try_from(start).unwrap() & 63);
+            prop_assert_eq!(words::each(words::shifted_down(a, by)), portable::shifted_down(a, by));
+            let [x, y] = [a, b].map(portable::of);
+            prop_assert_eq!(portable::and(x, y), each(|a, b| a & b));
+            prop_assert_eq!(portable::or(x, y), each(|a, b| a | b));
+            prop_assert_eq!(portable::xor(x, y), each(|a, b| a ^ b));
+            prop_assert_eq!(portable::minus(x, y), each(u64::wrapping_sub));
+        }
+
+        #[test]
+        fn lanes_are_found(words: [u64; 2], bits in 4_u32..=32, which in 0..2_usize, pick: u32, other: u64) {
+            let lanes = 64 / bits;
+            let ones = (0..lanes).fold(0, |ones, lane| ones | 1 << (lane * bits));
+            let lane = |word: u64, lane: u32| word >> (lane * bits) & u64::ones(bits);
+            let picked = lane(words[which], pick % lanes);
+            for wanted in [picked, other & u64::ones(bits)] {
+                let is_there = words.iter().any(|&word| (0..lanes).any(|i| lane(word, i) == wanted));
+                let found = Both::of(words)
+                    .have_lane(ones.wrapping_mul(wanted), [ones - 1, ones << (bits - 1)]);
+                prop_assert_eq!(found, is_there, "{} bits", bits);
+            }
+        }
+
+        /// Zeros are as frequent as not, and others are of any length.
+        #[test]
+        fn zeros_of_four(words: [[u64; 2]; 4], by: [[u8; 2]; 4]) {
+            let four: [[u64; 2]; 4] = std::array::from_fn(|i| {
+                std::array::from_fn(|j| {
+                    let is_zero = by[i][j] & 1 == 1;
+                    if is_zero { 0 } else { words[i][j] >> 1 >> (by[i][j] >> 2) }
+                })
+            });
+            let expected = [0, 1].map(|which| {
+                (0..4).fold(0, |bits, i| bits | u32::from(four[i][which] == 0) << i)
+            });
+            prop_assert_eq!(Both::zeros(four.map(Both::of)), expected);
+            prop_assert_eq!(portable::zeros(four), words::zeros(four.map(words::of)));
+        }
+    }
 }
