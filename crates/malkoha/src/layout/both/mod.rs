@@ -195,6 +195,7 @@ mod tests {
             let by = starts.map(|start| u32::try_from(start).unwrap() & 63);
             prop_assert_eq!(words::each(words::shifted_down(a, by)), portable::shifted_down(a, by));
             let [x, y] = [a, b].map(portable::of);
+            prop_assert_eq!(portable::each(x), a);
             prop_assert_eq!(portable::and(x, y), each(|a, b| a & b));
             prop_assert_eq!(portable::or(x, y), each(|a, b| a | b));
             prop_assert_eq!(portable::xor(x, y), each(|a, b| a ^ b));
