@@ -82,24 +82,28 @@ impl<W: Lanes> Codec<W> {
         V::all(self.highs)
     }
 
-    /// The highest bit of each lane whose fingerprint has no bit of `difference` before its mark.
-    /// The other bits mean nothing.
+    /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
     #[inline(always)]
-    fn agreeing<V: Words>(&self, bucket: V, difference: V) -> V {
-        let highs = self.highs();
+    fn misses<V: Words>(&self, bucket: V, wanted: V) -> V {
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
-        let less = (bucket | highs).minus(self.ones());
-        // Ones up to the mark of each lane: the most that the difference may be. Again without a
-        // borrow: the highest bit stays set unless the rest of the difference is more.
-        let most = (bucket ^ less) | highs;
-        most.minus(difference & !highs) & less & !difference
+        let less = (bucket | self.highs()).minus(self.ones());
+        // Ones up to the mark of each lane's end, where nothing need agree.
+        let beyond = (bucket ^ less) & !self.highs::<V>();
+        ((bucket ^ wanted) & !beyond) | (!less & self.highs())
+    }
+
+    /// Has the highest bit of some lane if and only if one of the fingerprints begins `wanted`.
+    #[inline(always)]
+    fn hits<V: Words>(&self, bucket: V, wanted: V) -> V {
+        let misses = self.misses(bucket, wanted);
+        misses.minus(self.ones()) & !misses
     }
 
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
     pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
-        let found = self.agreeing(first, first ^ wanted) | self.agreeing(second, second ^ wanted);
+        let found = self.hits(first, wanted) | self.hits(second, wanted);
         // Both buckets always: a branch between them would be mispredicted half the time.
         found & self.highs() != W::ZERO
     }
@@ -121,7 +125,7 @@ impl<W: Lanes> Codec<W> {
         // SAFETY: as the caller promises.
         unsafe {
             W::each_both(segment, buckets, self.width, |words| {
-                found = found | self.agreeing(words, words ^ wanted);
+                found = found | self.hits(words, wanted);
             });
         }
         found.either() & self.highs != 0
@@ -138,7 +142,8 @@ impl<W: Lanes> Codec<W> {
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
     #[inline(always)]
     pub(super) fn matches(&self, bucket: W, wanted: u64) -> W {
-        self.agreeing(bucket, bucket ^ self.broadcast(wanted)) & self.highs()
+        let wanted = self.broadcast(wanted);
+        self.zero_lanes(self.misses(bucket, wanted))
     }
 
     /// The lane of the lowest bit of what [`matches`](Self::matches) found.
@@ -152,8 +157,7 @@ impl<W: Lanes> Codec<W> {
     pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
         // What lies beyond the end of the wanted one need not agree either.
         let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
-        let difference = bucket ^ self.broadcast(wanted);
-        self.agreeing(bucket, difference & !beyond) & self.highs()
+        self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
     }
 
     /// Occupied lanes.

@@ -69,14 +69,7 @@ impl Both {
     /// highest bit set.
     #[inline(always)]
     pub(crate) fn zeros(four: [Self; 4]) -> [u32; 2] {
-        let zeros = words::zeros(four.map(|both| both.0));
-        if zeros == 0 {
-            return [0; 2];
-        }
-        [1, 3].map(|at| {
-            // Bit 4 i becomes bit i.
-            ((((zeros >> at) & 0x1111) * 0x1248) >> 12) & 15
-        })
+        words::zeros(four.map(|both| both.0))
     }
 
     /// Whether one of the words has a lane equal to that of `wanted`. `below` is one less than the

@@ -43,9 +43,11 @@ pub(super) fn minus(a: Words, b: Words) -> Words {
     zip(a, b, u64::wrapping_sub)
 }
 
-/// Bit 4 i + 1 where the first word of number i is 0, bit 4 i + 3 where the second is.
+/// Which of the first words are 0, as bits, and which of the second.
 #[inline(always)]
-pub(super) fn zeros(four: [Words; 4]) -> u32 {
-    let bits = |words: Words| u32::from(words[0] == 0) << 1 | u32::from(words[1] == 0) << 3;
-    bits(four[0]) | bits(four[1]) << 4 | bits(four[2]) << 8 | bits(four[3]) << 12
+pub(super) fn zeros(four: [Words; 4]) -> [u32; 2] {
+    [0, 1].map(|which| {
+        let bit = |i: usize| u32::from(four[i][which] == 0) << i;
+        bit(0) | bit(1) | bit(2) | bit(3)
+    })
 }

@@ -2,9 +2,9 @@
 //! compiled only where the program is compiled for it.
 
 use core::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64,
-    _mm_movemask_epi8, _mm_or_si128, _mm_packs_epi16, _mm_packs_epi32, _mm_set_epi64x,
-    _mm_setzero_si128, _mm_srl_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
+    __m128i, _mm_and_si128, _mm_castsi128_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+    _mm_cvtsi128_si64, _mm_movemask_ps, _mm_or_si128, _mm_set_epi64x, _mm_setzero_si128,
+    _mm_shuffle_ps, _mm_srl_epi64, _mm_sub_epi64, _mm_unpackhi_epi64, _mm_unpacklo_epi64,
     _mm_xor_si128,
 };
 
@@ -63,14 +63,16 @@ pub(super) fn minus(a: Words, b: Words) -> Words {
     unsafe { _mm_sub_epi64(a, b) }
 }
 
-/// Bit 4 i + 1 where the first word of number i is 0, bit 4 i + 3 where the second is.
+/// Which of the first words are 0, as bits, and which of the second. None has its highest bit set.
 #[inline(always)]
-pub(super) fn zeros(four: [Words; 4]) -> u32 {
+pub(super) fn zeros(four: [Words; 4]) -> [u32; 2] {
     // SAFETY: as above.
     unsafe {
         // Negative where it is not 0, and so is its upper half.
-        let [a, b, c, d] = four.map(|words| minus(_mm_setzero_si128(), words));
-        let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-        !_mm_movemask_epi8(bytes).cast_unsigned() & 0xaaaa
+        let [a, b, c, d] = four.map(|words| _mm_castsi128_ps(minus(_mm_setzero_si128(), words)));
+        // The upper halves, two words after the other; then those of all first words.
+        let (low, high) = (_mm_shuffle_ps::<0xdd>(a, b), _mm_shuffle_ps::<0xdd>(c, d));
+        let each = [_mm_shuffle_ps::<0x88>(low, high), _mm_shuffle_ps::<0xdd>(low, high)];
+        each.map(|halves| _mm_movemask_ps(halves).cast_unsigned() ^ 15)
     }
 }
