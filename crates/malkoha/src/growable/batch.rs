@@ -16,7 +16,7 @@ use crate::table::batch::NEAR_BYTES;
 use crate::table::traits::Sole;
 
 impl Growing {
-    /// Whether it is mostly in cache. A branch is not: others are looked at in turn.
+    /// Whether it is mostly in cache. Of a branch nobody knows: a batch goes through the others too.
     fn is_near(&self) -> bool {
         self.directory.within() == Home::ROOT && self.segments.used() <= NEAR_BYTES as u64
     }

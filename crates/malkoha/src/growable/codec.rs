@@ -113,7 +113,8 @@ impl<W: Lanes> Codec<W> {
     ///
     /// # Safety
     ///
-    /// The segment has 16 bytes behind these buckets. Their lanes [are short](Self::is_short).
+    /// These are first bits of buckets of the segment with this codec, whose lanes
+    /// [are short](Self::is_short), and there are 16 bytes behind the last bucket.
     #[inline(always)]
     pub(super) unsafe fn contains_alone(
         &self,

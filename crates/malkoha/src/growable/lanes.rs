@@ -281,11 +281,11 @@ impl Lanes for Pair {
 
     #[inline(always)]
     unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, mut each: impl FnMut(Both)) {
-        let second = bits.map(|bit| bit + u64::from(HALF * width));
+        let [first, second] = bits.map(|bit| Self::bits(bit, width));
         // SAFETY: as the caller promises.
         unsafe {
-            each(Both::read::<false>(bytes, bits));
-            each(Both::read::<false>(bytes, second));
+            each(Both::read::<false>(bytes, [first[0], second[0]]));
+            each(Both::read::<false>(bytes, [first[1], second[1]]));
         }
     }
 

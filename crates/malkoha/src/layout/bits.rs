@@ -51,8 +51,9 @@ pub(crate) trait Word:
     }
 
     /// Whether some lane of one of the two is 0: `-x | x` of each lane, two instructions fewer than
-    /// [`has_zero_lane`](Self::has_zero_lane) twice. `below` is one less than the lowest bit of each
-    /// lane, so that no lane is 0 when it is negated, and none borrows but behind one that is.
+    /// [`has_zero_lane`](Self::has_zero_lane) twice. `below` has the lowest bit of each lane, less 1
+    /// as a number: a lane that is not 0 borrows from the next, whose lowest bit in `below` pays for
+    /// it. Behind a lane that is 0 the next is off by one, and there is a match anyway.
     #[inline(always)]
     fn either_has_zero_lane(self, other: Self, below: Self, highs: Self) -> bool {
         let nonzero = |word: Self| below.wrapping_sub(word) | word;

@@ -109,8 +109,10 @@ impl<W: Word> GapWindows<W> {
         gap * self.slot_bits
     }
 
-    /// A window as a word of two lanes, start and end: what a key would have stored there, one less
-    /// than the lowest bits of both, and their highest bits.
+    /// A window as a word of two lanes, start and end: what a key would have stored there, the lowest
+    /// bits of both less 1, and their highest bits. If the start lane and all bits between are equal
+    /// to what is wanted, the end is off by one in `either_has_zero_lane`, but then there is a match
+    /// anyway.
     #[inline(always)]
     fn window(&self, fingerprint: u64) -> (W, [W; 2]) {
         let end = W::from_u64(1) << self.gap_bits(fingerprint);
@@ -123,8 +125,6 @@ impl<W: Word> GapWindows<W> {
     /// Whether one of a key's windows holds what the key stores.
     #[inline(always)]
     fn holds(&self, first: W, second: W, fingerprint: u64) -> bool {
-        // The subtraction borrows from the start lane into the end lane only if the start lane
-        // and all bits between are zero, and then there is a match anyway.
         let (key, [below, highs]) = self.window(fingerprint);
         (first ^ key).either_has_zero_lane(second ^ key, below, highs)
     }

@@ -5,7 +5,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
-use crate::layout::both::Both;
+use crate::layout::both;
 use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 
@@ -118,14 +118,10 @@ impl Lanes {
             let bits = [0, 1, 2, 3].map(|lane| lane * u64::from(self.slot_bits));
             let wanted = bits.map(|bit| aim.fingerprint << (bit & 7));
             let masks = bits.map(|bit| self.mask << (bit & 7));
-            let differences = [0, 1, 2, 3].map(|lane| {
-                let starts = buckets.map(|bucket| (bucket >> 3) + (bits[lane] >> 3));
-                // SAFETY: the lane is of a bucket of this table, as the caller says, and behind
-                // the last there are tail bytes for the rest of the word.
-                let words = unsafe { Both::read::<true>(bytes.as_ptr(), starts) };
-                (words ^ Both::all(wanted[lane])) & Both::all(masks[lane])
-            });
-            return Both::zeros(differences);
+            let (buckets, lanes) = (buckets.map(|bit| bit >> 3), bits.map(|bit| bit >> 3));
+            // SAFETY: the lanes are of buckets of this table, as the caller says, and behind the
+            // last there are tail bytes for the rest of the word.
+            return unsafe { both::equal_lanes(bytes, buckets, lanes, wanted, masks) };
         }
         buckets.map(|bucket| {
             let lane = |lane: u64| {

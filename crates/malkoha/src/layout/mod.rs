@@ -128,7 +128,7 @@ pub(crate) trait TableLayout: Room {
     }
 
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
-    /// they are all that a lookup does. `ALONE` is as for [`both::have_lane`].
+    /// they are all that a lookup does. `ALONE` is as for [`both::have_lane`], where it is used.
     ///
     /// # Safety
     ///

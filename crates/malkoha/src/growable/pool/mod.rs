@@ -205,10 +205,11 @@ impl Pool {
         &self.chunks[address.chunk()].bytes()[address.start()..]
     }
 
-    /// Where they begin, for loops that are to be vectorised.
+    /// Where the bytes of [`from`](Self::from) begin, for loops that are to be vectorised.
     #[inline(always)]
     pub(super) fn nearest(&self, address: Address) -> *const u8 {
         let chunk = nearest(&self.chunks, address.0 >> 32);
+        debug_assert!(address.start() <= chunk.bytes().len());
         chunk.bytes().as_ptr().wrapping_add(address.start())
     }
 

@@ -4,7 +4,8 @@
 //! no further lookup of a loop. Vector units have schedulers of their own. So a lookup that comes
 //! alone compares its words in a vector register, and the schedulers of the integer units are left
 //! to the hashes of the lookups behind it. Only x86-64 is compiled so, and only without AVX2, with
-//! which the compiler vectorises the loop as a whole.
+//! which the compiler vectorises the loop as a whole. The lanes of maps, where it does not, are
+//! compared so in batches too.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
 mod sse2;
@@ -65,15 +66,8 @@ impl Both {
         Self(words::minus(self.0, other.0))
     }
 
-    /// Which of the first words of four are 0, as bits, and which of the second. None has its
-    /// highest bit set.
-    #[inline(always)]
-    pub(crate) fn zeros(four: [Self; 4]) -> [u32; 2] {
-        words::zeros(four.map(|both| both.0))
-    }
-
-    /// Whether one of the words has a lane equal to that of `wanted`. `below` is one less than the
-    /// lowest bit of each lane, `highs` the highest.
+    /// Whether one of the words has a lane equal to that of `wanted`. `below` has the lowest bit of
+    /// each lane, less 1 as a number, and `highs` the highest.
     #[inline(always)]
     pub(crate) fn have_lane(self, wanted: u64, [below, highs]: [u64; 2]) -> bool {
         let difference = self ^ Self::all(wanted);
@@ -124,6 +118,28 @@ impl Not for Both {
     fn not(self) -> Self {
         self ^ Self::all(u64::MAX)
     }
+}
+
+/// Which of four lanes of each of two buckets hold what is wanted there, as bits. A lane lies under
+/// its mask, which leaves out the highest bit, in the word that begins so many bytes behind the
+/// first of its bucket.
+///
+/// # Safety
+///
+/// `bytes` has a whole word from each of these bytes on.
+#[inline(always)]
+pub(super) unsafe fn equal_lanes(
+    bytes: &[u8],
+    buckets: [u64; 2],
+    lanes: [u64; 4],
+    wanted: [u64; 4],
+    masks: [u64; 4],
+) -> [u32; 2] {
+    debug_assert!(buckets.iter().all(|bucket| {
+        lanes.iter().all(|lane| index(bucket + lane) + size_of::<u64>() <= bytes.len())
+    }));
+    // SAFETY: as the caller promises.
+    unsafe { words::equal_lanes(bytes.as_ptr(), buckets, lanes, wanted, masks) }
 }
 
 /// [`Both::have_lane`] of words in a table, which begin where those of [`Both::read`] do, for words
@@ -196,33 +212,49 @@ mod tests {
         }
 
         #[test]
-        fn lanes_are_found(words: [u64; 2], bits in 4_u32..=32, which in 0..2_usize, pick: u32, other: u64) {
+        fn lanes_are_found(
+            words: [u64; 2], bits in 4_u32..=32, which in 0..2_usize, pick: u32, other: u64
+        ) {
             let lanes = 64 / bits;
             let ones = (0..lanes).fold(0, |ones, lane| ones | 1 << (lane * bits));
             let lane = |word: u64, lane: u32| word >> (lane * bits) & u64::ones(bits);
             let picked = lane(words[which], pick % lanes);
             for wanted in [picked, other & u64::ones(bits)] {
-                let is_there = words.iter().any(|&word| (0..lanes).any(|i| lane(word, i) == wanted));
+                let is_there =
+                    words.iter().any(|&word| (0..lanes).any(|i| lane(word, i) == wanted));
                 let found = Both::of(words)
                     .have_lane(ones.wrapping_mul(wanted), [ones - 1, ones << (bits - 1)]);
                 prop_assert_eq!(found, is_there, "{} bits", bits);
             }
         }
 
-        /// Zeros are as frequent as not, and others are of any length.
+        /// Lanes that are equal are as frequent as others.
         #[test]
-        fn zeros_of_four(words: [[u64; 2]; 4], by: [[u8; 2]; 4]) {
-            let four: [[u64; 2]; 4] = std::array::from_fn(|i| {
-                std::array::from_fn(|j| {
-                    let is_zero = by[i][j] & 1 == 1;
-                    if is_zero { 0 } else { words[i][j] >> 1 >> (by[i][j] >> 2) }
-                })
+        fn lanes_are_equal(
+            bytes: [u8; 64], buckets in [0..24_u64, 0..24_u64], bits in 4_u32..=32, step in 1..9_u64,
+            same: [[bool; 4]; 2], other: u64
+        ) {
+            let lanes = [0, 1, 2, 3].map(|lane| lane * step);
+            let masks = [0, 2, 4, 6].map(|shift| u64::ones(bits) << shift);
+            // SAFETY: 8 bytes from byte 23 + 24 on at most, of 64.
+            let load = |bucket: u64, lane: u64| unsafe {
+                u64::load_unchecked(&bytes, index(bucket + lane))
+            };
+            let wanted: [u64; 4] = std::array::from_fn(|i| {
+                let there = load(buckets[usize::from(same[1][i])], lanes[i]);
+                if same[0][i] { there & masks[i] } else { other & masks[i] }
             });
-            let expected = [0, 1].map(|which| {
-                (0..4).fold(0, |bits, i| bits | u32::from(four[i][which] == 0) << i)
-            });
-            prop_assert_eq!(Both::zeros(four.map(Both::of)), expected);
-            prop_assert_eq!(portable::zeros(four), words::zeros(four.map(words::of)));
+            let expected = buckets.map(|bucket| (0..4).fold(0, |found, i| {
+                found | u32::from(load(bucket, lanes[i]) & masks[i] == wanted[i]) << i
+            }));
+            // SAFETY: as above.
+            let found = unsafe { equal_lanes(&bytes, buckets, lanes, wanted, masks) };
+            prop_assert_eq!(found, expected);
+            // SAFETY: as above.
+            let found = unsafe {
+                portable::equal_lanes(bytes.as_ptr(), buckets, lanes, wanted, masks)
+            };
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -8,6 +8,8 @@ use core::arch::x86_64::{
     _mm_xor_si128,
 };
 
+use crate::layout::bits::{Word, index};
+
 pub(super) type Words = __m128i;
 
 #[inline(always)]
@@ -63,13 +65,31 @@ pub(super) fn minus(a: Words, b: Words) -> Words {
     unsafe { _mm_sub_epi64(a, b) }
 }
 
-/// Which of the first words are 0, as bits, and which of the second. None has its highest bit set.
+/// As its caller.
+///
+/// # Safety
+///
+/// As for its caller.
 #[inline(always)]
-pub(super) fn zeros(four: [Words; 4]) -> [u32; 2] {
+pub(super) unsafe fn equal_lanes(
+    bytes: *const u8,
+    buckets: [u64; 2],
+    lanes: [u64; 4],
+    wanted: [u64; 4],
+    masks: [u64; 4],
+) -> [u32; 2] {
+    let nonzero = |lane: usize| {
+        // SAFETY: as the caller promises.
+        let words = buckets
+            .map(|bucket| unsafe { u64::read(bytes.add(index(bucket) + index(lanes[lane]))) });
+        let difference = and(xor(of(words), of([wanted[lane]; 2])), of([masks[lane]; 2]));
+        // SAFETY: as above. Negative where it is not 0, and so is its upper half: no mask has the
+        // highest bit.
+        unsafe { _mm_castsi128_ps(minus(_mm_setzero_si128(), difference)) }
+    };
+    let [a, b, c, d] = [nonzero(0), nonzero(1), nonzero(2), nonzero(3)];
     // SAFETY: as above.
     unsafe {
-        // Negative where it is not 0, and so is its upper half.
-        let [a, b, c, d] = four.map(|words| _mm_castsi128_ps(minus(_mm_setzero_si128(), words)));
         // The upper halves, two words after the other; then those of all first words.
         let (low, high) = (_mm_shuffle_ps::<0xdd>(a, b), _mm_shuffle_ps::<0xdd>(c, d));
         let each = [_mm_shuffle_ps::<0x88>(low, high), _mm_shuffle_ps::<0xdd>(low, high)];
