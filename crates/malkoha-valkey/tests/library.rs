@@ -68,20 +68,23 @@ fn dumps_are_the_librarys_files() {
 
         let bytes: Vec<u8> = cmd("CF.DUMP").arg("f").query(&mut connection).unwrap();
         let mut filter = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
-        assert_eq!((filter.len(), filter.count("often")), (20_009, 9));
+        // One key in a hundred runs or so has the fingerprint of "often", and is counted with it.
+        assert!(filter.len() == 20_009 && filter.count("often") >= 9);
         assert!(filter.contains_many(&items).into_iter().all(|found| found));
 
         // Back to the server, and with more.
         let more: Vec<String> = (20_000..50_000).map(|n| format!("item{n}")).collect();
         filter.insert_many(&more).unwrap();
+        let often = filter.count("often");
         assert!(filter.remove("often"));
+        assert_eq!(filter.count("often"), often - 1);
         let bytes = filter.to_bytes();
         let _: () = cmd("CF.LOAD").arg("g").arg(&bytes[..]).query(&mut connection).unwrap();
         let found: Vec<bool> =
             cmd("CF.MEXISTS").arg("g").arg(&items).arg(&more).query(&mut connection).unwrap();
         assert!(found.len() == 50_000 && found.into_iter().all(|found| found));
         let count: u64 = cmd("CF.COUNT").arg("g").arg("often").query(&mut connection).unwrap();
-        assert_eq!(count, 8);
+        assert_eq!(count, often - 1);
         let same: Vec<u8> = cmd("CF.DUMP").arg("g").query(&mut connection).unwrap();
         assert_eq!(same, bytes);
     }
