@@ -36,13 +36,13 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
     let _ = address;
 }
 
-/// `items[index]`, or the last one for a larger index. A loop over it is vectorised, because none of
-/// its turns can panic: the assertion is made once, in front of it.
+/// `items[index]`, or the last item for a larger index. Loops over it are vectorised, because no
+/// turn can panic: the assertion is made once, before the loop.
 #[cfg(feature = "std")]
 #[inline(always)]
 pub(crate) fn nearest<T>(items: &[T], index: u64) -> &T {
     assert!(!items.is_empty());
-    // An index that does not fit usize is the last one's on any machine.
+    // An index that does not fit usize is larger than any of them.
     &items[usize::try_from(index).unwrap_or(usize::MAX).min(items.len() - 1)]
 }
 

@@ -29,8 +29,8 @@ impl Growing {
     }
 
     /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
-    /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. None
-    /// of them panics, so builds for a processor that gathers have such a loop vectorised.
+    /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. It
+    /// cannot panic, so loops of it are vectorised in builds for a processor that gathers.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = Strings::ONE_TREE.key::<true>(hash);

@@ -50,10 +50,11 @@ pub(crate) trait Word:
         self.wrapping_sub(ones) & !self & highs
     }
 
-    /// Whether some lane of one of the two is 0: `-x | x` of each lane, two instructions fewer than
-    /// [`has_zero_lane`](Self::has_zero_lane) twice. `below` has the lowest bit of each lane, less 1
-    /// as a number: a lane that is not 0 borrows from the next, whose lowest bit in `below` pays for
-    /// it. Behind a lane that is 0 the next is off by one, and there is a match anyway.
+    /// Whether some lane of one of the two is 0. The highest bit of `-x | x` says that a lane is
+    /// not 0, in two instructions fewer than [`has_zero_lane`](Self::has_zero_lane) twice. `below`
+    /// is the number that has the lowest bit of each lane, minus 1. A lane that is not 0 borrows from
+    /// the next lane, and that lane's bit in `below` makes up for it. The lane after one that is 0
+    /// is therefore 1 too high, which does not matter, because a lane was found.
     #[inline(always)]
     fn either_has_zero_lane(self, other: Self, below: Self, highs: Self) -> bool {
         let nonzero = |word: Self| below.wrapping_sub(word) | word;

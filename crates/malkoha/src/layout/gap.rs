@@ -109,10 +109,8 @@ impl<W: Word> GapWindows<W> {
         gap * self.slot_bits
     }
 
-    /// A window as a word of two lanes, start and end: what a key would have stored there, the lowest
-    /// bits of both less 1, and their highest bits. If the start lane and all bits between are equal
-    /// to what is wanted, the end is off by one in `either_has_zero_lane`, but then there is a match
-    /// anyway.
+    /// A window as a word of two lanes, its start and its end: what a key would have stored there,
+    /// and `below` and `highs` for [`Word::either_has_zero_lane`].
     #[inline(always)]
     fn window(&self, fingerprint: u64) -> (W, [W; 2]) {
         let end = W::from_u64(1) << self.gap_bits(fingerprint);

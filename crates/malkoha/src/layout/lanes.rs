@@ -5,7 +5,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
-use crate::layout::both;
+use crate::layout::both::{Wanted, equal_lanes};
 use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 
@@ -116,12 +116,14 @@ impl Lanes {
             // All buckets begin at whole bytes, so equal lanes of the two lie at the same bits of
             // their words: the fingerprint is moved there once, and no word is.
             let bits = [0, 1, 2, 3].map(|lane| lane * u64::from(self.slot_bits));
-            let wanted = bits.map(|bit| aim.fingerprint << (bit & 7));
-            let masks = bits.map(|bit| self.mask << (bit & 7));
-            let (buckets, lanes) = (buckets.map(|bit| bit >> 3), bits.map(|bit| bit >> 3));
+            let wanted = Wanted {
+                at: bits.map(|bit| bit >> 3),
+                masks: bits.map(|bit| self.mask << (bit & 7)),
+                lanes: bits.map(|bit| aim.fingerprint << (bit & 7)),
+            };
             // SAFETY: the lanes are of buckets of this table, as the caller says, and behind the
             // last there are tail bytes for the rest of the word.
-            return unsafe { both::equal_lanes(bytes, buckets, lanes, wanted, masks) };
+            return unsafe { equal_lanes(bytes, buckets.map(|bit| bit >> 3), &wanted) };
         }
         buckets.map(|bucket| {
             let lane = |lane: u64| {

@@ -66,12 +66,11 @@ impl Both {
         Self(words::minus(self.0, other.0))
     }
 
-    /// Whether one of the words has a lane equal to that of `wanted`. `below` has the lowest bit of
-    /// each lane, less 1 as a number, and `highs` the highest.
+    /// Whether one of the words has a lane equal to that of `wanted`. `below` and `highs` are those
+    /// of [`Word::either_has_zero_lane`], which does the same word by word.
     #[inline(always)]
     pub(crate) fn have_lane(self, wanted: u64, [below, highs]: [u64; 2]) -> bool {
         let difference = self ^ Self::all(wanted);
-        // As in `Word::either_has_zero_lane`.
         let nonzero = Self::all(below).minus(difference) | difference;
         (!nonzero).either() & highs != 0
     }
@@ -120,26 +119,27 @@ impl Not for Both {
     }
 }
 
-/// Which of four lanes of each of two buckets hold what is wanted there, as bits. A lane lies under
-/// its mask, which leaves out the highest bit, in the word that begins so many bytes behind the
-/// first of its bucket.
+/// What to look for in the four lanes of a bucket. Lane number `i` lies in the word that begins
+/// `at[i]` bytes after the bucket's first byte, under `masks[i]`. No mask has the highest bit.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) at: [u64; 4],
+    pub(super) masks: [u64; 4],
+    pub(super) lanes: [u64; 4],
+}
+
+/// Which lanes of each of two buckets, which begin at these bytes, are the wanted ones, as bits.
 ///
 /// # Safety
 ///
-/// `bytes` has a whole word from each of these bytes on.
+/// `bytes` has a whole word from each byte on in which the word of a lane begins.
 #[inline(always)]
-pub(super) unsafe fn equal_lanes(
-    bytes: &[u8],
-    buckets: [u64; 2],
-    lanes: [u64; 4],
-    wanted: [u64; 4],
-    masks: [u64; 4],
-) -> [u32; 2] {
+pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wanted) -> [u32; 2] {
     debug_assert!(buckets.iter().all(|bucket| {
-        lanes.iter().all(|lane| index(bucket + lane) + size_of::<u64>() <= bytes.len())
+        wanted.at.iter().all(|at| index(bucket + at) + size_of::<u64>() <= bytes.len())
     }));
     // SAFETY: as the caller promises.
-    unsafe { words::equal_lanes(bytes.as_ptr(), buckets, lanes, wanted, masks) }
+    unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
 /// [`Both::have_lane`] of words in a table, which begin where those of [`Both::read`] do, for words
@@ -231,29 +231,28 @@ mod tests {
         /// Lanes that are equal are as frequent as others.
         #[test]
         fn lanes_are_equal(
-            bytes: [u8; 64], buckets in [0..24_u64, 0..24_u64], bits in 4_u32..=32, step in 1..9_u64,
-            same: [[bool; 4]; 2], other: u64
+            bytes: [u8; 64], buckets in [0..24_u64, 0..24_u64], bits in 4_u32..=32,
+            step in 1..9_u64, same: [[bool; 4]; 2], other: u64
         ) {
-            let lanes = [0, 1, 2, 3].map(|lane| lane * step);
+            let at = [0, 1, 2, 3].map(|lane| lane * step);
             let masks = [0, 2, 4, 6].map(|shift| u64::ones(bits) << shift);
             // SAFETY: 8 bytes from byte 23 + 24 on at most, of 64.
             let load = |bucket: u64, lane: u64| unsafe {
                 u64::load_unchecked(&bytes, index(bucket + lane))
             };
-            let wanted: [u64; 4] = std::array::from_fn(|i| {
-                let there = load(buckets[usize::from(same[1][i])], lanes[i]);
+            let lanes: [u64; 4] = std::array::from_fn(|i| {
+                let there = load(buckets[usize::from(same[1][i])], at[i]);
                 if same[0][i] { there & masks[i] } else { other & masks[i] }
             });
             let expected = buckets.map(|bucket| (0..4).fold(0, |found, i| {
-                found | u32::from(load(bucket, lanes[i]) & masks[i] == wanted[i]) << i
+                found | u32::from(load(bucket, at[i]) & masks[i] == lanes[i]) << i
             }));
+            let wanted = Wanted { at, masks, lanes };
             // SAFETY: as above.
-            let found = unsafe { equal_lanes(&bytes, buckets, lanes, wanted, masks) };
+            let found = unsafe { equal_lanes(&bytes, buckets, &wanted) };
             prop_assert_eq!(found, expected);
             // SAFETY: as above.
-            let found = unsafe {
-                portable::equal_lanes(bytes.as_ptr(), buckets, lanes, wanted, masks)
-            };
+            let found = unsafe { portable::equal_lanes(bytes.as_ptr(), buckets, &wanted) };
             prop_assert_eq!(found, expected);
         }
     }

@@ -1,5 +1,6 @@
 //! Two words, each by itself.
 
+use super::Wanted;
 use crate::layout::bits::{Word, index};
 
 pub(super) type Words = [u64; 2];
@@ -45,25 +46,23 @@ pub(super) fn minus(a: Words, b: Words) -> Words {
     zip(a, b, u64::wrapping_sub)
 }
 
-/// As its caller.
+/// [`super::equal_lanes`].
 ///
 /// # Safety
 ///
-/// As for its caller.
+/// As there.
 #[inline(always)]
 pub(super) unsafe fn equal_lanes(
     bytes: *const u8,
     buckets: [u64; 2],
-    lanes: [u64; 4],
-    wanted: [u64; 4],
-    masks: [u64; 4],
+    &Wanted { at, masks, lanes }: &Wanted,
 ) -> [u32; 2] {
-    // One bucket after the other: arrays of both words took twice the time.
+    // One bucket after the other, because arrays of both words took twice the time.
     buckets.map(|bucket| {
         let lane = |lane: usize| {
             // SAFETY: as the caller promises.
-            let word = unsafe { u64::read(bytes.add(index(bucket) + index(lanes[lane]))) };
-            u32::from((word ^ wanted[lane]) & masks[lane] == 0) << lane
+            let word = unsafe { u64::read(bytes.add(index(bucket) + index(at[lane]))) };
+            u32::from((word ^ lanes[lane]) & masks[lane] == 0) << lane
         };
         lane(0) | lane(1) | lane(2) | lane(3)
     })

@@ -8,6 +8,7 @@ use core::arch::x86_64::{
     _mm_xor_si128,
 };
 
+use super::Wanted;
 use crate::layout::bits::{Word, index};
 
 pub(super) type Words = __m128i;
@@ -65,26 +66,25 @@ pub(super) fn minus(a: Words, b: Words) -> Words {
     unsafe { _mm_sub_epi64(a, b) }
 }
 
-/// As its caller.
+/// [`super::equal_lanes`].
 ///
 /// # Safety
 ///
-/// As for its caller.
+/// As there.
 #[inline(always)]
 pub(super) unsafe fn equal_lanes(
     bytes: *const u8,
     buckets: [u64; 2],
-    lanes: [u64; 4],
-    wanted: [u64; 4],
-    masks: [u64; 4],
+    &Wanted { at, masks, lanes }: &Wanted,
 ) -> [u32; 2] {
     let nonzero = |lane: usize| {
         // SAFETY: as the caller promises.
-        let words = buckets
-            .map(|bucket| unsafe { u64::read(bytes.add(index(bucket) + index(lanes[lane]))) });
-        let difference = and(xor(of(words), of([wanted[lane]; 2])), of([masks[lane]; 2]));
-        // SAFETY: as above. Negative where it is not 0, and so is its upper half: no mask has the
-        // highest bit.
+        let words =
+            buckets.map(|bucket| unsafe { u64::read(bytes.add(index(bucket) + index(at[lane]))) });
+        let difference = and(xor(of(words), of([lanes[lane]; 2])), of([masks[lane]; 2]));
+        // Negative if the lane is not equal, because no mask has the highest bit. So is the upper
+        // half of the word then.
+        // SAFETY: as above.
         unsafe { _mm_castsi128_ps(minus(_mm_setzero_si128(), difference)) }
     };
     let [a, b, c, d] = [nonzero(0), nonzero(1), nonzero(2), nonzero(3)];
