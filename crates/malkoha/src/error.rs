@@ -183,35 +183,6 @@ pub enum UnionError {
     /// There would be more copies than 2^63.
     #[error("the filters have more than 2^63 keys together, copies included: unite others")]
     Copies,
-    /// The fingerprints of two growable filters are not equally long, so alternate places differ.
-    #[error(
-        "one filter has fingerprints of {ours} bits, the other of {theirs}: build both for the \
-         same capacity, false-positive rate and growth"
-    )]
-    Fingerprints {
-        /// Bits in the filter that was to be added to.
-        ours: u32,
-        /// Bits in the other.
-        theirs: u32,
-    },
-    /// The other growable filter began with fewer segments, or a number of them that does not
-    /// divide evenly.
-    #[error(
-        "the filter to add began with {theirs} segments, which is no multiple of this one's {ours}: \
-         add the one of larger capacity to the other, or build both for the same capacity"
-    )]
-    Roots {
-        /// Segments that the filter began with that was to be added to.
-        ours: u32,
-        /// Segments that the other began with.
-        theirs: u32,
-    },
-    /// Only one of them is of a release that let all of a fingerprint choose the alternate place.
-    #[error(
-        "one of the filters was built by an earlier release, whose fingerprints choose their \
-         places in another way: build that one anew from its keys"
-    )]
-    Places,
     /// There is no memory for another table.
     #[error("a union takes the memory of another table of {bytes} bytes while it is made")]
     Memory {

@@ -327,36 +327,6 @@ fn a_coarse_filter_goes_into_a_deep_one() {
     }
 }
 
-/// A file of the first format chooses alternate places by all bits of a fingerprint.
-#[test]
-fn tables_of_before_unite_with_their_like() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let read = |name: &str| GrowableCuckooFilter::open(path.join(name)).unwrap();
-    let mut before = read("growable-set-v1-split.mlk");
-    let keys = before.len() - 21;
-    let same = before.clone();
-    before.unite(&same, Copies::Most).unwrap();
-    assert_eq!(before.len(), same.len());
-    before.unite(&same, Copies::Sum).unwrap();
-    assert_eq!(before.len(), 2 * same.len());
-    before.intersect_with(&same).unwrap();
-    assert!((0..keys).all(|key| before.count(key) >= 2));
-    before.insert_many(&(keys..3 * keys).collect::<Vec<_>>()).unwrap();
-    assert!((0..3 * keys).all(|key| before.contains(key)));
-    let found = before.contains_many(&(0..3 * keys).collect::<Vec<_>>());
-    assert!(found.into_iter().all(|found| found));
-    assert!(GrowableCuckooFilter::from_bytes(&before.to_bytes()).is_ok());
-
-    let mut now = GrowableCuckooFilter::with_capacity(16_000, 0.2).unwrap();
-    for copies in [Copies::Sum, Copies::Most] {
-        let error = now.unite(&before, copies).unwrap_err();
-        assert!(error == UnionError::Places && error.to_string().contains("anew"));
-    }
-    assert_eq!(now.intersect_with(&before), Err(UnionError::Places));
-    let other = GrowableCuckooFilter::builder().seed(1).build().unwrap();
-    assert_eq!(now.unite(&other, Copies::Sum), Err(UnionError::Seed));
-}
-
 /// A filter that outgrew its bits has doubles, which are no keys of their own.
 #[test]
 fn doubles_are_not_counted() {

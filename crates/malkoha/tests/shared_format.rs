@@ -1,8 +1,8 @@
-//! Files of sets that threads share: those of one owner, and those that are not read any more.
+//! Files of sets that threads share are those of one owner.
 
 use malkoha::locks::{McsLock, Striped};
 use malkoha::{
-    AnyFilter, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, FileKind,
+    Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, FileKind,
     GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Layout, ReadError,
 };
 
@@ -23,8 +23,7 @@ fn a_shared_set_of_fixed_size_is_a_set_with_words() {
     assert!(matches!(error, ReadError::Layout("gap-windows")), "{error}");
 }
 
-/// Every kept file of a growable set of one owner opens as a shared one, those of earlier layouts
-/// too, and what it writes opens as either.
+/// Every fixture of a growable set of one owner opens as a shared one, whose files open as either.
 #[test]
 fn a_shared_growing_set_is_a_growable_set() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
@@ -49,21 +48,5 @@ fn a_shared_growing_set_is_a_growable_set() {
         assert!(GrowableCuckooFilter::from_bytes(&bytes).unwrap() == shared.to_filter());
         read += 1;
     }
-    assert!(read > 5, "{read} files");
-}
-
-/// As it was when such sets had parts of words: all readers say what it is, and what to do.
-#[test]
-fn files_of_the_layout_before_are_refused() {
-    const BEFORE: &[u8] = include_bytes!("fixtures/shared-growable-set-v1.mlk");
-    let errors = [
-        GrowableConcurrentCuckooFilter::from_bytes(BEFORE).unwrap_err(),
-        GrowableCuckooFilter::from_bytes(BEFORE).unwrap_err(),
-        AnyFilter::from_bytes(BEFORE).unwrap_err(),
-        FileKind::of(BEFORE).unwrap_err(),
-    ];
-    for error in errors {
-        assert!(matches!(error, ReadError::Retired), "{error}");
-        assert!(error.to_string().contains("build the filter anew from its keys"), "{error}");
-    }
+    assert!(read == 5, "{read} files");
 }

@@ -151,21 +151,6 @@ fn files_are_kept_and_checked() {
     };
     check("shared-map-v1-bound.mlk", fixed.to_bytes());
     check("shared-growable-map-v1-narrowing.mlk", growing.to_bytes());
-    let before = |name: &str| {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        std::fs::read(folder.join(name)).unwrap()
-    };
-    // Before shards had checksums.
-    let read = ConcurrentCuckooMap::from_bytes(&before("shared-map-v1.mlk")).unwrap();
-    assert!(read == fixed);
-    // And while all fingerprints of a map with a named growth were as long as the first.
-    for name in ["shared-growable-map-v1.mlk", "shared-growable-map-v1-bound.mlk"] {
-        let read = GrowableConcurrentCuckooMap::from_bytes(&before(name)).unwrap();
-        assert_eq!(read.len(), growing.len(), "{name}");
-        assert!((0..2_000_u64).all(|key| read.get(key).any(|value| value == key)), "{name}");
-        read.insert(2_000_u64, 7).unwrap();
-        assert!(read.get(2_000_u64).any(|value| value == 7), "{name}");
-    }
 }
 
 /// Length, checksum and bytes of each shard, behind 128 bytes of header.

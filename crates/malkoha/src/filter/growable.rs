@@ -31,11 +31,11 @@ impl GrowableCuckooFilter {
     ///
     /// # Errors
     ///
-    /// If the filters' seeds differ, or one was built by an earlier release; nothing has changed
-    /// then.
+    /// If the filters' seeds differ; nothing has changed then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), UnionError> {
         same_hash(self, other)?;
-        self.table.intersect(&other.table)
+        self.table.intersect(&other.table);
+        Ok(())
     }
 }
 
@@ -147,8 +147,7 @@ impl<C: Content> Filter<Growing, C> {
     ///
     /// # Errors
     ///
-    /// If the seeds differ, if one of them was built by an earlier release, or if there are more
-    /// copies than 2^63; nothing has changed then.
+    /// If the seeds differ, or there are more copies than 2^63; nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         self.unite(other, Copies::Most)
     }

@@ -13,8 +13,6 @@ pub(crate) const HEADER_BYTES: usize = 128;
 /// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
 const VERSION: u16 = 1;
-/// The retired kind of growing sets that threads shared, with slots in parts of words.
-const RETIRED: u16 = 5;
 /// Entries of a list of spilled copies, at most.
 pub(super) const MAX_SPILLED: u64 = 1 << 50;
 /// Seed of the header's checksum; no segment has this number.
@@ -210,9 +208,6 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
         return Err(ReadError::HeaderChecksum);
     }
     let found = u16::from_le_bytes(field(bytes, offset::KIND));
-    if found == RETIRED {
-        return Err(ReadError::Retired);
-    }
     let kind = FileKind::ALL.into_iter().find(|&kind| kind as u16 == found);
     let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
     hasher(bytes)?;

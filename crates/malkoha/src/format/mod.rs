@@ -70,12 +70,6 @@ pub enum ReadError {
         /// What the file says it is.
         found: &'static str,
     },
-    /// A growing set that threads shared, in a layout that is not read any more.
-    #[error(
-        "the file holds a growing set that threads shared in parts of words (kind 5), \
-         which this release does not read: build the filter anew from its keys"
-    )]
-    Retired,
     /// A set whose layout threads cannot share.
     #[error(
         "the file holds a set in the {0} layout, which threads cannot share: \

@@ -4,7 +4,7 @@
 use super::directory::Home;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::kernel::with_codec;
-use super::segment::Position;
+use super::segment::{Position, Segment};
 use super::shape::{LANES, ROOM, buckets_for};
 use super::shrink::LEAST;
 use super::table::{Growing, Record, narrow};
@@ -19,7 +19,7 @@ impl Ages for Growing {
     type Form = ();
 
     fn form(&self) -> Option<()> {
-        (self.shape.mix_bits > 0).then_some(())
+        Some(())
     }
 
     fn prepare(&mut self) {
@@ -163,11 +163,11 @@ impl Growing {
         if times.is_swept(number) {
             return;
         }
-        let Record { home, form, .. } = self.records[number];
+        let form = self.records[number].form;
         let mut gone = Vec::new();
         let bytes = self.segments.bytes_mut(number);
         with_codec!(self.records[number].kernel(&self.shape), codec => {
-            let segment = super::segment::Segment::new(codec, form, home);
+            let segment = Segment::new(codec, form);
             for bucket in 0..form.grid.buckets() {
                 let len = codec.len(segment.load(bytes, bucket));
                 for lane in (0..len.min(LANES)).rev() {

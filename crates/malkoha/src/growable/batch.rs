@@ -8,7 +8,7 @@ use super::pool::Address;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::sole::Buckets;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::ring::{self, GROUP, Group};
@@ -73,16 +73,16 @@ impl Aims {
             padded[..rest.len()].copy_from_slice(rest);
             &padded
         });
-        match (table.strings.is_one_tree(), table.rows == 0) {
-            (true, true) => self.take::<true, true>(table, width, hashes),
-            (true, false) => self.take::<true, false>(table, width, hashes),
-            (false, _) => self.take::<false, false>(table, width, hashes),
+        if table.is_grouped() {
+            self.take::<true>(table, width, hashes)
+        } else {
+            self.take::<false>(table, width, hashes)
         }
     }
 
     /// One array after another, so that each loop is vectorised.
     #[inline(always)]
-    fn take<const ONE: bool, const GROUPED: bool>(
+    fn take<const GROUPED: bool>(
         &mut self,
         table: &Growing,
         width: u32,
@@ -90,8 +90,7 @@ impl Aims {
     ) -> Words {
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
-            let key = table.strings.key_of_many::<ONE>(hash);
-            *index = table.directory.index(key.root, key.path);
+            *index = table.directory.index(KeyBits::of_many(hash).path);
         }
         let mut addresses = [Address::default(); GROUP];
         for (i, &index) in index.iter().enumerate() {
@@ -102,9 +101,8 @@ impl Aims {
             *segment = table.segments.nearest(address);
         }
         for (i, &hash) in hashes.iter().enumerate() {
-            let (key, form) = (table.strings.key_of_many::<ONE>(hash), words[i].form());
-            let depth = words[i].depth();
-            self.wanted[i] = Strings::fingerprint::<ONE>(key.string, depth, width - 1);
+            let (key, form) = (KeyBits::of_many(hash), words[i].form());
+            self.wanted[i] = key.fingerprint(words[i].depth(), width - 1);
             let bucket_bits = bucket_bits(width, form);
             for (bits, place) in self.bits.iter_mut().zip(key.places) {
                 let bucket = if GROUPED {
@@ -195,7 +193,7 @@ vectorized! {
     ///
     /// # Safety
     ///
-    /// The codec is that of all segments, of which none is a row. Values have few enough bits for
+    /// The codec is that of all segments, whose buckets are in groups. Values have few enough bits for
     /// [`Buckets::sole`].
     pub(super) unsafe fn soles<W: Lanes>(
         codec: &Codec<W>,
@@ -216,7 +214,7 @@ vectorized! {
                 for (i, (&hash, found)) in
                     hashes[rest.clone()].iter().zip(&mut found[rest]).take(GROUP).enumerate()
                 {
-                    let places = Strings::ONE_TREE.key::<true>(hash).places;
+                    let places = KeyBits::of(hash).places;
                     let buckets = Buckets {
                         segment: aims.segments[i],
                         bits: [aims.bits[0][i], aims.bits[1][i]],

@@ -8,7 +8,7 @@ use super::directory::Home;
 use super::pool::Pool;
 use super::shape::Shape;
 use super::sound::count_slots;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, Record, narrow};
 use super::union::share;
 use crate::spill::SpillKey;
@@ -21,7 +21,7 @@ pub(crate) const MAX_BRANCHES: usize = 1 << BRANCH_BITS;
 /// The number of the deepest branch that a hash can belong to: the first bits of its key's path.
 #[inline(always)]
 pub(crate) fn branch_number(hash: u64) -> usize {
-    let path = Strings::ONE_TREE.key::<true>(hash).path;
+    let path = KeyBits::of(hash).path;
     (path >> (u64::BITS - BRANCH_BITS)) as usize
 }
 
@@ -29,7 +29,7 @@ impl Home {
     /// The homes of the first branches of a table whose segments begin at this depth, in order.
     pub(crate) fn branches(root_depth: u32) -> impl Iterator<Item = Self> {
         let depth = root_depth.min(BRANCH_BITS);
-        (0..1 << depth).map(move |path| Self { root: 0, depth, path })
+        (0..1 << depth).map(move |path| Self { depth, path })
     }
 
     /// The number of keys up to which a branch of a table with this capacity grows in small steps:
@@ -42,7 +42,7 @@ impl Home {
     /// The branch that a segment of this home belongs to, if there are as many as can be.
     fn branch(self) -> Self {
         let below = self.depth.saturating_sub(BRANCH_BITS);
-        Self { depth: self.depth - below, path: self.path >> below, ..self }
+        Self { depth: self.depth - below, path: self.path >> below }
     }
 
     /// The number of the first deepest branch in this one.
@@ -75,7 +75,6 @@ impl Growing {
     pub(crate) fn can_part(&self) -> bool {
         let within = self.directory.within();
         within.depth < BRANCH_BITS
-            && self.strings.is_one_tree()
             && self.records.iter().all(|record| record.home.depth > within.depth)
     }
 

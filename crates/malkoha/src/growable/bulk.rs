@@ -15,7 +15,7 @@ use crate::table::Rounds;
 use crate::table::traits::Fill;
 use crate::threads::side_by_side;
 
-/// What a hash is multiplied by to get the path: see [`Strings::key`].
+/// What a hash is multiplied by to get the path: see [`KeyBits`](super::strings::KeyBits).
 const PATH: u64 = MIX << MIX_BITS;
 /// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;
@@ -81,8 +81,7 @@ impl Growing {
     /// The depth of the deepest segment; `None` if hashes cannot be sorted for this table: that
     /// loses their positions, which values need.
     pub(crate) fn sorted_depth(&self) -> Option<u32> {
-        let can_be_sorted = self.shape.value_bits == 0 && self.strings.is_one_tree();
-        can_be_sorted.then(|| self.directory.depth())
+        (self.shape.value_bits == 0).then(|| self.directory.depth())
     }
 
     /// Inserts the hashes of a round.
@@ -122,7 +121,7 @@ impl Growing {
                 let Record { home, form, .. } = record;
                 let hashes = partitions.flat_map(|partition| rounds.partition(partition));
                 with_codec!(record.kernel(shape), codec => {
-                    let segment = Segment::new(codec, form, home);
+                    let segment = Segment::new(codec, form);
                     let mut filling = Filling::new(segment, home, bytes, room);
                     hashes.for_each(|hashes| filling.fill(hashes, home.depth > bits, &mut search));
                     Filled { number, count: filling.count, left: filling.left }

@@ -1,6 +1,5 @@
 //! Inserting, removing and replacing.
 
-use super::directory::Home;
 use super::kernel::with_codec;
 use super::matches::Match;
 use super::segment::Segment;
@@ -127,8 +126,7 @@ impl Growing {
         let number = target.number();
         let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
         let inserted = with_codec!(target.kernel, codec => {
-            // The buckets are known, so the fields that depend on the home are not used.
-            let segment = Segment::new(codec, form, Home::ROOT);
+            let segment = Segment::new(codec, form);
             segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
         }) || self.insert_with_moves(target, fingerprint, value);
         if inserted {
@@ -142,12 +140,12 @@ impl Growing {
     #[cold]
     #[inline(never)]
     fn insert_with_moves(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
-        let Record { home, form, stashed, .. } = self.records[target.number()];
+        let Record { form, stashed, .. } = self.records[target.number()];
         let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
         let [first, second] = target.places;
         let probe = Probe { segment: 0, first, second, fingerprint };
         let inserted = with_codec!(target.kernel, codec => {
-            let segment = Segment::new(codec, form, home);
+            let segment = Segment::new(codec, form);
             layout::insert_with_moves(&segment, bytes, search, &probe, value, kicks(stashed))
         });
         self.stay_small();
@@ -188,7 +186,7 @@ impl Growing {
         found.is_some()
     }
 
-    /// [`try_remove`](Self::try_remove) where not all keys have a slot, or there are several trees.
+    /// [`try_remove`](Self::try_remove) where segments differ in width, or keys have no slot.
     #[cold]
     #[inline(never)]
     fn remove_from_any(&mut self, hash: u64, value: u64) -> bool {
@@ -219,9 +217,9 @@ impl Growing {
     /// Removes the content of a slot.
     fn vacate(&mut self, target: &Target, found: &Match) {
         let number = target.number();
-        let Record { home, form, .. } = self.records[number];
+        let form = self.records[number].form;
         with_codec!(target.kernel, codec => {
-            let segment = Segment::new(codec, form, home);
+            let segment = Segment::new(codec, form);
             segment.remove_at(self.segments.bytes_mut(number), found.at);
         });
         self.records[number].len -= 1;
@@ -230,9 +228,9 @@ impl Growing {
     }
 
     fn set_value(&mut self, number: usize, found: &Match, value: u64) {
-        let Record { home, form, .. } = self.records[number];
+        let form = self.records[number].form;
         with_codec!(self.kernel(number), codec => {
-            let segment = Segment::new(codec, form, home);
+            let segment = Segment::new(codec, form);
             segment.set_value(self.segments.bytes_mut(number), found.at, value);
         });
     }

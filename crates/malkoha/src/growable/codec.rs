@@ -7,7 +7,7 @@
 use core::marker::PhantomData;
 
 use super::lanes::{Lanes, Pair, Words};
-use super::shape::LANES;
+use super::shape::{LANES, MIX_BITS};
 use crate::layout::both::Both;
 
 /// The constants of the words.
@@ -16,8 +16,6 @@ pub(super) struct Codec<W> {
     pub(super) bits: u32,
     /// Bits per lane: a fingerprint and its mark.
     pub(super) width: u32,
-    /// First bits of a fingerprint, which no split takes.
-    pub(super) mix_bits: u32,
     /// The lowest bit of each lane of a word.
     ones: u64,
     /// And the highest.
@@ -37,23 +35,23 @@ const fn ones(width: u32, lanes: u32) -> u64 {
 
 impl Codec<u64> {
     /// For fingerprints of so few bits that four fit.
-    pub(super) const fn one(bits: u32, mix_bits: u32) -> Self {
-        Self::of(bits, mix_bits, LANES)
+    pub(super) const fn one(bits: u32) -> Self {
+        Self::of(bits, LANES)
     }
 }
 
 impl Codec<Pair> {
     /// For fingerprints of any number of bits.
-    pub(super) const fn two(bits: u32, mix_bits: u32) -> Self {
-        Self::of(bits, mix_bits, LANES / 2)
+    pub(super) const fn two(bits: u32) -> Self {
+        Self::of(bits, LANES / 2)
     }
 }
 
 impl<W> Codec<W> {
     /// For words of so many lanes.
-    const fn of(bits: u32, mix_bits: u32, lanes: u32) -> Self {
+    const fn of(bits: u32, lanes: u32) -> Self {
         let (width, ones) = (bits + 1, ones(bits + 1, lanes));
-        Self { bits, width, mix_bits, ones, highs: ones << (width - 1), words: PhantomData }
+        Self { bits, width, ones, highs: ones << (width - 1), words: PhantomData }
     }
 }
 
@@ -176,25 +174,25 @@ impl<W: Lanes> Codec<W> {
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
     pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & self.highs::<W>().shifted_down(self.mix_bits)).count_ones()
+        (bucket & self.highs::<W>().shifted_down(MIX_BITS)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.
     #[inline(always)]
     fn path(&self) -> u64 {
-        (2 << (self.bits - self.mix_bits)) - 1
+        (2 << (self.bits - MIX_BITS)) - 1
     }
 
     /// Whether a fingerprint has no bit of its path left.
     #[inline(always)]
     pub(super) fn is_spent(&self, fingerprint: u64) -> bool {
-        self.mix_bits > 0 && fingerprint & self.path() == 1 << (self.bits - self.mix_bits)
+        fingerprint & self.path() == 1 << (self.bits - MIX_BITS)
     }
 
     /// The half that a split puts a fingerprint into, which is not spent, and what it leaves of it.
     #[inline(always)]
     pub(super) fn split(&self, fingerprint: u64) -> (usize, u64) {
-        let half = (fingerprint >> (self.bits - self.mix_bits)) & 1;
+        let half = (fingerprint >> (self.bits - MIX_BITS)) & 1;
         let rest = (fingerprint & !self.path()) | ((fingerprint << 1) & self.path());
         (usize::from(half == 1), rest)
     }
@@ -204,7 +202,7 @@ impl<W: Lanes> Codec<W> {
     #[inline(always)]
     pub(super) fn whole(&self, half: usize, fingerprint: u64) -> u64 {
         let path = fingerprint & self.path();
-        let path = (path >> 1) | (half as u64) << (self.bits - self.mix_bits) | (path & 1);
+        let path = (path >> 1) | (half as u64) << (self.bits - MIX_BITS) | (path & 1);
         (fingerprint & !self.path()) | path
     }
 
@@ -285,7 +283,7 @@ mod tests {
         assert_eq!(codec.contains(word, W::ZERO, everywhere), any);
         assert_eq!(codec.contains(W::ZERO, word, everywhere), any);
         assert_eq!(codec.len(word) as usize, len);
-        let upper = lanes.iter().filter(|&&lane| lane >> bits == 1).count();
+        let upper = lanes.iter().filter(|&&lane| lane >> (bits - MIX_BITS) & 1 == 1).count();
         assert_eq!(codec.upper(word) as usize, upper);
     }
 
@@ -302,7 +300,7 @@ mod tests {
             let kept = known.min(to);
             prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
             // Put together with its sibling, one has a bit more behind those that stay.
-            let [codec, other] = [from, to].map(|bits| Codec::two(bits, 8));
+            let [codec, other] = [from, to].map(|bits| Codec::two(bits));
             for half in [0, 1] {
                 let whole = codec.whole_in(&other, half, stored(known, from));
                 prop_assert_eq!(other.length(whole), (known + 1).min(to));
@@ -315,7 +313,7 @@ mod tests {
 
         #[test]
         fn words_agree_with_lanes(
-            bits in 7..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
+            bits in 8..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
             marks: [u8; 4], short in 0..30_u32,
         ) {
             // Shorter strings too, and one of which the wanted one is a continuation.
@@ -328,10 +326,10 @@ mod tests {
             // One that is shorter, too.
             let (mask, short) = ((2 << bits) - 1, short % bits);
             let partial = (wanted & mask) >> short << short | 1 << short;
-            agrees(&Codec::two(bits, 0), lanes, wanted, partial, len);
+            agrees(&Codec::two(bits), lanes, wanted, partial, len);
             // Beginning at any bit of a byte.
             if bits <= 13 {
-                agrees(&Codec::one(bits, 0), lanes, wanted, partial, len);
+                agrees(&Codec::one(bits), lanes, wanted, partial, len);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which segment holds a key: the root's entries, indexed by the first bits of the key's string.
+//! Which segment holds a key: entries, indexed by the first bits of the key's path.
 
 use std::mem;
 use std::ops::Range;
@@ -20,15 +20,14 @@ pub(super) struct Entry {
     address: Address,
 }
 
-/// What is known of a segment beside its address, in a word that vector units can take apart.
+/// A segment's record as far as lookups need it, in a word that vector units can take apart.
 ///
-/// | bits from | bits | what |
+/// | bits from | bits | content |
 /// | ---: | ---: | --- |
 /// | 0 | 7 | bits of a value |
 /// | 7 | 4 | narrowing |
 /// | 11 | 5 | depth |
 /// | 16 | 14 | buckets |
-/// | 30 | 1 | whether these are in groups |
 /// | 31 | 1 | whether it has a stash |
 /// | 32 | 6 | the kernel |
 /// | 38 | 26 | the segment's number |
@@ -43,10 +42,9 @@ pub(crate) struct Form {
     pub(crate) value_bits: u32,
 }
 
-/// Where a segment hangs: below `root`, at `path`, the first `depth` bits of its keys' paths.
+/// Where a segment hangs in the tree: at `path`, the first `depth` bits of its keys' paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
-    pub(crate) root: u32,
     pub(crate) depth: u32,
     pub(crate) path: u64,
 }
@@ -54,8 +52,8 @@ pub(crate) struct Home {
 /// Entries of a directory that few segments may have: 1 MiB.
 const MOST_ENTRIES: u64 = 1 << 16;
 
-/// 2^depth entries for each tree, or those of them that are below one home. A segment that is less
-/// deep has several consecutive entries.
+/// 2^depth entries, or those of them that are below one home. A segment that is less deep has
+/// several consecutive entries.
 ///
 /// 16 bytes for some 25,000 keys. Doubling it copies that: 128 KiB at 100 million keys, a small
 /// part of what a segment's split moves.
@@ -76,8 +74,8 @@ impl Entry {
         let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
-        let flags = u64::from(stashed > 0) << 31 | u64::from(form.grid.is_grouped()) << 30;
-        let low = flags | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
+        let low =
+            u64::from(stashed > 0) << 31 | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
         let high = (number as u64) << 38 | u64::from(kernel.number) << 32;
         Self { word: EntryWord(high | low | u64::from(form.value_bits)), address }
     }
@@ -132,8 +130,7 @@ impl EntryWord {
 
     #[inline(always)]
     pub(super) fn form(self) -> Form {
-        let is_grouped = self.field(30, 1) == 1;
-        let grid = Grid::with_narrowing(self.field(16, 14), self.field(7, 4), is_grouped);
+        let grid = Grid::with_narrowing(self.field(16, 14), self.field(7, 4));
         Form { grid, value_bits: self.field(0, 7) }
     }
 
@@ -153,34 +150,33 @@ impl EntryWord {
 }
 
 impl Home {
-    /// The first root's, or the whole of a table.
-    pub(crate) const ROOT: Self = Self { root: 0, depth: 0, path: 0 };
+    /// The whole of a table.
+    pub(crate) const ROOT: Self = Self { depth: 0, path: 0 };
 
     /// The half of this home that the next bit of the string leads to.
     pub(super) fn child(self, bit: u64) -> Self {
-        Self { depth: self.depth + 1, path: self.path << 1 | bit, ..self }
+        Self { depth: self.depth + 1, path: self.path << 1 | bit }
     }
 
-    /// Whether a home is this one, or below it. Roots are all in the whole of a table.
+    /// Whether a home is this one, or below it.
     pub(super) fn has(self, other: Self) -> bool {
         other.depth >= self.depth && other.path >> (other.depth - self.depth) == self.path
     }
 
     /// The home that this one is a half of.
     pub(super) fn parent(self) -> Self {
-        Self { depth: self.depth - 1, path: self.path >> 1, ..self }
+        Self { depth: self.depth - 1, path: self.path >> 1 }
     }
 }
 
 impl Directory {
     /// The directory of these segments; `None` if they do not cover all that is within a home once.
     pub(super) fn of(records: &[Record], pool: &Pool, shape: &Shape, within: Home) -> Option<Self> {
-        let trees = shape.trees();
         let depth = records.iter().map(|record| record.home.depth).max()?;
         if !records.iter().all(|record| within.has(record.home)) {
             return None;
         }
-        let len = u64::from(trees) << (depth - within.depth);
+        let len = 1_u64 << (depth - within.depth);
         // No segment has this number.
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let entries = vec![vacant; usize::try_from(len).ok()?];
@@ -200,15 +196,15 @@ impl Directory {
     /// Whether this many segments may be this deep. They differ little in depth, unless somebody
     /// chooses the keys or makes up the file: neither must be able to fill the memory with a
     /// directory.
-    pub(super) fn admits(trees: u32, depth: u32, segments: usize) -> bool {
+    pub(super) fn admits(depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
-        segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && u64::from(trees) << depth <= most
+        segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && 1 << depth <= most
     }
 
     /// Whether a segment may be this deep, given the numbers of segments here and in other
     /// branches.
-    pub(super) fn takes(&self, trees: u32, depth: u32, segments: usize) -> bool {
-        Self::admits(trees, depth, self.beside + segments + 1)
+    pub(super) fn takes(&self, depth: u32, segments: usize) -> bool {
+        Self::admits(depth, self.beside + segments + 1)
     }
 
     /// Sets the number of segments in other branches.
@@ -230,14 +226,14 @@ impl Directory {
 
     /// The segment of a key.
     #[inline(always)]
-    pub(super) fn find(&self, root: u64, path: u64) -> Entry {
-        self.entry(self.index(root, path))
+    pub(super) fn find(&self, path: u64) -> Entry {
+        self.entry(self.index(path))
     }
 
     #[inline(always)]
-    pub(super) fn index(&self, root: u64, path: u64) -> u64 {
+    pub(super) fn index(&self, path: u64) -> u64 {
         // In two steps, because the depth may be 0.
-        ((root << self.depth) | ((path >> 1) >> (63 - self.depth))).wrapping_sub(self.first)
+        ((path >> 1) >> (63 - self.depth)).wrapping_sub(self.first)
     }
 
     #[inline(always)]
@@ -283,7 +279,7 @@ impl Directory {
 
     fn range(&self, home: Home) -> Range<usize> {
         let below = self.depth - home.depth;
-        let start = (u64::from(home.root) << self.depth) + (home.path << below) - self.first;
+        let start = (home.path << below) - self.first;
         let start = usize::try_from(start).expect("in memory");
         start..start + (1 << below)
     }

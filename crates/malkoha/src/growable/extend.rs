@@ -34,7 +34,7 @@ impl Growing {
 
     /// Gives groups of a segment a bucket more each, until there are so many buckets.
     pub(super) fn extend(&mut self, number: usize, buckets: u64) {
-        let Record { home, form: old, .. } = self.records[number];
+        let old = self.records[number].form;
         let before = old.grid.buckets();
         let after = buckets.min(before + GROUPS);
         let form = Form { grid: Grid::new(narrow(after)), ..old };
@@ -43,7 +43,7 @@ impl Growing {
         let kernel = self.kernel(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let [bytes] = with_codec!(kernel, codec => {
-            let [from, to] = [old, form].map(|form| Segment::new(codec, form, home));
+            let [from, to] = [old, form].map(|form| Segment::new(codec, form));
             let mut into = [to.lengthened(bytes)];
             let mut waiting = Vec::new();
             for bucket in before..after {

@@ -6,7 +6,7 @@ use super::directory::Home;
 use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::kicks;
 use crate::addressing::Probe;
 use crate::arch::vectorized;
@@ -98,9 +98,9 @@ vectorized! {
     ) {
         let (codec, grid) = (segment.codec, segment.form.grid);
         for (i, hash) in hashes.iter().enumerate() {
-            let key = Strings::ONE_TREE.key_of_many::<true>(u64::from_le_bytes(*hash));
+            let key = KeyBits::of_many(u64::from_le_bytes(*hash));
             found.paths[i] = key.path;
-            found.fingerprints[i] = Strings::fingerprint::<true>(key.string, depth, codec.bits);
+            found.fingerprints[i] = key.fingerprint(depth, codec.bits);
             for at in 0..2 {
                 found.places[at][i] = key.places[at];
                 found.buckets[at][i] = grid.bucket(key.places[at], key.mix);
@@ -224,12 +224,11 @@ mod tests {
         let (mut search, mut count, mut failures, mut left) = (Search::new(), 0, 0, Vec::new());
         for hash in hashes {
             let hash = u64::from_le_bytes(*hash);
-            let key = Strings::ONE_TREE.key::<true>(hash);
+            let key = KeyBits::of(hash);
             if home.depth > 0 && key.path >> (u64::BITS - home.depth) != home.path {
                 continue;
             }
-            let fingerprint =
-                Strings::fingerprint::<true>(key.string, home.depth, segment.codec.bits);
+            let fingerprint = key.fingerprint(home.depth, segment.codec.bits);
             let buckets = key.places.map(|place| segment.form.grid.bucket(place, key.mix));
             let [first, second] = key.places;
             let probe = Probe { segment: 0, first, second, fingerprint };
@@ -255,8 +254,8 @@ mod tests {
 
     fn agrees<W: Lanes>(codec: &Codec<W>, buckets: u32, depth: u32, hashes: &[Hash], room: u64) {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
-        let home = Home { root: 0, depth, path: u64::from(depth > 0) };
-        let segment = Segment::new(codec, form, home);
+        let home = Home { depth, path: u64::from(depth > 0) };
+        let segment = Segment::new(codec, form);
         let [mut bytes, mut expected] = [segment.zeroed(), segment.zeroed()];
         let mut filling = Filling::new(segment, home, &mut bytes, room);
         let mut search = Search::new();
@@ -285,9 +284,9 @@ mod tests {
             for (buckets, room) in [(few, room), (few, u64::MAX), (many, u64::MAX)] {
                 // A table of fewer buckets than places is one segment.
                 let depth = if buckets < 4096 { 0 } else { depth };
-                agrees::<Pair>(&Codec::two(bits, 8), buckets, depth, &hashes, room);
+                agrees::<Pair>(&Codec::two(bits), buckets, depth, &hashes, room);
                 if bits <= 12 {
-                    agrees::<u64>(&Codec::one(bits, 8), buckets, depth, &hashes, room);
+                    agrees::<u64>(&Codec::one(bits), buckets, depth, &hashes, room);
                 }
             }
         }

@@ -12,10 +12,10 @@
 //!
 //! A small table has fewer buckets, whose stretches share the whole row evenly: 2^20 / B fine
 //! places each. 2^n places count as one there, and each slot has n more bits, which say which of
-//! them is meant. In older files, segments of more buckets are such *rows* too.
+//! them is meant.
 
 use super::shape::MIX_BITS;
-use crate::addressing::{LOW_32, SPREAD};
+use crate::addressing::LOW_32;
 
 pub(super) const PLACE_BITS: u32 = 12;
 /// Places of a segment, and its least number of buckets once it has split.
@@ -24,7 +24,7 @@ pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
 pub(crate) const MAX_BUCKETS: u64 = 2 * PLACES;
 /// 256 offsets make the stretches of buckets differ by 1 in 128 at most.
 const OFFSET_BITS: u32 = 8;
-/// The number of groups, as a power of two, of a segment that is not a row.
+/// The number of groups of a segment, as a power of two.
 const GROUP_BITS: u32 = 11;
 pub(super) const GROUPS: u64 = 1 << GROUP_BITS;
 /// The number of fine places of a group, as a power of two.
@@ -32,60 +32,48 @@ const WITHIN_BITS: u32 = PLACE_BITS + OFFSET_BITS - GROUP_BITS;
 /// The fine place of its group at which each bucket begins, in groups of 4, none, 2 and 3: by the
 /// last bits of both numbers, so that no index need be checked.
 const STARTS: [u16; 16] = [0, 128, 256, 384, 0, 0, 0, 0, 0, 256, 0, 0, 0, 171, 342, 0];
-/// In a file: whether the buckets are in groups.
+/// In a file: marks a number of buckets that are in groups.
 const GROUPED: u16 = 1 << 15;
 
 /// What a fingerprint says about places: where its alternate is, and its offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix(u64);
 
-/// How the first bits of a key's string become that: a square and a product, of whose 32 bits the
-/// highest 12 are the sum of a place and its alternate, the next 8 the offset.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mixer {
-    square: u64,
-    factor: u64,
-}
+/// Half a step: an odd number of 2^12 for the sum, and of 2^2 for the offset.
+const HALF_STEP: u64 =
+    (0x9e3 << OFFSET_BITS | 13 << (OFFSET_BITS - MIX_BITS)) << (32 - PLACE_BITS - OFFSET_BITS) >> 1;
 
-impl Mixer {
-    /// For all bits that a slot and its path know.
-    pub(super) const ALL: Self = Self { square: 0, factor: SPREAD };
-    /// For the [`MIX_BITS`] bits that stay in the slots.
-    /// n(n + 1)/2 takes each value modulo a power of two once, so the offsets are as evenly spread
-    /// as possible: buckets get equal shares of the keys. And the sums do not grow in equal steps:
-    /// with those, all places that moves lead to would lie next to each other in the order of the
-    /// steps.
-    pub(super) const FEW: Self = Self { square: Self::STEPS, factor: Self::STEPS };
-    /// Half a step: an odd number of 2^12 for the sum, and of 2^2 for the offset.
-    const STEPS: u64 = (0x9e3 << OFFSET_BITS | 13 << (OFFSET_BITS - MIX_BITS)) << Self::LOWER >> 1;
-    const LOWER: u32 = 32 - PLACE_BITS - OFFSET_BITS;
-
-    #[inline(always)]
-    pub(super) const fn mix(self, prefix: u64) -> Mix {
-        let factor = prefix.wrapping_mul(self.square).wrapping_add(self.factor);
-        Mix(prefix.wrapping_mul(factor) & LOW_32)
-    }
-}
-
-/// What each value of [`MIX_BITS`] bits becomes under [`Mixer::FEW`].
-static FEW: [u32; 1 << MIX_BITS] = {
-    let (mut few, mut prefix) = ([0; 1 << MIX_BITS], 0);
-    while prefix < few.len() {
+/// The mix of each value of [`MIX_BITS`] bits.
+static MIXES: [u32; 1 << MIX_BITS] = {
+    let (mut mixes, mut prefix) = ([0; 1 << MIX_BITS], 0);
+    while prefix < mixes.len() {
         // The lowest 32 bits are all that there are.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let mix = Mixer::FEW.mix(prefix as u64).0 as u32;
-        few[prefix] = mix;
+        let mix = Mix::computed(prefix as u64).0 as u32;
+        mixes[prefix] = mix;
         prefix += 1;
     }
-    few
+    mixes
 };
 
 impl Mix {
-    /// What the lowest [`MIX_BITS`] bits of `prefix` become under [`Mixer::FEW`], looked up:
-    /// searches ask for it at every slot that they meet.
+    /// The mix of the [`MIX_BITS`] bits that stay in the slots: n(n + 1) half steps, of whose 32
+    /// bits the highest 12 are the sum of a place and its alternate, the next 8 the offset.
+    ///
+    /// n(n + 1)/2 takes each value modulo a power of two once, so the offsets are as evenly spread
+    /// as possible: buckets get equal shares of the keys. The sums do not grow in equal steps: with
+    /// those, all places that moves lead to would lie next to each other in the order of the steps.
     #[inline(always)]
-    pub(super) fn of_few(prefix: u64) -> Self {
-        Self(FEW[(prefix & ((1 << MIX_BITS) - 1)) as usize].into())
+    pub(super) const fn computed(prefix: u64) -> Self {
+        let factor = prefix.wrapping_mul(HALF_STEP).wrapping_add(HALF_STEP);
+        Self(prefix.wrapping_mul(factor) & LOW_32)
+    }
+
+    /// The mix of the lowest [`MIX_BITS`] bits of `prefix`, looked up: searches ask for it at every
+    /// slot that they meet.
+    #[inline(always)]
+    pub(super) fn of(prefix: u64) -> Self {
+        Self(MIXES[(prefix & ((1 << MIX_BITS) - 1)) as usize].into())
     }
 
     /// The other place of a key: `(H - place) mod PLACES`. Its own inverse.
@@ -105,7 +93,6 @@ impl Mix {
 pub(crate) struct Grid {
     buckets: u32,
     narrowing: u32,
-    is_grouped: bool,
 }
 
 impl Grid {
@@ -114,33 +101,26 @@ impl Grid {
     pub(crate) fn new(buckets: u32) -> Self {
         debug_assert!((1..=MAX_BUCKETS).contains(&buckets.into()));
         let narrowing = PLACE_BITS.saturating_sub((buckets | 1).ilog2());
-        Self { buckets, narrowing, is_grouped: narrowing == 0 }
-    }
-
-    /// A row of so many buckets.
-    fn row(buckets: u32) -> Self {
-        Self { is_grouped: false, ..Self::new(buckets) }
+        Self { buckets, narrowing }
     }
 
     /// [`new`](Self::new) for a caller that already has all parts.
     #[inline(always)]
-    pub(super) fn with_narrowing(buckets: u32, narrowing: u32, is_grouped: bool) -> Self {
-        Self { buckets, narrowing, is_grouped }
+    pub(super) fn with_narrowing(buckets: u32, narrowing: u32) -> Self {
+        Self { buckets, narrowing }
     }
 
     /// As it stands in files.
     pub(crate) fn to_bits(self) -> u16 {
         let buckets = u16::try_from(self.buckets).expect("at most 2^13");
-        if self.is_grouped { buckets | GROUPED } else { buckets }
+        if self.is_grouped() { buckets | GROUPED } else { buckets }
     }
 
     /// From a file; `None` if no such segment can exist. With at least `least` buckets.
     pub(crate) fn from_bits(bits: u16, least: u64) -> Option<Self> {
-        let (buckets, is_grouped) = (u32::from(bits & !GROUPED), bits & GROUPED != 0);
-        let least = if is_grouped { PLACES } else { least };
-        (least..=MAX_BUCKETS)
-            .contains(&buckets.into())
-            .then(|| if is_grouped { Self::new(buckets) } else { Self::row(buckets) })
+        let buckets = u32::from(bits & !GROUPED);
+        let grid = (least..=MAX_BUCKETS).contains(&buckets.into()).then(|| Self::new(buckets));
+        grid.filter(|grid| grid.to_bits() == bits)
     }
 
     pub(crate) fn buckets(self) -> u64 {
@@ -153,10 +133,10 @@ impl Grid {
         self.narrowing
     }
 
-    /// Whether buckets can be added one by one.
+    /// Whether the buckets are in groups, so that more can be added one by one.
     #[inline(always)]
     pub(super) fn is_grouped(self) -> bool {
-        self.is_grouped
+        self.narrowing == 0
     }
 
     /// Fine places of the whole segment: 2 to this power.
@@ -167,7 +147,7 @@ impl Grid {
 
     #[inline(always)]
     pub(super) fn bucket(self, place: u64, mix: Mix) -> u64 {
-        if self.is_grouped {
+        if self.is_grouped() {
             return self.bucket_in_group(place, mix);
         }
         let fine = (place >> self.narrowing << OFFSET_BITS) | mix.offset();
@@ -196,7 +176,7 @@ impl Grid {
     /// The first fine place of a bucket.
     #[inline(always)]
     pub(super) fn stretch(self, bucket: u64) -> u64 {
-        if self.is_grouped {
+        if self.is_grouped() {
             return self.stretch_in_group(bucket);
         }
         (bucket << self.fine_bits()).div_ceil(self.buckets.into())
@@ -233,12 +213,10 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "sorts 65,536 numbers, and loads nothing")]
     fn few_bits_lead_everywhere() {
-        let mut offsets: Vec<u64> =
-            (0..256).map(|prefix| Mixer::FEW.mix(prefix).offset()).collect();
+        let mut offsets: Vec<u64> = (0..256).map(|prefix| Mix::computed(prefix).offset()).collect();
         offsets.sort_unstable();
         assert!(offsets.into_iter().eq(0..256));
-        let alternates =
-            |place| (0..256).map(move |prefix| Mixer::FEW.mix(prefix).alternate(place));
+        let alternates = |place| (0..256).map(move |prefix| Mix::computed(prefix).alternate(place));
         let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
         places.sort_unstable();
         places.dedup();
@@ -252,15 +230,12 @@ mod tests {
         let mut prefix = 1_u64;
         let (first, step) = if cfg!(miri) { (9, 2_999) } else { (200, 61) };
         let some = (1..first).chain((first..=8192).step_by(step)).chain([4095, 4096, 4097, 8192]);
-        let some = some.flat_map(|buckets| [(buckets, false), (buckets, true)]);
-        let grids = some.flat_map(|(n, few)| [(Grid::new(n), few), (Grid::row(n), few)]);
-        for (grid, few) in grids {
-            let buckets = grid.buckets;
+        for buckets in some {
+            let grid = Grid::new(buckets);
             assert_eq!(Grid::from_bits(grid.to_bits(), 1), Some(grid));
             for place in (0..PLACES).step_by(if cfg!(miri) { 501 } else { 7 }).chain([PLACES - 1]) {
                 prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let mix =
-                    if few { Mixer::FEW.mix(prefix >> 56) } else { Mixer::ALL.mix(prefix >> 40) };
+                let mix = Mix::of(prefix >> 56);
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);
@@ -279,7 +254,7 @@ mod tests {
             assert_eq!(after.group(group).last(), Some(buckets.into()));
             let mut shares = vec![0_u32; buckets as usize + 1];
             for place in 0..PLACES {
-                for mix in (0..256).map(|prefix| Mixer::FEW.mix(prefix)) {
+                for mix in (0..256).map(|prefix| Mix::computed(prefix)) {
                     let [old, new] = [before, after].map(|grid| grid.bucket(place, mix));
                     assert!(old == new || old % GROUPS == group && new % GROUPS == group);
                     shares[usize::try_from(new).unwrap()] += 1;
@@ -287,7 +262,7 @@ mod tests {
             }
             assert!(shares.iter().all(|share| [128, 170, 171, 256].contains(share)));
         }
-        for bits in [4095 | GROUPED, 8193 | GROUPED, 8193, 0, GROUPED] {
+        for bits in [4095 | GROUPED, 4096, 8193 | GROUPED, 8193, 0, GROUPED] {
             assert_eq!(Grid::from_bits(bits, 1), None, "{bits}");
         }
         assert_eq!(Grid::from_bits(4095, PLACES), None);

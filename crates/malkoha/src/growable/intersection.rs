@@ -3,16 +3,14 @@
 use super::kernel::with_codec;
 use super::partial::Partial;
 use super::segment::{Position, Segment};
-use super::table::{Growing, Record, narrow};
+use super::table::{Growing, narrow};
 use super::union::share;
-use crate::error::UnionError;
 use crate::spill::SpillKey;
 
 impl Growing {
     /// Removes all that is not a key of `other`. A key that is in both stays, with the copies that
-    /// it has here; an error, and no change, if places of the two do not mean the same.
-    pub(crate) fn intersect(&mut self, other: &Self) -> Result<(), UnionError> {
-        self.united_shape(other)?;
+    /// it has here.
+    pub(crate) fn intersect(&mut self, other: &Self) {
         let before = self.filled();
         for number in 0..self.segments() {
             for (at, key) in self.strangers(number, other).into_iter().rev() {
@@ -21,14 +19,13 @@ impl Growing {
         }
         let stashed = self.spill.iter().map(|(key, _)| key).filter(|key| {
             let is_stashed = self.records[key.segment as usize].stashed > 0 && !self.has_slot(key);
-            is_stashed && !other.may_have(&self.partial_of(key, &other.shape))
+            is_stashed && !other.may_have(&self.partial_of(key))
         });
         for key in stashed.collect::<Vec<_>>() {
             self.spill.remove(&key);
         }
         // The share of doubles among those that are left is that among all.
         self.len = share(self.len, self.filled(), before);
-        Ok(())
     }
 
     /// The slots of a segment that are not keys of `other`, in order.
@@ -40,7 +37,7 @@ impl Growing {
             for bucket in 0..grid.buckets() {
                 let mut lane = 0;
                 segment.for_each_in(bytes, bucket, |slot, mix| {
-                    if !other.may_have(&self.partial(number, slot, mix, &other.shape)) {
+                    if !other.may_have(&self.partial(number, slot, mix)) {
                         let place = narrow(slot.place.min(mix.alternate(slot.place)));
                         let fingerprint = narrow(slot.fingerprint);
                         let segment = narrow(number as u64);
@@ -64,11 +61,11 @@ impl Growing {
 
     /// Empties a slot and drops the copies beside it.
     fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
-        let Record { home, form, .. } = self.records[number];
+        let form = self.records[number].form;
         let kernel = self.kernel(number);
         let bytes = self.segments.bytes_mut(number);
         with_codec!(kernel, codec => {
-            Segment::new(codec, form, home).remove_at(bytes, at);
+            Segment::new(codec, form).remove_at(bytes, at);
         });
         self.records[number].len -= 1;
         self.occupied -= 1;

@@ -3,7 +3,7 @@
 
 use super::grid::PLACE_BITS;
 use super::shape::{MAX_BITS, MIX_BITS};
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::Growing;
 use crate::addressing::{LOW_32, MIX};
 use crate::filter::GrowableCuckooFilter;
@@ -59,7 +59,7 @@ impl KeptBits {
     /// What is kept of a hash.
     #[must_use]
     pub fn of(self, hash: u64) -> u64 {
-        let key = Strings::ONE_TREE.key::<true>(hash);
+        let key = KeyBits::of(hash);
         let [first, second] = key.places;
         first.min(second) << self.of_string | key.string >> (u64::BITS - self.of_string)
     }
@@ -84,8 +84,8 @@ impl GrowableCuckooFilter {
 
 impl Growing {
     fn kept_bits(&self) -> Option<KeptBits> {
-        let is_one = self.segments() == 1 && self.shape.mix_bits == MIX_BITS;
-        KeptBits::of_fingerprints(self.shape.widths.at(0)).filter(|_| is_one)
+        let bits = KeptBits::of_fingerprints(self.shape.widths.at(0));
+        bits.filter(|_| self.segments() == 1)
     }
 }
 

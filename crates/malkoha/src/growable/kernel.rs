@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::directory::Form;
 use super::lanes::Pair;
-use super::shape::{LANES, MIX_BITS, Shape};
+use super::shape::{LANES, Shape};
 
 /// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it
 /// begins, or in two.
@@ -18,11 +18,9 @@ pub(super) struct Kernel {
     two: Codec<Pair>,
 }
 
-/// How many there are.
-const COUNT: usize = 64;
-/// Of segments of one tree, or of several: below 16, kernels of one word by the bits of a
-/// fingerprint; from there on one later, of two.
-const OF_A_TREE: u32 = 32;
+/// How many there are: below [`WIDE`], kernels of one word by the bits of a fingerprint; from there
+/// on one later, of two.
+const COUNT: usize = 32;
 const WIDE: u32 = 16;
 
 static KERNELS: [Kernel; COUNT] = {
@@ -54,16 +52,14 @@ pub(super) use with_codec;
 
 impl Kernel {
     const fn numbered(number: u32) -> Self {
-        let (of_tree, mix_bits) =
-            (number % OF_A_TREE, if number < OF_A_TREE { MIX_BITS } else { 0 });
-        let is_wide = of_tree >= WIDE;
-        let bits = if is_wide { of_tree - 1 } else { of_tree };
+        let is_wide = number >= WIDE;
+        let bits = if is_wide { number - 1 } else { number };
         Self {
             number,
             bits,
             is_wide,
-            one: Codec::one(if is_wide { 0 } else { bits }, mix_bits),
-            two: Codec::two(bits, mix_bits),
+            one: Codec::one(if is_wide { 0 } else { bits }),
+            two: Codec::two(bits),
         }
     }
 
@@ -74,8 +70,7 @@ impl Kernel {
         // a byte.
         let at_half = (form.grid.narrowing() + form.value_bits) % 2;
         let fits = LANES * (bits + 1) + 4 * at_half <= u64::BITS;
-        let of_tree = if fits { bits } else { bits + 1 };
-        Self::of(if shape.mix_bits == 0 { OF_A_TREE + of_tree } else { of_tree })
+        Self::of(if fits { bits } else { bits + 1 })
     }
 
     /// The one of this number.

@@ -1,12 +1,11 @@
 //! Lookups: of one key, or of many, with the cache lines of the next keys prefetched.
 
 use super::batch;
-use super::directory::Home;
 use super::kernel::{Kernel, with_codec};
 use super::matches::{MOST_SLOTS, Match, Matches, Slots};
 use super::segment::Segment;
 use super::shape::LANES;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::Growing;
 use super::target::Target;
 use crate::arch::prefetch;
@@ -33,9 +32,9 @@ impl Growing {
     /// cannot panic, so loops of it are vectorised in builds for a processor that gathers.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
-        let key = Strings::ONE_TREE.key::<true>(hash);
-        let entry = self.directory.nearest(self.directory.index(key.root, key.path));
-        let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
+        let key = KeyBits::of(hash);
+        let entry = self.directory.nearest(self.directory.index(key.path));
+        let wanted = key.fingerprint(entry.depth(), self.near.bits);
         let (grid, width) = (entry.form().grid, self.near.width());
         let segment = self.segments.nearest(entry.address());
         let bucket_bits = u64::from(LANES * width);
@@ -88,7 +87,7 @@ impl Growing {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<Match> = None;
         with_codec!(target.kernel, codec => {
-            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
                 let zeros = found.fingerprint.trailing_zeros();
@@ -132,7 +131,7 @@ impl Growing {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<(u64, u32)> = None;
         with_codec!(target.kernel, codec => {
-            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = segment.fingerprint(bytes, at);
                 longest = match longest {
@@ -224,7 +223,7 @@ impl Growing {
         let bytes = self.segments.from(target.entry.address());
         with_codec!(target.kernel, codec => {
             // The entry has all that a match needs of a segment, so the record need not be read.
-            let segment = Segment::new(codec, target.entry.form(), Home::ROOT);
+            let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 if !self.spill.is_empty() {
                     let key = target.spill_key(segment.fingerprint(bytes, at), 0);

@@ -1,7 +1,7 @@
 //! Filters and maps that start small, grow to any size, and never ask for the keys again.
 //!
 //! ```text
-//! hash --shape--> root, two places, string --directory--> segment
+//! hash --strings--> two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
 //!      --lookup, change, rebuild--> result --face--> caller
 //! many hashes --sample, reserve--> room --bulk--> slots

@@ -1,19 +1,19 @@
 //! What a table knows of its keys, slot by slot: enough to find them in another table.
 
+use super::directory::Home;
 use super::grid::Mix;
 use super::kernel::with_codec;
 use super::matches::{Match, Matches, Slots};
 use super::segment::{Segment, Slot};
-use super::shape::Shape;
-use super::strings::Strings;
+use super::shape::{MIX_BITS, Shape};
+use super::strings::stored;
 use super::table::Growing;
 use super::target::Target;
 use crate::spill::SpillKey;
 
-/// What a slot tells of its key.
+/// The part of a key that a slot knows.
 #[derive(Clone, Copy)]
 pub(super) struct Partial {
-    root: u64,
     /// The first bits of the key's string, then zeros.
     string: u64,
     /// How many bits of the string are known.
@@ -24,17 +24,16 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Of a slot in a table of this shape.
-    fn new(slot: Slot, mix: Mix, (root, depth, path): (u64, u32, u64), shape: &Shape) -> Self {
-        let (bits, mix_bits) = (shape.widths.at(depth), shape.mix_bits);
+    fn new(slot: Slot, mix: Mix, Home { depth, path }: Home, shape: &Shape) -> Self {
+        let bits = shape.widths.at(depth);
         // Without the mark.
         let stored = slot.fingerprint & slot.fingerprint.wrapping_sub(1);
-        // In two steps, because the numbers of bits may be 0.
-        let kept = (stored >> (bits + 1 - mix_bits)) << 1 << (63 - mix_bits);
-        let rest = stored & ((2 << (bits - mix_bits)) - 1);
-        let path = (path << 1 << (63 - depth)) | (rest << (63 - depth - (bits - mix_bits)));
+        let kept = (stored >> (bits + 1 - MIX_BITS)) << (64 - MIX_BITS);
+        let rest = stored & ((2 << (bits - MIX_BITS)) - 1);
+        // In two steps, because the depth may be 0.
+        let path = (path << 1 << (63 - depth)) | (rest << (63 - depth - (bits - MIX_BITS)));
         Self {
-            root,
-            string: kept | path >> mix_bits,
+            string: kept | path >> MIX_BITS,
             known: (depth + bits).saturating_sub(slot.fingerprint.trailing_zeros()),
             places: [slot.place, mix.alternate(slot.place)],
             mix,
@@ -43,14 +42,9 @@ impl Partial {
 
     /// The fingerprint in a segment at this depth of a table of this shape.
     pub(super) fn fingerprint(&self, shape: &Shape, depth: u32) -> u64 {
-        let (least, bits) = (shape.mix_bits.max(1), shape.widths.at(depth));
-        let unknown = bits - self.known.saturating_sub(depth).clamp(least, bits);
-        let stored = if shape.strings().is_one_tree() {
-            Strings::stored::<true>(self.string, depth, bits)
-        } else {
-            Strings::stored::<false>(self.string, depth, bits)
-        };
-        (((stored >> unknown) << 1) | 1) << unknown
+        let bits = shape.widths.at(depth);
+        let unknown = bits - self.known.saturating_sub(depth).clamp(MIX_BITS, bits);
+        (((stored(self.string, depth, bits) >> unknown) << 1) | 1) << unknown
     }
 
     /// The first bits of what is known, at most so many.
@@ -65,16 +59,15 @@ impl Partial {
 impl Growing {
     /// The segment and the fingerprint of a key; enough of its path must be known.
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
-        let entry = self.directory.find(partial.root, partial.string << self.shape.mix_bits);
+        let entry = self.directory.find(partial.string << MIX_BITS);
         let fingerprint = partial.fingerprint(&self.shape, entry.depth());
         Target::new(entry, entry.kernel(), partial.places, partial.mix, fingerprint)
     }
 
     /// The two keys with 0 and 1 as the next bit, if too little is known to tell the segment.
     pub(super) fn halves(&self, partial: &Partial) -> Option<[Partial; 2]> {
-        let Partial { root, string, known, .. } = *partial;
-        let entry = self.directory.find(root, string << self.shape.mix_bits);
-        if self.shape.mix_bits == 0 || entry.depth() + self.shape.mix_bits <= known {
+        let Partial { string, known, .. } = *partial;
+        if self.directory.find(string << MIX_BITS).depth() + MIX_BITS <= known {
             return None;
         }
         let half = |bit: u64| Partial {
@@ -85,16 +78,16 @@ impl Growing {
         Some([half(0), half(1)])
     }
 
-    /// Calls `each` with what each slot knows and its value, for a table of the shape `to`.
-    pub(super) fn for_each_slot(&self, to: &Shape, mut each: impl FnMut(&Partial, u64)) {
+    /// Calls `each` with the part of its key that each slot knows, and its value.
+    pub(super) fn for_each_slot(&self, mut each: impl FnMut(&Partial, u64)) {
         for (number, record) in self.records.iter().enumerate() {
             let bytes = self.bytes(number);
             with_codec!(record.kernel(&self.shape), codec => {
-                let segment = Segment::new(codec, record.form, record.home);
+                let segment = Segment::new(codec, record.form);
                 let grid = record.form.grid;
                 for bucket in scattered(grid.buckets()) {
                     segment.for_each_in(bytes, bucket, |slot, mix| {
-                        each(&self.partial(number, slot, mix, to), slot.value);
+                        each(&self.partial(number, slot, mix), slot.value);
                     });
                 }
             });
@@ -102,27 +95,24 @@ impl Growing {
     }
 
     /// The same for the spilled copies, and how many there are.
-    pub(super) fn for_each_spilled(&self, to: &Shape, mut each: impl FnMut(&Partial, u64, u64)) {
+    pub(super) fn for_each_spilled(&self, mut each: impl FnMut(&Partial, u64, u64)) {
         for (key, copies) in self.spill.iter() {
-            each(&self.partial_of(&key, to), key.value, copies);
+            each(&self.partial_of(&key), key.value, copies);
         }
     }
 
-    /// What a spilled copy knows, for a table of the shape `to`.
-    pub(super) fn partial_of(&self, key: &SpillKey, to: &Shape) -> Partial {
+    /// The part of its key that a spilled copy knows.
+    pub(super) fn partial_of(&self, key: &SpillKey) -> Partial {
         let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
         let mix =
             with_codec!(self.kernel(number), codec => self.segment(codec, number).mix(fingerprint));
         let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
-        self.partial(number, slot, mix, to)
+        self.partial(number, slot, mix)
     }
 
-    /// What a slot of a segment knows, for a table of the shape `to`.
-    pub(super) fn partial(&self, number: usize, slot: Slot, mix: Mix, to: &Shape) -> Partial {
-        let home = self.records[number].home;
-        // A tree of ours is one of the parts that theirs would be split into evenly.
-        let root = u64::from(home.root / (self.shape.trees() / to.trees()));
-        Partial::new(slot, mix, (root, home.depth, home.path), &self.shape)
+    /// The part of its key that a slot of a segment knows.
+    pub(super) fn partial(&self, number: usize, slot: Slot, mix: Mix) -> Partial {
+        Partial::new(slot, mix, self.records[number].home, &self.shape)
     }
 
     /// What is at the key's places whose fingerprints begin its own or continue it.

@@ -12,7 +12,7 @@ use super::kernel::{Kernel, with_codec};
 use super::lanes::Lanes;
 use super::pool::sizes;
 use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
-use super::shape::{LANES, ROOM, buckets_for};
+use super::shape::{LANES, MIX_BITS, ROOM, buckets_for};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow};
 use crate::addressing::Probe;
@@ -197,14 +197,9 @@ impl Growing {
 
     fn can_split(&self, number: usize) -> bool {
         let Record { home, form, stashed, splits_at, .. } = self.records[number];
-        let shape = &self.shape;
-        // At least one bit stays in each slot, or what chooses the alternate place.
-        let has_bits = || match shape.mix_bits {
-            0 => home.depth + 2 <= shape.widths.bits,
-            mix_bits => shape.doubles() || home.depth + mix_bits < self.least_known(),
-        };
+        let has_bits = || self.shape.doubles() || home.depth + MIX_BITS < self.least_known();
         form.grid.narrowing() == 0
-            && self.directory.takes(shape.trees(), home.depth + 1, self.segments.len())
+            && self.directory.takes(home.depth + 1, self.segments.len())
             && stashed <= MOST_MOVED
             && self.keys_of(number) >= splits_at.into()
             && has_bits()
@@ -227,14 +222,14 @@ impl Growing {
     /// Builds a segment in another form.
     pub(super) fn rebuild(&mut self, number: usize, form: Form, misfit: Misfit) -> bool {
         let record = self.records[number];
-        let Record { home, form: old, len, .. } = record;
+        let Record { form: old, len, .. } = record;
         let kernels = [record, Record { form, ..record }].map(|record| record.kernel(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
         let built = with_codec!(kernels[0], codec => {
-            let from = Segment::new(codec, old, home);
+            let from = Segment::new(codec, old);
             with_codec!(kernels[1], codec => {
-                let to = Segment::new(codec, form, home);
+                let to = Segment::new(codec, form);
                 let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
                 let child = |_, kept| Child::One(0, kept);
                 let fitted =
@@ -281,7 +276,7 @@ impl Growing {
         }
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
-        let least = home.depth + self.shape.mix_bits;
+        let least = home.depth + MIX_BITS;
         let (spent, all_spent) = self.spent(number);
         let splits_at = all_spent / MOST_SPENT.0 * MOST_SPENT.1;
         if self.keys_of(number) < splits_at.into() {
@@ -296,7 +291,7 @@ impl Growing {
         let kernels = [home, homes[0]].map(|home| Kernel::new(&self.shape, home.depth, form));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let (into, forms, lens) = with_codec!(kernels[0], codec => {
-            let from = Segment::new(codec, form, home);
+            let from = Segment::new(codec, form);
             // Room is made in advance, and then there is often nothing to move.
             let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
@@ -316,7 +311,7 @@ impl Growing {
                 Child::One(half, refitted(rest, bits[0], bits[1]))
             };
             with_codec!(kernels[1], codec => {
-                let to = [0, 1].map(|child| Segment::new(codec, forms[child], homes[child]));
+                let to = [0, 1].map(|child| Segment::new(codec, forms[child]));
                 let mut into = to.each_ref().map(Segment::zeroed);
                 let aside = (&mut aside, Misfit::Stash);
                 let _ = len == 0 || pour([(from, bytes)], &to, &mut into, search, aside, child);
@@ -343,7 +338,7 @@ impl Growing {
     /// Keys of a set's segment: those in slots that would go into both halves of a split, and all.
     fn spent(&self, number: usize) -> (u32, u32) {
         let Record { home, stashed, .. } = self.records[number];
-        let least = home.depth + self.shape.mix_bits;
+        let least = home.depth + MIX_BITS;
         if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
             return (0, 0);
         }

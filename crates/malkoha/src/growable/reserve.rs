@@ -54,13 +54,13 @@ impl Growing {
     /// tree have room. If the system would not give the memory for this branch's share, the error
     /// is the number of bytes needed.
     fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
-        let of_tree = keys.min(MOST_KEYS).div_ceil(self.shape.trees().into());
-        let buckets = |depth: u32| buckets_for((of_tree >> depth) * room / 100);
+        let keys = keys.min(MOST_KEYS);
+        let buckets = |depth: u32| buckets_for((keys >> depth) * room / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
         let below = depth.saturating_sub(self.directory.within().depth);
-        let bytes = (u64::from(self.shape.trees()) << below)
-            .saturating_mul(form.segment_bytes(self.shape.widths.at(depth)) as u64);
+        let bytes =
+            (1_u64 << below).saturating_mul(form.segment_bytes(self.shape.widths.at(depth)) as u64);
         if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
             return Err(bytes);
         }

@@ -1,6 +1,6 @@
 //! A segment as the search for room sees it.
 
-use super::grid::{Grid, Mix};
+use super::grid::Grid;
 use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
@@ -9,11 +9,11 @@ use crate::layout::Room;
 use crate::layout::bits::load_at;
 
 impl<W: Lanes> Segment<'_, W> {
-    /// [`Room::for_each_target`] in a row or a table of several trees. Apart, because such are
-    /// rare, and what they need would take the registers of the others.
+    /// [`Room::for_each_target`] in a small table. Apart, because what it needs would take the
+    /// registers of the usual case.
     #[cold]
     #[inline(never)]
-    fn targets_in_row(&self, bytes: &[u8], bucket: u64) -> [u64; LANES as usize] {
+    fn targets_in_small(&self, bytes: &[u8], bucket: u64) -> [u64; LANES as usize] {
         let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
         let mut targets = [0; LANES as usize];
         for (lane, target) in (0..).zip(&mut targets) {
@@ -67,13 +67,13 @@ impl<W: Lanes> Room for Segment<'_, W> {
     #[inline(always)]
     fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
         let grid = self.form.grid;
-        if !(grid.is_grouped() && self.codec.mix_bits > 0) {
-            return self.targets_in_row(bytes, bucket).into_iter().for_each(each);
+        if !grid.is_grouped() {
+            return self.targets_in_small(bytes, bucket).into_iter().for_each(each);
         }
         let (word, stretch) = (self.load(bytes, bucket), grid.stretch_in_group(bucket));
         for half in word.halves(self.codec.width) {
             for lane in 0..LANES / 2 {
-                let mix = Mix::of_few(half >> (lane * self.codec.width + self.skip));
+                let mix = self.mix(half >> (lane * self.codec.width));
                 let place = Grid::place_in_group(stretch, mix);
                 each(grid.bucket_in_group(mix.alternate(place), mix));
             }

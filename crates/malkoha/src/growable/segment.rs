@@ -4,10 +4,10 @@
 //! bits of each occupant's place), then four values.
 
 use super::codec::Codec;
-use super::directory::{Form, Home};
-use super::grid::{Mix, Mixer};
+use super::directory::Form;
+use super::grid::Mix;
 use super::lanes::Lanes;
-use super::shape::LANES;
+use super::shape::{LANES, MIX_BITS};
 use crate::layout::bits::{fill, read, write};
 
 /// How to read a segment's bytes.
@@ -16,11 +16,6 @@ pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
     pub(super) bucket_bits: u64,
-    /// What the path adds to the bits of a fingerprint that its alternate place depends on, and
-    /// where those end.
-    head: u64,
-    pub(super) skip: u32,
-    mixer: Mixer,
 }
 
 /// What a slot holds. A fingerprint of 0 means that the slot is empty.
@@ -67,13 +62,8 @@ impl Form {
 }
 
 impl<'a, W: Lanes> Segment<'a, W> {
-    pub(super) fn new(codec: &'a Codec<W>, form: Form, home: Home) -> Self {
-        let Home { depth, path, .. } = home;
-        let (head, skip, mixer) = match codec.mix_bits {
-            0 => (path << (codec.bits - depth), depth + 1, Mixer::ALL),
-            mix_bits => (0, codec.width - mix_bits, Mixer::FEW),
-        };
-        Self { codec, form, bucket_bits: bucket_bits(codec.width, form), head, skip, mixer }
+    pub(super) fn new(codec: &'a Codec<W>, form: Form) -> Self {
+        Self { codec, form, bucket_bits: bucket_bits(codec.width, form) }
     }
 
     pub(super) fn zeroed(&self) -> Box<[u8]> {
@@ -151,11 +141,11 @@ impl<'a, W: Lanes> Segment<'a, W> {
         }
     }
 
-    /// What the fingerprint of an occupant says about its places: it begins with the bits that they
-    /// depend on, or where there are several trees, the path does.
+    /// The mix of an occupant, whose bits its fingerprint begins with. Ignores bits above the
+    /// fingerprint.
     #[inline(always)]
     pub(super) fn mix(&self, fingerprint: u64) -> Mix {
-        self.mixer.mix(self.head | (fingerprint >> self.skip))
+        Mix::of(fingerprint >> (self.codec.width - MIX_BITS))
     }
 
     /// The place, in full, of an occupant of the bucket whose stretch begins there.

@@ -5,17 +5,12 @@
 //! | place | low 32, the highest 12 | `0..PLACES` |
 //! | string | `hash * MIX`, from the highest bit on | a_1, a_2, ..., a_64 |
 //!
-//! The first m = `mix_bits` bits of a string choose the alternate place, and each slot stores them.
+//! The first [`MIX_BITS`] bits of a string choose the alternate place, and each slot stores them.
 //! The bits behind them are the key's *path*: a segment at depth g holds the keys with one value of
 //! its first g bits, and its slots store the bits that follow. So a table with more roots is one
-//! that was split more often before any key came, and tables of one m agree on all places.
-//!
-//! In older files, m is 0. Such a table is several trees: the root is the high 32 bits of the hash,
-//! reduced by a multiplication, and the whole string is the path. Its alternate places depend on
-//! a_1..a_bits, which segment and slot together know at any depth.
+//! that was split more often before any key came, and all tables agree on all places.
 
 use super::grid::{MAX_BUCKETS, PLACES};
-use super::strings::Strings;
 use super::widths::{WORTHWHILE, Widths};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
@@ -68,9 +63,6 @@ pub(crate) struct Shape {
     pub(crate) roots: u32,
     /// Bits of a value, at most; 0 in a set.
     pub(crate) value_bits: u32,
-    /// First bits of a string, which choose the alternate place and stay in each slot:
-    /// [`MIX_BITS`], or 0 in a table of several trees.
-    pub(crate) mix_bits: u32,
     /// Whether values are ages, which let what nobody removes expire.
     pub(crate) ages: bool,
 }
@@ -152,7 +144,7 @@ impl Shape {
         let narrow = |n: u64| u32::try_from(n).map_err(|_| BuildError::Capacity(capacity));
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
         let widths = Widths::all(MAX_BITS);
-        let shape = Self { widths, roots, value_bits, mix_bits: MIX_BITS, ages };
+        let shape = Self { widths, roots, value_bits, ages };
         let deepest = MAX_DEPTH - shape.root_depth();
         let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
         let most =
@@ -236,42 +228,23 @@ impl Shape {
         -(-2.0 * highest).exp_m1()
     }
 
-    /// Trees of segments: 1, or one for each root.
-    pub(crate) fn trees(&self) -> u32 {
-        if self.mix_bits == 0 { self.roots } else { 1 }
-    }
-
     /// The depth of the segments that the table began with.
     pub(crate) fn root_depth(&self) -> u32 {
-        if self.mix_bits == 0 { 0 } else { self.roots.trailing_zeros() }
+        self.roots.trailing_zeros()
     }
 
     /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
     /// in maps: the copy in the other half would be a candidate that nobody can remove. An age
     /// expires in both.
     pub(crate) fn doubles(&self) -> bool {
-        self.mix_bits > 0 && (self.value_bits == 0 || self.ages)
-    }
-
-    /// The fewest bits of a string that a slot at this depth can have.
-    pub(crate) fn least_length(&self, depth: u32) -> u32 {
-        // In several trees, segment and slot know as many bits as one at depth 0.
-        if self.mix_bits == 0 {
-            self.widths.bits.saturating_sub(depth).max(1)
-        } else {
-            self.mix_bits
-        }
-    }
-
-    /// What hashes mean.
-    pub(super) fn strings(&self) -> Strings {
-        Strings::of(self)
+        self.value_bits == 0 || self.ages
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::growable::strings::KeyBits;
 
     #[test]
     fn shapes_keep_what_they_promise() {
@@ -334,9 +307,8 @@ mod tests {
 
     #[test]
     fn the_alternate_is_an_involution() {
-        let (shape, _) = Shape::new(1_000, 0.001, Some(1024.0), 0).unwrap();
         for n in 0..if cfg!(miri) { 100 } else { 10_000_u64 } {
-            let key = shape.strings().key::<true>(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
+            let key = KeyBits::of(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
             assert!(key.places.iter().all(|&place| place < PLACES));
             assert_eq!(key.mix.alternate(key.places[1]), key.places[0]);
         }

@@ -98,8 +98,8 @@ impl Growing {
         let halves = Kernel::new(&self.shape, home.depth + 1, form).wide();
         let kernel = Kernel::new(&self.shape, home.depth, form);
         let built = with_codec!(kernel, codec => {
-            let [a, b] = records.map(|record| Segment::new(halves, record.form, record.home));
-            let to = Segment::new(codec, form, home);
+            let [a, b] = records.map(|record| Segment::new(halves, record.form));
+            let to = Segment::new(codec, form);
             let mut into = [to.zeroed()];
             let sources = [(a, sources[0]), (b, sources[1])];
             let aside = (&mut aside, Misfit::Refuse);
@@ -147,8 +147,7 @@ impl Growing {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
         self.kernels.count_out(self.kernel(number));
-        self.rows -= usize::from(self.records.swap_remove(number).is_row());
-        // The last of the rows may have gone.
+        self.records.swap_remove(number);
         self.look_plain();
         if number == last {
             return;
@@ -157,23 +156,5 @@ impl Growing {
         for (key, copies) in self.spill.drain(narrow(last as u64)) {
             self.spill.add(SpillKey { segment: narrow(number as u64), ..key }, copies);
         }
-    }
-}
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use crate::GrowableCuckooFilter;
-
-    /// From an older file, whose segments are rows: the merged segment is not a row, and is looked
-    /// up as such.
-    #[test]
-    fn a_table_whose_last_row_is_merged_is_lean() {
-        let file = include_bytes!("../../tests/fixtures/growable-set-v1-m8-split.mlk");
-        let mut table = GrowableCuckooFilter::from_bytes(file).unwrap().table;
-        assert!(table.rows == 2 && table.segments() == 2 && !table.is_lean);
-        table.clear();
-        let lower = (0..2).find(|&number| table.records[number].home.path & 1 == 0).unwrap();
-        assert!(table.merge(lower, 1 - lower));
-        assert!(table.rows == 0 && table.is_lean);
     }
 }

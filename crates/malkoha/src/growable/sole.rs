@@ -10,7 +10,7 @@ use super::kernel::with_codec;
 use super::lanes::{Lanes, read};
 use super::segment::bucket_bits;
 use super::shape::LANES;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::{Growing, narrow};
 use crate::layout::bits::Word;
 use crate::ring;
@@ -83,18 +83,18 @@ impl Growing {
     /// fingerprints fit a word of 64 bits.
     #[inline(always)]
     pub(super) fn sole(&self, hash: u64) -> Sole {
-        if self.rows > 0 || !self.strings.is_one_tree() {
+        if !self.is_grouped() {
             return self.sole_in_any(hash);
         }
-        let key = Strings::ONE_TREE.key::<true>(hash);
-        let entry = self.directory.find(key.root, key.path);
+        let key = KeyBits::of(hash);
+        let entry = self.directory.find(key.path);
         let form = entry.form();
         let (Some(codec), false, 0..=MOST_BITS) =
             (entry.kernel().narrow(), entry.has_stash(), form.value_bits)
         else {
             return self.sole_in_any(hash);
         };
-        let wanted = Strings::fingerprint::<true>(key.string, entry.depth(), codec.bits);
+        let wanted = key.fingerprint(entry.depth(), codec.bits);
         let bits = bucket_bits(codec.width, form);
         let buckets = Buckets {
             segment: self.segments.from(entry.address()).as_ptr(),
@@ -103,7 +103,7 @@ impl Growing {
             value_bits: form.value_bits,
         };
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment: no segment is a row.
+        // segment, and they are groups.
         match unsafe { buckets.sole::<u64, true>(codec, wanted, &self.spill) } {
             Sole::Several => self.sole_in_any(hash),
             sole => sole,
@@ -119,7 +119,7 @@ impl Growing {
     /// [`sole`](Self::sole) for many hashes.
     pub(super) fn soles(&self, hashes: &[u64], found: &mut [Sole]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        let is_usual = self.rows == 0 && self.shape.value_bits <= MOST_BITS;
+        let is_usual = self.is_grouped() && self.shape.value_bits <= MOST_BITS;
         let Some(kernel) = self.plain.filter(|_| is_usual) else {
             let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
             return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
@@ -127,7 +127,7 @@ impl Growing {
             });
         };
         with_codec!(kernel, codec => {
-            // SAFETY: the table is plain, so the codec is that of all segments; none is a row.
+            // SAFETY: the table is plain, so the codec is that of all segments, whose buckets are groups.
             unsafe { batch::soles(codec, self, hashes, found) }
         });
         for (found, &hash) in found.iter_mut().zip(hashes) {

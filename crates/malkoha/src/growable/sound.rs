@@ -5,7 +5,7 @@
 
 use super::kernel::with_codec;
 use super::segment::Segment;
-use super::shape::Shape;
+use super::shape::{MIX_BITS, Shape};
 use super::table::{Growing, Known, Record, known_bits};
 use crate::spill::SpillKey;
 
@@ -19,16 +19,15 @@ pub(crate) fn count_slots(
     known: &mut Known,
 ) -> Option<u32> {
     with_codec!(record.kernel(shape), codec => {
-        let segment = Segment::new(codec, record.form, record.home);
+        let segment = Segment::new(codec, record.form);
         let grid = record.form.grid;
         let depth = record.home.depth;
-        let least = shape.least_length(depth);
         let (mut is_sound, mut len) = (true, 0);
         for bucket in 0..grid.buckets() {
             let mut occupied = 0;
             segment.for_each_in(bytes, bucket, |slot, mix| {
                 occupied += 1;
-                is_sound &= codec.length(slot.fingerprint) >= least
+                is_sound &= codec.length(slot.fingerprint) >= MIX_BITS
                     && grid.bucket(slot.place, mix) == bucket;
                 known[known_bits(shape, depth, slot.fingerprint)] += 1;
             });
@@ -57,10 +56,10 @@ impl Growing {
         let record = self.record(number);
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
         with_codec!(self.kernel(number), codec => {
-            let segment = Segment::new(codec, record.form, record.home);
+            let segment = Segment::new(codec, record.form);
             fingerprint >> codec.width == 0
                 && place <= segment.mix(fingerprint).alternate(place)
-                && codec.length(fingerprint) >= self.shape.least_length(record.home.depth)
+                && codec.length(fingerprint) >= MIX_BITS
                 && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
         })
     }

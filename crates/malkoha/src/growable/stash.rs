@@ -9,6 +9,7 @@
 use super::kernel::with_codec;
 use super::matches::Matches;
 use super::segment::Segment;
+use super::shape::MIX_BITS;
 use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::spill::SpillKey;
@@ -95,8 +96,7 @@ impl Growing {
     /// All fingerprints that begin the target's, itself first.
     fn beginnings(&self, target: &Target) -> impl Iterator<Item = u64> + use<> {
         let (own, bits) = (target.fingerprint, target.kernel.bits);
-        let least = self.shape.least_length(target.entry.depth());
-        (own.trailing_zeros()..=bits - least).map(move |zeros| ((own >> zeros) | 1) << zeros)
+        (own.trailing_zeros()..=bits - MIX_BITS).map(move |zeros| ((own >> zeros) | 1) << zeros)
     }
 
     fn is_spilled(&self, target: &Target, fingerprint: u64) -> bool {
@@ -117,7 +117,7 @@ impl Growing {
             let fingerprint = u64::from(key.fingerprint);
             let bytes = self.segments.bytes_mut(number);
             let placed = with_codec!(record.kernel(&self.shape), codec => {
-                let segment = Segment::new(codec, record.form, record.home);
+                let segment = Segment::new(codec, record.form);
                 let place = key.place.into();
                 let places = [place, segment.mix(fingerprint).alternate(place)];
                 let buckets = segment.buckets_of(places, fingerprint);

@@ -8,7 +8,6 @@ use super::lanes::Lanes;
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
 use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
-use super::strings::Strings;
 use crate::error::BuildError;
 use crate::layout::Search;
 use crate::params::float;
@@ -57,10 +56,6 @@ impl Record {
         Kernel::new(shape, self.home.depth, self.form)
     }
 
-    pub(super) fn is_row(&self) -> bool {
-        !self.form.grid.is_grouped()
-    }
-
     /// Whether both say the same of the bytes.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.home, self.form, self.len) == (other.home, other.form, other.len)
@@ -91,7 +86,7 @@ impl GrowParts {
     /// outside.
     pub(crate) fn is_admitted(&self) -> bool {
         let depth = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        Directory::admits(self.shape.trees(), depth, self.records.len())
+        Directory::admits(depth, self.records.len())
     }
 }
 
@@ -99,7 +94,6 @@ impl GrowParts {
 #[derive(Clone, Debug)]
 pub struct Growing {
     pub(super) shape: Shape,
-    pub(super) strings: Strings,
     pub(super) directory: Directory,
     pub(super) segments: Pool,
     pub(super) records: Vec<Record>,
@@ -116,11 +110,8 @@ pub struct Growing {
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
-    /// Segments whose buckets are not in groups: a small one, or those of older files.
-    pub(super) rows: usize,
     pub(super) kernels: Kernels,
-    /// The kernel of all segments, if hashes mean what they do in tables of one tree, and all keys
-    /// have slots: slow operations are compiled for that case.
+    /// The kernel of all segments, if they have the same one and all keys have slots: slow operations are compiled for that case.
     pub(super) plain: Option<&'static Kernel>,
     /// A copy of it, which single lookups read without following it.
     pub(super) near: Kernel,
@@ -163,7 +154,7 @@ impl Growing {
         let depth = shape.root_depth();
         let below = depth - within.depth;
         let len = segment_bytes(shape.widths.at(depth) + 1, form);
-        let home = |root| Home { root: 0, depth, path: within.path << below | root };
+        let home = |root| Home { depth, path: within.path << below | root };
         let records = (0..1 << below).map(|root| Record::new(home(root), form, 0));
         let records: Vec<Record> = records.collect();
         let segments = Pool::zeroed(records.len(), len)?;
@@ -180,14 +171,12 @@ impl Growing {
             let wanted = segment_bytes(record.kernel(&shape).width(), record.form);
             assert_eq!(segments.bytes(number).len(), wanted, "segment length");
         }
-        let rows = records.iter().filter(|record| record.is_row()).count();
         let mut kernels = Kernels::default();
         records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
         let directory = Directory::of(&records, &segments, &shape, within)?;
         let deepest = records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         let mut table = Self {
             shape,
-            strings: shape.strings(),
             directory,
             segments,
             occupied: records.iter().map(|record| u64::from(record.len)).sum(),
@@ -197,7 +186,6 @@ impl Growing {
             known: known[..most_known(&shape, deepest)].to_vec(),
             spill: Spill::default(),
             stashing: 0,
-            rows,
             plain: None,
             near: *Kernel::of(0),
             is_lean: false,
@@ -249,13 +237,19 @@ impl Growing {
         *known = known.saturating_sub(1);
     }
 
+    /// Whether the buckets of all segments are in groups. A small table has one segment, whose
+    /// buckets are not.
+    #[inline(always)]
+    pub(super) fn is_grouped(&self) -> bool {
+        self.records[0].form.grid.is_grouped()
+    }
+
     /// Finds out whether the table is [`plain`](Self::plain) now, and [lean](Self::is_lean).
     pub(super) fn look_plain(&mut self) {
-        let is_plain = self.stashing == 0 && self.strings.is_one_tree();
-        self.plain = self.kernels.only().filter(|_| is_plain);
+        self.plain = self.kernels.only().filter(|_| self.stashing == 0);
         self.near = *self.plain.unwrap_or(Kernel::of(0));
         self.is_lean = self.plain.is_some()
-            && self.rows == 0
+            && self.is_grouped()
             && self.shape.value_bits == 0
             && self.near.is_short();
     }
@@ -301,7 +295,6 @@ impl Growing {
     /// The expected number of fingerprints that match a key that is not in: one that knows n bits
     /// of its string, at one of two places, matches with probability 2^-n.
     pub(crate) fn expected_matches(&self) -> f64 {
-        // A narrowed table is one segment.
         let places = PLACES >> self.records[0].form.grid.narrowing();
         let mut known = self.known.clone();
         self.stashed_known().for_each(|bits| known[bits] += 1);
@@ -309,7 +302,7 @@ impl Growing {
             .zip(known)
             .map(|(bits, count)| float(count) * (-f64::from(bits)).exp2())
             .sum();
-        2.0 * matches / (float(places) * f64::from(self.shape.trees()))
+        2.0 * matches / float(places)
     }
 
     pub(crate) fn bytes(&self, number: usize) -> &[u8] {
@@ -320,13 +313,11 @@ impl Growing {
     pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
         let known = most_known(&self.shape, record.home.depth).max(self.known.len());
         self.known.resize(known, 0);
-        self.rows += usize::from(record.is_row());
         self.kernels.count_in(record.kernel(&self.shape));
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)
         } else {
-            self.rows -= usize::from(self.records[number].is_row());
             self.kernels.count_out(self.kernel(number));
             self.records[number] = record;
             self.segments.replace(number, bytes)
@@ -354,8 +345,7 @@ impl Growing {
         codec: &'a Codec<W>,
         number: usize,
     ) -> Segment<'a, W> {
-        let Record { home, form, .. } = self.records[number];
-        Segment::new(codec, form, home)
+        Segment::new(codec, self.records[number].form)
     }
 }
 

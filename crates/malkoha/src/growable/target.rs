@@ -4,7 +4,7 @@ use super::directory::Entry;
 use super::grid::Mix;
 use super::kernel::Kernel;
 use super::segment::bucket_bits;
-use super::strings::Strings;
+use super::strings::KeyBits;
 use super::table::{Growing, narrow};
 use crate::spill::SpillKey;
 
@@ -74,27 +74,19 @@ impl Growing {
     /// In a table that is [plain](Self::plain).
     #[inline(always)]
     pub(super) fn plain_target(&self, kernel: &'static Kernel, hash: u64) -> Target {
-        let key = self.strings.key::<true>(hash);
-        let entry = self.directory.find(key.root, key.path);
-        let fingerprint = Strings::fingerprint::<true>(key.string, entry.depth(), self.near.bits);
+        let key = KeyBits::of(hash);
+        let entry = self.directory.find(key.path);
+        let fingerprint = key.fingerprint(entry.depth(), self.near.bits);
         Target::new(entry, kernel, key.places, key.mix, fingerprint)
     }
 
     #[cold]
     #[inline(never)]
     fn target_in_any(&self, hash: u64) -> Target {
-        if self.strings.is_one_tree() {
-            self.target_as::<true>(hash)
-        } else {
-            self.target_as::<false>(hash)
-        }
-    }
-
-    fn target_as<const ONE: bool>(&self, hash: u64) -> Target {
-        let key = self.strings.key::<ONE>(hash);
-        let entry = self.directory.find(key.root, key.path);
+        let key = KeyBits::of(hash);
+        let entry = self.directory.find(key.path);
         let kernel = entry.kernel();
-        let fingerprint = Strings::fingerprint::<ONE>(key.string, entry.depth(), kernel.bits);
+        let fingerprint = key.fingerprint(entry.depth(), kernel.bits);
         Target::new(entry, kernel, key.places, key.mix, fingerprint)
     }
 

@@ -14,8 +14,8 @@ use super::kernel::with_codec;
 use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
-use super::shape::Shape;
-use super::table::{Growing, Record, narrow};
+use super::shape::{MIX_BITS, Shape};
+use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::error::UnionError;
 use crate::layout::Copies;
@@ -27,10 +27,9 @@ use crate::spill::{MAX_COPIES, MAX_LEN};
 const MOST_SPREAD: u32 = 6;
 
 impl Growing {
-    /// The union of both; an error if places or fingerprints of the two do not mean the same, or if
-    /// there are too many copies to count.
+    /// The union of both; an error if there are too many copies to count.
     pub(crate) fn united(&self, other: &Self, copies: Copies) -> Result<Self, UnionError> {
-        let shape = self.united_shape(other)?;
+        let shape = self.united_shape(other);
         let copies_in_both = self.filled().saturating_add(other.filled());
         if copies_in_both > MAX_LEN {
             return Err(UnionError::Copies);
@@ -46,8 +45,8 @@ impl Growing {
             Copies::Most => added += union.reach(partial, value, from),
         };
         // The slots first: copies are spilled only while others lie in the table.
-        from.for_each_slot(&shape, |partial, value| adopt(partial, value, 1));
-        from.for_each_spilled(&shape, &mut adopt);
+        from.for_each_slot(|partial, value| adopt(partial, value, 1));
+        from.for_each_spilled(&mut adopt);
         // Doubles are not keys of their own, except in a map: there they are pairs from now on,
         // even those of a map whose values had no bits.
         let keys = |table: &Self| if shape.doubles() { table.len } else { table.filled() };
@@ -62,29 +61,17 @@ impl Growing {
     }
 
     /// The shape of a table that can hold what is in both.
-    pub(super) fn united_shape(&self, other: &Self) -> Result<Shape, UnionError> {
+    fn united_shape(&self, other: &Self) -> Shape {
         let (ours, theirs) = (self.shape, other.shape);
-        if ours.mix_bits != theirs.mix_bits {
-            return Err(UnionError::Places);
-        }
-        let bits = [ours, theirs].map(|shape| shape.widths.bits);
-        if ours.mix_bits == 0 && bits[0] != bits[1] {
-            return Err(UnionError::Fingerprints { ours: bits[0], theirs: bits[1] });
-        }
-        if ours.mix_bits == 0 && !theirs.roots.is_multiple_of(ours.roots) {
-            return Err(UnionError::Roots { ours: ours.roots, theirs: theirs.roots });
-        }
         // The longer fingerprints where keys are, or else those of the table with more keys.
         let depth = self.directory.depth().max(other.directory.depth());
         let rank = |table: &Self| (table.shape.widths.at(depth), table.occupied);
-        Ok(Shape {
+        Shape {
             widths: if rank(other) > rank(self) { theirs.widths } else { ours.widths },
-            // As many trees as this table has, which has the fewer.
             roots: ours.roots.min(theirs.roots),
             value_bits: ours.value_bits.max(theirs.value_bits),
-            mix_bits: ours.mix_bits,
             ages: ours.ages && theirs.ages,
-        })
+        }
     }
 
     /// Inserts copies of what is known of a key. Does not count them as keys.
@@ -140,11 +127,11 @@ impl Growing {
         }
         // The shortest there that may be the same key stands for all of them; what is shorter still
         // may be here.
-        let least = self.aim_at(partial).entry.depth() + self.shape.mix_bits;
+        let least = self.aim_at(partial).entry.depth() + MIX_BITS;
         let shortest = partial.cut(from.shortest(partial).max(least));
         let class = shortest.cut(self.shortest(&shortest).max(least));
         let present = self.copies_in(partial, &class, value);
-        let spread = from.aim_at(partial).entry.depth() + from.shape.mix_bits;
+        let spread = from.aim_at(partial).entry.depth() + MIX_BITS;
         let missing = if spread <= class.known + MOST_SPREAD {
             from.copies_of(&class, value).saturating_sub(present)
         } else {
@@ -209,11 +196,11 @@ impl Growing {
     /// Gives a slot and the copies beside it a fingerprint that begins its own.
     fn cut(&mut self, target: &Target, found: &Match, fingerprint: u64) {
         let number = target.number();
-        let Record { home, form, .. } = self.records[number];
+        let form = self.records[number].form;
         if found.has_slot() {
             let bytes = self.segments.bytes_mut(number);
             with_codec!(target.kernel, codec => {
-                Segment::new(codec, form, home).set_fingerprint(bytes, found.at, fingerprint);
+                Segment::new(codec, form).set_fingerprint(bytes, found.at, fingerprint);
             });
             self.count_out(target.known_bits(found.fingerprint));
             self.count_in(target.known_bits(fingerprint));
@@ -231,9 +218,7 @@ pub(super) fn share(added: u64, part: u64, all: u64) -> u64 {
 
 /// Whether `ours` is the one of two tables that takes the other's keys.
 fn takes(ours: &Growing, theirs: &Growing, shape: &Shape) -> bool {
-    let can = |table: &Growing| {
-        table.shape.widths == shape.widths && table.shape.trees() == shape.trees()
-    };
+    let can = |table: &Growing| table.shape.widths == shape.widths;
     can(ours) && (!can(theirs) || ours.occupied >= theirs.occupied)
 }
 

@@ -5,7 +5,7 @@
 //! unless somebody who has the keys inserts the oldest ones again.
 
 use super::kernel::with_codec;
-use super::shape::MAX_DEPTH;
+use super::shape::{MAX_DEPTH, MIX_BITS};
 use super::table::{Growing, narrow};
 
 impl Growing {
@@ -13,22 +13,17 @@ impl Growing {
     pub(crate) fn splits_left(&self) -> u32 {
         let deepest = self.deepest();
         // As `can_split` asks.
-        let left = match self.shape.mix_bits {
-            0 => (self.shape.widths.bits - 1).saturating_sub(deepest),
-            mix_bits => self.least_known().saturating_sub(mix_bits + deepest),
-        };
-        left.min(MAX_DEPTH - deepest)
+        self.least_known().saturating_sub(MIX_BITS + deepest).min(MAX_DEPTH - deepest)
     }
 
     /// The values of the keys in a segment, or beside its slots, that have no bits left for so many
     /// splits of the deepest one, and would have more if they came now.
     pub(crate) fn values_short_of(&self, splits: u32, number: usize) -> Vec<u64> {
         let mut values = Vec::new();
-        // In several trees each key has all bits that there are.
-        if number >= self.records.len() || self.shape.mix_bits == 0 {
+        if number >= self.records.len() {
             return values;
         }
-        let needed = (self.shape.mix_bits + self.deepest()).saturating_add(splits) as usize;
+        let needed = (MIX_BITS + self.deepest()).saturating_add(splits) as usize;
         let is_short = |fingerprint: u64| {
             fingerprint.trailing_zeros() > 0 && self.known_bits(number, fingerprint) < needed
         };

@@ -12,10 +12,7 @@ const LAYOUT: u8 = 4;
 const BUCKET_SIZE: u8 = 4;
 /// At the offset of `PLACES`, which every segment has for itself.
 const ROOTS: usize = offset::PLACES;
-/// With the mark, the bits of a lane that can count the lanes of a bucket. No filter was ever built
-/// with fewer.
-const MIN_BITS: u32 = 2;
-/// Bits of a string that choose the alternate place; 0 in older files.
+/// Bits of a string that choose the alternate place.
 const MIX_BITS: usize = 17;
 /// How the bits of fingerprints depend on the depth of their segments; 0 if they do not.
 const NARROW_FROM: usize = 18;
@@ -47,7 +44,7 @@ impl GrowableHeader {
             put(TURN, &byte(turn));
             put(RISE, &byte(rise));
             put(offset::VALUE_BITS, &byte(self.shape.value_bits));
-            put(MIX_BITS, &byte(self.shape.mix_bits));
+            put(MIX_BITS, &byte(growable::MIX_BITS));
             put(offset::CAPACITY, &self.capacity.to_le_bytes());
             put(offset::LEN, &self.len.to_le_bytes());
             put(offset::SEGMENTS, &self.segments.to_le_bytes());
@@ -74,7 +71,7 @@ impl GrowableHeader {
         }
         let (bits, value_bits) = (byte(offset::FINGERPRINT_BITS), byte(offset::VALUE_BITS));
         check(
-            (MIN_BITS..=MAX_BITS).contains(&bits),
+            (growable::MIX_BITS..=MAX_BITS).contains(&bits),
             "fingerprint bits",
             offset::FINGERPRINT_BITS,
             bits,
@@ -82,8 +79,7 @@ impl GrowableHeader {
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
         let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
-        let known = [0, growable::MIX_BITS].contains(&mix_bits) && mix_bits <= bits;
-        check(known, "mix bits", MIX_BITS, mix_bits)?;
+        check(mix_bits == growable::MIX_BITS, "mix bits", MIX_BITS, mix_bits)?;
         let widths =
             Widths { bits, narrow_from: byte(NARROW_FROM), turn: byte(TURN), rise: byte(RISE) };
         let numbers = [
@@ -92,12 +88,11 @@ impl GrowableHeader {
             (RISE, "rise", widths.rise, MAX_BITS),
         ];
         for (at, name, number, most) in numbers {
-            // In several trees all segments have equally many bits.
-            check(number <= if mix_bits > 0 { most } else { 0 }, name, at, number)?;
+            check(number <= most, name, at, number)?;
         }
         let header = Self {
             kind,
-            shape: Shape { widths, roots, value_bits, mix_bits, ages: false },
+            shape: Shape { widths, roots, value_bits, ages: false },
             hasher: hasher(bytes)?,
             capacity: word(offset::CAPACITY),
             len: word(offset::LEN),
@@ -108,8 +103,7 @@ impl GrowableHeader {
         let Self { capacity, len, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         check(len <= MAX_LEN, "len", offset::LEN, len)?;
-        let can_be = mix_bits == 0 || roots.is_power_of_two();
-        check(can_be && (1..=segments).contains(&roots), "roots", ROOTS, roots)?;
+        check(roots.is_power_of_two() && (1..=segments).contains(&roots), "roots", ROOTS, roots)?;
         check(table_bytes < 1 << 60, "table bytes", offset::TABLE_BYTES, table_bytes)?;
         check(spilled <= MAX_SPILLED, "spilled", offset::SPILLED, spilled)?;
         Ok(header)

@@ -281,24 +281,22 @@ impl GrowableLoader {
 
     fn record(&self, bytes: &[u8; RECORD_BYTES]) -> Result<Record, ReadError> {
         let shape = self.shape();
-        let root = u32::from_le_bytes(field(bytes, 0));
+        let reserved = u32::from_le_bytes(field(bytes, 0));
         let (depth, value_bits) = (u32::from(bytes[4]), u32::from(bytes[5]));
         let buckets = u16::from_le_bytes(field(bytes, 6));
         let path = u64::from_le_bytes(field(bytes, 8));
         let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
-        check(root < shape.trees(), "root", at(0), root)?;
-        // A slot's bits follow the path in a string of 64 bits.
-        let most = if shape.mix_bits == 0 { shape.widths.bits - 1 } else { MAX_DEPTH };
-        check((shape.root_depth()..=most).contains(&depth), "depth", at(4), depth)?;
+        check(reserved == 0, "reserved", at(0), reserved)?;
+        check((shape.root_depth()..=MAX_DEPTH).contains(&depth), "depth", at(4), depth)?;
         check(value_bits <= shape.value_bits, "value bits of a segment", at(5), value_bits)?;
-        // Only the one segment of a small filter is narrowed.
+        // Only a table of one segment can be small.
         let is_only = self.header.is_some_and(|header| header.segments == 1);
         let least = if is_only { 1 } else { PLACES };
         let grid = Grid::from_bits(buckets, least);
         let grid = grid.map_or_else(|| impossible("buckets", at(6), buckets), Ok)?;
         check(path >> depth == 0, "path", at(8), path)?;
         let form = Form { grid, value_bits };
-        Ok(Record::new(Home { root, depth, path }, form, 0))
+        Ok(Record::new(Home { depth, path }, form, 0))
     }
 
     fn segment(

@@ -53,7 +53,7 @@ pub(super) fn pieces(
 pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
     let Record { home, form, .. } = record;
     let mut piece = Vec::with_capacity(RECORD_BYTES + bytes.len() + CHECKSUM_BYTES);
-    piece.extend(home.root.to_le_bytes());
+    piece.extend([0; 4]);
     let byte = |n: u32| u8::try_from(n).expect("at most 64");
     piece.extend([byte(home.depth), byte(form.value_bits)]);
     piece.extend(form.grid.to_bits().to_le_bytes());
