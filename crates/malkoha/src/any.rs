@@ -123,7 +123,7 @@ impl AnyFilter {
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The writer's errors.
     pub fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
         each!(self, filter => filter.write_to(writer))
     }
@@ -132,7 +132,7 @@ impl AnyFilter {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written; what was at `path` is then as it was.
+    /// If the file cannot be written. An earlier file at `path` is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         each!(self, filter => filter.save(path))
     }

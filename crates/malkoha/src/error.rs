@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it: one family of errors each for building, inserting
+//! Errors, each with its remedy: one family each for building, inserting
 //! and uniting; [`ReadError`](crate::ReadError) is the fourth.
 
 use alloc::format;
@@ -25,7 +25,7 @@ pub enum BuildError {
         two_digits_above(*reachable)
     )]
     FprTooSmall {
-        /// What was asked for.
+        /// The requested rate.
         asked: f64,
         /// The lowest possible rate.
         reachable: f64,
@@ -45,12 +45,12 @@ pub enum BuildError {
     /// The bucket size is not 1, 2, 4 or 8.
     #[error("buckets of {0} slots are not supported: choose 1, 2, 4 or 8")]
     BucketSize(u32),
-    /// The layout does not support the geometry that was asked for.
+    /// The layout does not support the requested geometry.
     #[error("the {layout} layout does not support {what}")]
     Layout {
         /// The layout's name.
         layout: &'static str,
-        /// What it cannot do, and what can.
+        /// The unsupported geometry, and the alternative.
         what: &'static str,
     },
     /// The value size is outside 1 to 64 bits, or 0 to 64 in a growable map.
@@ -62,19 +62,19 @@ pub enum BuildError {
          below 2^64, and a resolution of 1 at least, 1/255 of the time at least and all of it at most"
     )]
     Window {
-        /// The time that keys are to live.
+        /// The requested time.
         ttl: u64,
-        /// The resolution asked for.
+        /// The requested resolution.
         resolution: u64,
     },
     /// An option that this kind of filter or map does not have.
     #[error("a {kind} has no {option}: {remedy}")]
     Option {
-        /// What was to be built.
+        /// The kind of filter.
         kind: &'static str,
         /// The builder's option.
         option: &'static str,
-        /// What to do instead.
+        /// The alternative.
         remedy: &'static str,
     },
     /// More evictions are asked for than an insert may consider.
@@ -108,7 +108,7 @@ fn two_digits_above(rate: f64) -> f64 {
     math::ceil(rate / last_digit) * last_digit
 }
 
-/// A key, or a pair of key and value, that was not inserted. The filter or map holds what it held.
+/// A key, or a pair of key and value, that was not inserted. The filter or map is unchanged.
 ///
 /// Copies of a key that is in are never refused for lack of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,15 +125,15 @@ pub enum InsertError {
     /// The value is too large.
     #[error("value {value} has more than the {bits} bits of this map's values: build it for more")]
     Value {
-        /// The value that was to be inserted.
+        /// The refused value.
         value: u64,
         /// Bits of the map's values, at most.
         bits: u32,
     },
-    /// Room was to be reserved that the system does not have.
+    /// The system lacks the memory for a reservation.
     #[error("room for that many keys takes {bytes} bytes, more than there are: reserve for fewer")]
     Memory {
-        /// What the room takes, approximately.
+        /// The approximate size.
         bytes: u64,
     },
 }
@@ -177,7 +177,7 @@ pub enum UnionError {
          and capacity can be united; build one from the keys of both, or growable ones"
     )]
     Different(&'static str),
-    /// What is in both does not fit into one.
+    /// The contents of both do not fit into one.
     #[error("the union does not fit: {0}")]
     Insert(#[from] InsertError),
     /// There would be more copies than 2^63.

@@ -57,8 +57,8 @@
 //! | `build_from`, on several threads | set | set | (4) | | |
 //! | `reserve`, `shrink_to_fit` | | map; set, map | | map; set, map | |
 //!
-//! 1. A view borrows bytes that belong to somebody else. A growable filter is mapped so that
-//!    changes stay in memory, so it can be changed as usual.
+//! 1. A view borrows its bytes. A growable filter is mapped so that changes stay in memory, so it
+//!    can be changed as usual.
 //! 2. A shared set has the same file as a [`CuckooFilter`], which [`MappedFilter`] maps. Threads
 //!    that only read a mapped file need no locks.
 //! 3. A shared set has the same file as a [`GrowableCuckooFilter`], which maps it for one owner.
@@ -76,30 +76,28 @@
 //!
 //! [`view`]: FilterView::view
 //!
-//! # What is guaranteed
+//! # Guarantees
 //!
 //! * No false negatives: a key that was inserted and not removed is found.
-//! * A failed insert returns an error and changes nothing. No key is dropped, evicted for good, or
-//!   stored without being counted.
+//! * A failed insert returns an error and changes nothing. No key is lost.
 //! * Any capacity from 1 to 2^36 keys, without rounding to a power of two.
 //! * Equal operations give equal bytes: there are no random numbers, and the seed is fixed unless
 //!   you choose another.
 //! * Files are checked as a whole. A damaged or hostile file gives an error that names the place.
 //!
-//! # What it is not
+//! # Limits
 //!
 //! * It is not exact. If a wrong "yes" must not happen, also keep the keys elsewhere.
 //! * It cannot list its keys, and you must not [remove] keys that were never inserted.
 //! * With the default hash and seed, somebody who chooses keys can choose bad ones. If strangers
-//!   choose them, build with [`Builder::random_seed`]. [`KeyHasher`] states what that guarantees.
+//!   choose them, build with [`Builder::random_seed`]. [`KeyHasher`] states the guarantees.
 //!
 //! [remove]: CuckooFilter#removing-keys-that-were-never-inserted
 //!
 //! # Where things are
 //!
-//! [`Builder`] chooses a geometry and reports what it costs ([`Plan`]). [`params`] has the
-//! formulas. [`Layout`] describes how fingerprints can lie in memory. [`Key`] describes what is
-//! hashed, and how.
+//! [`Builder`] chooses a geometry and reports its cost ([`Plan`]). [`params`] has the formulas.
+//! [`Layout`] describes how fingerprints lie in memory. [`Key`] describes how keys are hashed.
 //!
 //! # Features
 //!

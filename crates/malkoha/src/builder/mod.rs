@@ -1,4 +1,4 @@
-//! From the wanted properties to a filter or map, with the price known beforehand.
+//! Builds a filter or map from the wanted properties, and reports its cost beforehand.
 
 mod kinds;
 mod plan;
@@ -18,8 +18,8 @@ use crate::geometry::Layout;
 use crate::key::{Key, KeyHasher};
 use crate::table::traits::Change;
 
-/// The default hash. Everybody knows it, so equal inputs give equal bytes, and filters that were
-/// built apart can be united.
+/// The default hash. It is public, so equal inputs give equal bytes, and filters that were built
+/// separately can be united.
 const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 
 /// Builds the filters and maps of this library from a capacity, a false-positive rate, and options.
@@ -58,7 +58,7 @@ pub struct Builder<F = CuckooFilter> {
     builds: PhantomData<fn() -> F>,
 }
 
-/// What was asked for.
+/// The options that were set.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     capacity: Option<u64>,
@@ -120,10 +120,10 @@ impl<F> Builder<F> {
         self
     }
 
-    /// The highest false-positive rate with `capacity` keys in, above 0 and below 1. In a map it is
-    /// the number of candidates of a key that is not in. In one that grows, the rate holds at any
-    /// size, or until it has grown to the [`growth`](Self::growth) that was named; one too small
-    /// for that at the longest fingerprints, of 30 bits, holds as long as they let it.
+    /// Sets the highest false-positive rate with `capacity` keys, above 0 and below 1. In a map, it
+    /// is the average number of candidates of an absent key. In a filter that grows, the rate holds
+    /// at any size, or up to the given [`growth`](Self::growth). A rate that would need
+    /// fingerprints of more than 30 bits holds as long as 30 bits allow.
     pub fn fpr(mut self, rate: f64) -> Self {
         self.options.fpr = Some(rate);
         self
@@ -148,15 +148,15 @@ impl<F> Builder<F> {
         self
     }
 
-    /// How many times its capacity the filter will grow to, if that is known: 1 to 10^9, and less
-    /// where it would lead to more than about 5 * 10^13 keys, or 3 * 10^10 of a map. Its rate holds
-    /// up to there; beyond, it rises slowly, and keys take more space: at 1 % and a growth of 1, 12
-    /// bits each at 64 times as many as promised, 26 at 1000 times, 117 at 16,000 times. No table
-    /// has more than about 2 * 10^12 keys.
+    /// Sets how many times its capacity the filter will grow to, if you know it: 1 to 10^9, and
+    /// less where that would be more than about 5 * 10^13 keys, or 3 * 10^10 of a map. The rate
+    /// holds up to that size. Beyond, it rises slowly, and keys take more space: at 1 % and a
+    /// growth of 1, 12 bits each at 64 times the stated size, 26 at 1000 times, 117 at 16,000
+    /// times. No table has more than about 2 * 10^12 keys.
     ///
-    /// Up to about 50 times, or 1.5 million keys in all, it saves up to four bits per key: those
-    /// that a filter takes at first for a rate that holds at any size. Beyond that it saves little,
-    /// since such a filter takes two bits less when it has grown.
+    /// Up to about 50 times, or 1.5 million keys in all, this saves up to four bits per key, which
+    /// a rate that holds at any size costs at first. Beyond that it saves little, because a filter
+    /// without a stated growth takes two bits less after it has grown.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self
@@ -183,7 +183,7 @@ impl<F> Builder<F> {
         self
     }
 
-    /// Sets how much longer than [`expire_after`](Self::expire_after) a key may be remembered, in
+    /// Sets how much longer than [`expire_after`](Self::expire_after) a key can stay present, in
     /// the same unit: from 1/255 of that time to all of it. The default is a fifteenth. It costs
     /// memory in two ways. Ages take a bit for each doubling of the number of steps, 4 bits for
     /// fifteen. The filter also keeps the keys of one more step, a fifteenth as many.
@@ -193,13 +193,13 @@ impl<F> Builder<F> {
     }
 
     /// Selects XXH3-64 with this seed. The default is seed 0, so equal inputs give equal filters,
-    /// and filters that were built apart can be united.
+    /// and filters that were built separately can be united.
     pub fn seed(self, seed: u64) -> Self {
         self.with_hasher(KeyHasher::new(seed))
     }
 
-    /// Selects SipHash-1-3 with a key that nobody can guess, for keys that a stranger may choose.
-    /// [`KeyHasher`] states what it promises and what it costs. Equal inputs then give different
+    /// Selects SipHash-1-3 with a key that nobody can guess, for keys that strangers choose.
+    /// [`KeyHasher`] states its guarantees and its cost. Equal inputs then give different
     /// filters, and only filters with the same [`hasher`](Self::with_hasher) can be united.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     pub fn random_seed(self) -> Self {
@@ -240,12 +240,12 @@ impl<F> Builder<F> {
     }
 }
 
-/// What a [`Builder`] can build.
+/// A type that a [`Builder`] can build.
 pub trait Build: Sized {
     fn build(options: &Options) -> Result<Self, BuildError>;
 }
 
-/// What can be built as a table of fixed size.
+/// A type that can be built as a table of fixed size.
 pub trait Planned: Build {
     fn plan(options: &Options) -> Result<Plan, BuildError>;
 }
@@ -273,7 +273,7 @@ impl<F: Build> Builder<F> {
 }
 
 impl<F: Planned> Builder<F> {
-    /// Returns what would be built and what it would cost. Allocates nothing.
+    /// Returns the plan of the filter and its cost. Allocates nothing.
     ///
     /// # Errors
     ///
@@ -290,8 +290,8 @@ where
     /// Builds a filter of these keys. Its capacity is their number, unless you set one. This is the
     /// fastest way to fill a filter of fixed size: it fills one segment after another in cache.
     ///
-    /// It needs about 9 bytes for each of at most 24,576 keys per segment meanwhile, or for 262,144
-    /// keys if these are more, whatever the number of keys. From three million keys on, this is
+    /// Meanwhile it needs about 9 bytes for each of at most 24,576 keys per segment, or for 262,144
+    /// keys if that is more, whatever the number of keys. From three million keys on, this is
     /// less than two thirds of the size of a filter with slots of 12 bits.
     ///
     /// ```

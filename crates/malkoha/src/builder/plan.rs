@@ -1,4 +1,4 @@
-//! The choice of a geometry, with its price.
+//! The choice of a geometry, with its cost.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ pub(super) const PAPER: Layout = Layout::Bucketed { bucket_size: 4 };
 /// Expected number of keys in the whole table that short fingerprints may leave without a place.
 const OVERFULL_TOLERANCE: f64 = 1e-3;
 
-/// What a builder chose, and what it will cost when the filter holds its capacity.
+/// The geometry that a builder chose, and its cost when the filter holds its capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -28,7 +28,7 @@ pub struct Plan {
     pub max_kicks: u32,
     /// The hash of its keys.
     pub hasher: KeyHasher,
-    /// False-positive rate with `capacity` keys in (paper, eq. 5).
+    /// False-positive rate with `capacity` keys (paper, eq. 5).
     pub fpr: f64,
     /// Share of the slots that `capacity` keys occupy.
     pub load: f64,

@@ -158,7 +158,7 @@ impl<T: Change> Filter<T, Keys> {
         all_but(refused, || self.table.refusal())
     }
 
-    /// Inserts what an iterator yields; stops at the first key that finds no place.
+    /// Inserts the keys of an iterator. Stops at the first key that finds no place.
     ///
     /// There is no `Extend`: it cannot report a failure.
     ///

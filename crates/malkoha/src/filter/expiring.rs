@@ -1,4 +1,4 @@
-//! What only sets with expiring keys have.
+//! Methods that only sets with expiring keys have.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -60,14 +60,14 @@ impl GrowableExpiringCuckooFilter {
 }
 
 impl<T: Ages> Filter<Expiring<T>> {
-    /// Lets it be the time `now`, in the unit in which [`ttl`](Self::ttl) is. A time before the
-    /// present one changes nothing. O(1).
+    /// Sets the time to `now`, in the unit of [`ttl`](Self::ttl). A time before the present one
+    /// changes nothing. O(1).
     #[inline]
     pub fn advance(&mut self, now: u64) {
         self.table.advance(now);
     }
 
-    /// The latest time that it was given; 0 before any.
+    /// The latest time that was set; 0 before any.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.table.times.now()
@@ -79,29 +79,29 @@ impl<T: Ages> Filter<Expiring<T>> {
         self.table.times.window().ttl
     }
 
-    /// How much longer it may be remembered, rounded up.
+    /// The longest additional time for which it can be found, rounded up.
     #[must_use]
     pub fn resolution(&self) -> u64 {
         let window = self.table.times.window();
         window.ttl.div_ceil(window.steps.into())
     }
 
-    /// The time at which the next step of [`resolution`](Self::resolution) begins: times before it
-    /// make no difference to what is in.
+    /// The time at which the next step of [`resolution`](Self::resolution) begins. No key expires
+    /// before it.
     #[must_use]
     pub fn next_step(&self) -> u64 {
         self.table.times.next()
     }
 
-    /// The time at which the step began that `time` lies in. Those who have to tell others the time
-    /// need tell them only this.
+    /// The start of the step that contains `time`. Programs that send the time to others need send
+    /// only this.
     #[must_use]
     pub fn step_start(&self, time: u64) -> u64 {
         self.table.times.step_start(time)
     }
 
-    /// Whether a hash will be in at the time `now`, as if [`advance`](Self::advance) had been
-    /// called: for those who must not change the filter.
+    /// Returns whether a hash will be present at the time `now`, as if [`advance`](Self::advance)
+    /// had been called, without changing the filter.
     #[must_use]
     pub fn contains_hash_at(&self, hash: u64, now: u64) -> bool {
         self.table.contains_at(hash, now)
@@ -116,14 +116,14 @@ impl<T: Ages> Filter<Expiring<T>> {
         self.table.contains_batch_at(hashes, now, found);
     }
 
-    /// How many keys will live at the time `now`, if none is seen until then.
+    /// The number of keys that will not have expired at the time `now`, if none is seen until then.
     #[must_use]
     pub fn len_at(&self, now: u64) -> u64 {
         self.table.times.live_after(self.table.times.epochs_to(now))
     }
 
-    /// Removes all that has expired, which otherwise happens little by little as keys are inserted
-    /// and removed, and gives its memory back in a filter that grows. O(slots).
+    /// Removes all expired keys, and returns their memory in a filter that grows. Otherwise this
+    /// happens little by little as keys are inserted and removed. O(slots).
     pub fn sweep(&mut self) {
         self.table.sweep();
     }
@@ -140,9 +140,9 @@ impl<T: Ages> Filter<Expiring<T>> {
         self.table.age(hash)
     }
 
-    /// Inserts a key, or lets it be seen now if it is in; returns whether it was new. So it lives
-    /// from now on in either case, as after [`insert`](Self::insert);
-    /// [`insert_unique`](Self::insert_unique) leaves a key that is in as old as it is.
+    /// Inserts a key, or renews its age if it is present. Returns whether it was new. Its time
+    /// starts now in either case, as after [`insert`](Self::insert).
+    /// [`insert_unique`](Self::insert_unique) leaves the age of a present key as it is.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl<T: Ages> Filter<Expiring<T>> {
     ///
     /// # Errors
     ///
-    /// If some were refused: the error names them, `new` tells about all others.
+    /// If some were refused: the error names them, and `new` is set for all others.
     ///
     /// # Panics
     ///
@@ -193,15 +193,15 @@ impl<T: Ages> Filter<Expiring<T>> {
         all_but(told.refused, || self.table.refusal())
     }
 
-    /// Adds what lives in another filter that was built alike. It is then the later one's time in
-    /// both, and a key that is in both is as young as in the one in which it is younger.
+    /// Adds the keys of another filter with the same options. The later time of the two then holds,
+    /// and a key in both has the smaller age.
     ///
-    /// Takes the memory of two more tables meanwhile.
+    /// Needs the memory of two more tables meanwhile.
     ///
     /// # Errors
     ///
-    /// If they differ in geometry (of fixed ones), hash, the time that keys live or the resolution,
-    /// or if what lives in both does not fit into one; nothing has changed then.
+    /// If they differ in geometry (of fixed size), hash, time to live or resolution, or if the keys
+    /// of both do not fit into one. Nothing has changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         same_hash(self, other)?;
         self.table.unite(&other.table)

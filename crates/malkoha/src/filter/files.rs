@@ -11,18 +11,19 @@ use crate::table::traits::{Lookup, Stored};
 impl<T: Lookup, C: Content> Filter<T, C> {
     /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
     ///
-    /// What threads change meanwhile in a shared filter is in or not; what is in throughout is in.
+    /// In a shared filter, keys that are present throughout are written. Keys that threads insert
+    /// or remove meanwhile are written or not.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The writer's errors.
     pub fn write_to<W: Write>(&self, mut writer: W) -> io::Result<()> {
         self.table.write(T::kind(C::IS_MAP), self.hasher(), &mut writer)?;
         writer.flush()
     }
 
-    /// Saves the filter as the file at `path`, in place of what is there: under another name first,
-    /// then synced and renamed. So the file is always a whole one, the old or the new.
+    /// Saves the filter as the file at `path`: writes it under another name first, syncs it, and
+    /// renames it. So the file is always whole, the old one or the new one.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -36,17 +37,17 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written; what was at `path` is then as it was.
+    /// If the file cannot be written. An earlier file at `path` is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         replace_file(path.as_ref(), |file| self.write_to(BufWriter::new(file)))
     }
 }
 
 impl<T: Stored, C: Content> Filter<T, C> {
-    /// Reads what [`write_to`](Self::write_to) wrote, and checks every byte of it.
+    /// Reads a filter that [`write_to`](Self::write_to) wrote, and checks every byte of it.
     ///
-    /// Reads exactly the filter's bytes; what follows them in the stream is left there. Memory is
-    /// taken as bytes arrive, so a lying header costs nothing.
+    /// Reads exactly the filter's bytes and leaves the rest of the stream. Allocates memory only as
+    /// bytes arrive, so a false length in the header costs nothing.
     ///
     /// # Errors
     ///
@@ -66,7 +67,7 @@ impl<T: Stored, C: Content> Filter<T, C> {
     }
 }
 
-/// What `read` returns for a stream that must end where `read` stops.
+/// The result of `read` for a stream that must end where `read` stops.
 pub(crate) fn whole<F>(
     reader: &mut dyn Read,
     read: impl FnOnce(&mut dyn Read) -> Result<F, ReadError>,

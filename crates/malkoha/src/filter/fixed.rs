@@ -1,4 +1,4 @@
-//! What only sets and maps of fixed size have.
+//! Methods that only sets and maps of fixed size have.
 
 use alloc::vec;
 use core::ops::Deref;
@@ -14,7 +14,7 @@ use crate::table::traits::{Change, Lookup};
 use crate::table::{Fixed, Memory};
 
 impl CuckooFilter {
-    /// A filter for `capacity` keys with at most this false-positive rate when they are in.
+    /// A filter for `capacity` keys with at most this false-positive rate when it holds them.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl CuckooFilter {
     ///
     /// # Errors
     ///
-    /// If no such filter can be built, or fingerprints are too short to tell its keys apart.
+    /// If no such filter can be built, or fingerprints are too short to distinguish its keys.
     pub fn try_from_iter<K: Key>(
         keys: impl IntoIterator<Item = K>,
         fpr: f64,
@@ -60,9 +60,9 @@ impl CuckooMap {
         Builder::new()
     }
 
-    /// Inserts pairs of hash and value, in order. Leaves out each whose key is in: one of the
-    /// candidate values of its hash makes `is_same(candidate, value)` true. Returns how many were
-    /// inserted.
+    /// Inserts pairs of hash and value, in order. Leaves out each pair whose key is present: one of
+    /// the candidate values of its hash makes `is_same(candidate, value)` true. Returns the number
+    /// of pairs inserted.
     ///
     /// Up to `threads` threads fill segments of their own; the result does not depend on their
     /// number. Takes 32 bytes per pair meanwhile. Large maps are filled fastest by batches of a few
@@ -84,7 +84,7 @@ impl CuckooMap {
     /// # Errors
     ///
     /// If a value is too large: nothing has changed then. If some keys were refused: the error
-    /// names them, and all the others are in.
+    /// names them, and all others are inserted.
     pub fn insert_distinct_hashes(
         &mut self,
         pairs: &[(u64, u64)],
@@ -100,9 +100,9 @@ impl CuckooMap {
 }
 
 impl<C: Content> Filter<Fixed, C> {
-    /// Adds all that is in another filter or map of the same geometry and seed: one that was built
-    /// for the same capacity and rate, usually. What is in both counts as often as in the one where
-    /// it counts more, so that one removal removes what was inserted once in each.
+    /// Adds the contents of another filter or map with the same geometry and seed: usually one that
+    /// was built for the same capacity and rate. A key in both counts as often as in the one where
+    /// it counts more, so one removal removes a key that was inserted once in each.
     ///
     /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
     /// are removed after a union loses such a key with the other, with about the probability of a
@@ -126,9 +126,9 @@ impl<C: Content> Filter<Fixed, C> {
     ///
     /// # Errors
     ///
-    /// If they differ in geometry or seed, if what is in both does not fit into one (which is of
-    /// fixed size: unions of [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) make room, and
-    /// take any capacity), or if there is no memory; nothing has changed then.
+    /// If they differ in geometry or seed, if the contents of both do not fit into one (unions of
+    /// [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) grow, and take any capacity), or if
+    /// there is no memory. Nothing has changed then.
     pub fn union_with<B>(&mut self, other: &Filter<Fixed<B>, C>) -> Result<(), UnionError>
     where
         B: Deref<Target = [u8]>,
@@ -136,7 +136,7 @@ impl<C: Content> Filter<Fixed, C> {
         self.unite(other, Copies::Most)
     }
 
-    /// [`union_with`](Self::union_with), where `copies` says how often what is in both counts.
+    /// [`union_with`](Self::union_with), where `copies` says how often a key in both counts.
     ///
     /// # Errors
     ///
@@ -155,12 +155,12 @@ impl<C: Content> Filter<Fixed, C> {
 }
 
 impl CuckooFilter {
-    /// Takes out all that is not in another filter of the same geometry and seed. A key that is in
-    /// both stays, with the copies that it has here; one that is here alone stays if the other
-    /// filter seems to have it.
+    /// Removes all keys that are not in another filter of the same geometry and seed. A key in both
+    /// stays, with the copies that it has here. A key that is only here stays if it is a false
+    /// positive of the other filter.
     ///
-    /// There is no difference of filters: taking out what another one has would lose keys that it
-    /// only seems to have.
+    /// One filter cannot be subtracted from another: that would lose keys which are false positives
+    /// of the other.
     ///
     /// # Errors
     ///

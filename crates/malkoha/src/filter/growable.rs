@@ -1,4 +1,4 @@
-//! What only growing sets and maps with one owner have.
+//! Methods that only growing sets and maps with one owner have.
 
 use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, Values, same_hash};
 use crate::builder::Builder;
@@ -115,9 +115,10 @@ impl Filter<Growing, Values> {
 }
 
 impl<C: Content> Filter<Growing, C> {
-    /// Adds all that is in another filter or map of the same seed, without the keys, whatever their
-    /// capacities, rates and histories: makes room as it needs. What is in both counts as often as
-    /// in the one where it counts more, so that one removal removes what was inserted once in each.
+    /// Adds the contents of another filter or map with the same seed, without the keys, whatever
+    /// their capacities, rates and histories. It grows as needed. A key in both counts as often as
+    /// in the one where it counts more, so one removal removes a key that was inserted once in
+    /// each.
     ///
     /// Keys keep the bits that they have left, so the false-positive rate is that of both together
     /// at their ages: see [`expected_fpr`](Self::expected_fpr). Takes time in proportion to the one
@@ -128,9 +129,9 @@ impl<C: Content> Filter<Growing, C> {
     /// are removed after a union loses such a key with the other, with about the probability of a
     /// false positive. [`unite`](Self::unite) with [`Copies::Sum`] does not.
     ///
-    /// A far smaller filter knows too little of its keys to tell in which segment of the larger one
-    /// they belong. They are put in each that it may be: a removal leaves the others, and
-    /// [`len`](Self::len) may count a key that is in both twice. It is never more than the lengths
+    /// A far smaller filter knows too few bits of its keys to choose their segment in the larger
+    /// one. Such keys go into each possible segment: a removal leaves the others, and
+    /// [`len`](Self::len) can count a key that is in both twice. It is never more than the lengths
     /// of both together.
     ///
     /// ```
@@ -152,7 +153,7 @@ impl<C: Content> Filter<Growing, C> {
         self.unite(other, Copies::Most)
     }
 
-    /// [`union_with`](Self::union_with), where `copies` says how often what is in both counts.
+    /// [`union_with`](Self::union_with), where `copies` says how often a key in both counts.
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl<C: Content> Filter<Growing, C> {
         self.table.shrink();
     }
 
-    /// Whether memory that it takes from now on has huge pages, as it has unless told otherwise.
+    /// Sets whether memory allocated from now on has huge pages. The default is yes.
     /// With them lookups in a large filter are faster by a third to a half; without them, no insert
     /// waits until the system has cleared two MiB at once, which takes a quarter of a millisecond,
     /// and many times that in a virtual machine whose host has to find them. Not stored in files.

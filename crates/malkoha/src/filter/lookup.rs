@@ -1,4 +1,4 @@
-//! What can be asked of every set and map.
+//! Lookups of every set and map.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -119,13 +119,13 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         float(self.len().saturating_sub(self.spilled())) / float(self.table.slots())
     }
 
-    /// Copies that lie beside the table.
+    /// Copies that lie outside the table.
     #[must_use]
     pub fn spilled(&self) -> u64 {
         self.table.spilled()
     }
 
-    /// The size in bytes of the table, of what leads to it, and of spilled copies.
+    /// The size in bytes of the table, its directory, and spilled copies.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.table.size_in_bytes()

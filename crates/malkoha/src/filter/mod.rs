@@ -1,5 +1,5 @@
-//! One face for all sets and maps: what a key is, what a batch is, what an error says. The tables
-//! behind it know hashes alone.
+//! The public type of all sets and maps: keys, batches and errors. The tables behind it know only
+//! hashes.
 
 mod bytes;
 mod change;
@@ -63,7 +63,7 @@ use crate::table::{Fixed, Memory};
 /// | shared, and grows | [`GrowableConcurrentCuckooFilter`] | [`GrowableConcurrentCuckooMap`] |
 ///
 /// * **No** is always right, **yes** is wrong with a small probability: the false-positive rate.
-/// * Keys can be removed again, exactly those that were inserted.
+/// * Keys that were inserted can be removed.
 /// * No key is ever lost: an insert that finds no place is an error, and changes nothing.
 ///
 /// A lookup touches two places of the table, whatever its size: O(1). So does a removal.
@@ -84,7 +84,7 @@ use crate::table::{Fixed, Memory};
 ///
 /// A set that deletes must keep every copy: a key that was inserted twice must be removed twice.
 /// Any number of copies fits, and [`count`](Self::count) returns it. Usually two of them take
-/// slots. Further copies are *spilled*: the filter counts them in a list beside the table, which
+/// slots. Further copies are *spilled*: the filter counts them in a list outside the table, which
 /// takes about 45 bytes for each fingerprint that has any. If a new key finds no slot, a second
 /// copy gives up its slot. So copies never fill a filter: it holds its capacity of distinct keys,
 /// with any number of copies.
@@ -127,15 +127,16 @@ impl Content for Values {}
 
 /// A set of fixed size.
 ///
-/// It is built for a number of keys, and refuses what it has no room for. An insert touches two
-/// places; where both are full it looks for the shortest chain of moves that makes room, among at
-/// most [`max_kicks`](CuckooFilter::max_kicks) other places. With all that it may do besides, it
-/// looks at no more than [`most_places`](crate::tables::most_places). A segment that has refused a
-/// key looks at [few](crate::tables::most_places_after_refusal) until enough was removed from it,
-/// so further refusals cost little.
+/// An insert into a full filter returns an error. An insert touches two places. If both are full,
+/// it looks for the shortest chain of moves that makes room, among at most
+/// [`max_kicks`](CuckooFilter::max_kicks) other places. In all, it looks at no more than
+/// [`most_places`](crate::tables::most_places). After a segment has refused a key, its inserts look
+/// at [few places](crate::tables::most_places_after_refusal) until enough keys were removed, so
+/// further refusals cost little.
 ///
-/// `B` is where the table lies: [`Memory`] in a filter that was built or read, which can change; a
-/// byte slice ([`FilterView`]) or a mapped file (`MappedFilter`), which can only be looked up in.
+/// `B` holds the bytes of the table: [`Memory`] in a filter that was built or read, which can
+/// change; a byte slice ([`FilterView`]) or a mapped file (`MappedFilter`), which allow only
+/// lookups.
 ///
 /// ```
 /// use malkoha::CuckooFilter;
@@ -153,15 +154,15 @@ pub type CuckooFilter<B = Memory> = Filter<Fixed<B>>;
 /// A map of fixed size, from keys to small values. It keeps neither keys nor pointers:
 /// [`get`](CuckooMap::get) returns candidates.
 ///
-/// For a key that was inserted, its value is among them, and there are `1 + fpr` on average. For
-/// any other key there are `fpr` on average. Where the value says where the record lies, the
-/// record confirms the candidate, and the result is exact (paper, section 6, "associating values").
+/// An inserted key has `1 + fpr` candidates on average, its value among them. Any other key has
+/// `fpr`. If the value is the position of a record, the record confirms the candidate, and the
+/// result is exact (paper, section 6, "associating values").
 ///
 /// # Several values per key
 ///
-/// A key can have any number of values, equal ones too. As many as its eight slots have room for
-/// lie in the table, equal ones twice at most. Further ones lie in an ordered list beside it, at
-/// about 45 bytes for each different one.
+/// A key can have any number of values, equal ones too. The table holds as many as fit into its
+/// eight slots, equal ones at most twice. Further values go to an ordered list outside the table,
+/// which takes about 45 bytes for each different one.
 ///
 /// ```
 /// use malkoha::CuckooMap;
@@ -189,33 +190,33 @@ pub type MappedFilter = CuckooFilter<MappedFile>;
 #[cfg(feature = "mmap")]
 pub type MappedMap = CuckooMap<MappedFile>;
 
-/// A set that grows with its keys, and never asks for them again.
+/// A set that grows with its keys, and never needs them again.
 ///
-/// It begins at any capacity, exactly as large as that needs. A full segment gets a thirty-second
-/// more buckets (a small one a fifth), and is split in two when it has 2^15 slots; all without the
-/// keys: no pause, no second table, no chain of filters. The load stays above 0.79,
-/// unless a [growth](crate::Builder::growth) was named and passed by far.
-/// The longest insert is one that rebuilds a segment.
+/// It starts at any capacity, exactly as large as that needs. A full segment gets a thirty-second
+/// more buckets (a small one a fifth), and is split in two when it has 2^15 slots. All this happens
+/// without the keys, without a second table and without a chain of filters. The load stays above
+/// 0.79, unless the set grows far beyond a given [growth](crate::Builder::growth). The longest
+/// insert rebuilds one segment.
 ///
-/// # What growth costs
+/// # The cost of growth
 ///
-/// The rate that was asked for holds for good, whatever the size. A key spends a bit with each
-/// split, and each depth of splits adds to the rate. That is paid for with four bits per key at
-/// first, with two from the second split on, and later with a bit more in every four. Who knows
-/// that a filter will grow little can say so ([`growth`](crate::Builder::growth)), which saves up
-/// to all of them; beyond a growth that was named the rate rises a little with each doubling, and
-/// [`expected_fpr`](Self::expected_fpr) reports it.
+/// The requested rate holds at any size. A key loses a bit with each split, and each depth of
+/// splits adds to the rate. To compensate, fingerprints have four more bits at first, two from the
+/// second split on, and later one more for every four splits. If you know how far the filter will
+/// grow, set [`growth`](crate::Builder::growth). It saves up to four bits per key. Beyond that
+/// growth the rate rises a little with each doubling, and [`expected_fpr`](Self::expected_fpr)
+/// reports it.
 ///
 /// # Inserts never fail
 ///
-/// No number of keys and no choice of them makes an insert fail as long as there is memory. A
-/// fingerprint without a bit left for a split goes into both halves. Keys that fit nowhere, since
-/// somebody chose them to have the same few places, are kept in an ordered list beside the table
-/// (*stashed*) at about 45 bytes each; [`spilled`](Self::spilled) counts them.
+/// As long as there is memory, no number and no choice of keys makes an insert fail. A fingerprint
+/// without a bit left for a split goes into both halves. Keys that fit nowhere, because somebody
+/// chose them to have the same few places, are *stashed* in an ordered list outside the table,
+/// which takes about 45 bytes for each; [`spilled`](Self::spilled) counts them.
 ///
-/// An insert looks at up to 500 places, and rebuilds at most three times one segment of at most
-/// 2^15 slots together with its part of the list. A removal touches two places, and the list where
-/// keys of the segment are in it: O(log n).
+/// An insert looks at up to 500 places, and rebuilds one segment of at most 2^15 slots, with its
+/// part of the list, at most three times. A removal touches two places, and the list if keys of the
+/// segment are in it: O(log n).
 ///
 /// ```
 /// use malkoha::GrowableCuckooFilter;
@@ -236,19 +237,19 @@ pub type GrowableCuckooFilter = Filter<Growing>;
 /// Values take only as many bits as the largest one in their segment needs: a map for values of 64
 /// bits that are all below 2^28 takes 28 for each. A larger one widens its segment.
 ///
-/// The longest insert rebuilds one segment of at most 2^15 slots, and moves the values beside them.
+/// The longest insert rebuilds one segment of at most 2^15 slots, and moves their values.
 ///
-/// Inserts never fail for lack of room, as in [`GrowableCuckooFilter`]. A map that was built for no
-/// stated [`growth`](crate::Builder::growth) grows to 65,536 times its capacity, and to 10^9 keys
-/// at least, before the bits of its oldest keys are spent. A segment that holds such keys is not
-/// split any more; what it has no room for is stashed, at about 45 bytes a value.
+/// Inserts never fail for lack of room, as in [`GrowableCuckooFilter`]. A map that was built
+/// without a [`growth`](crate::Builder::growth) grows to 65,536 times its capacity, and to at least
+/// 10^9 keys, before the bits of its oldest keys are used up. A segment with such keys is not split
+/// any more. Values without room are stashed, and take about 45 bytes each.
 ///
 /// # Several values per key
 ///
 /// A key can have any number of values, equal ones too. Two lie in the table, further ones in an
-/// ordered list beside it, at about 40 bytes each: fine for a few such keys, not for all. Where a
-/// segment splits, its part of the list is moved one by one: a million values of one key can take a
-/// second, a few times while the map grows.
+/// ordered list outside it, which takes about 40 bytes for each: fine for a few such keys, not for
+/// all. When a segment splits, its part of the list is moved one by one: a million values of one
+/// key can take a second, a few times while the map grows.
 ///
 /// ```
 /// use malkoha::GrowableCuckooMap;
@@ -378,12 +379,12 @@ pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
 #[cfg(feature = "std")]
 pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
 
-/// A set of fixed size whose keys expire: what was seen within the last hour, day or month.
+/// A set of fixed size whose keys expire, such as the keys of the last hour, day or month.
 ///
 /// Time is a number that you [set](ExpiringCuckooFilter::advance), in any unit. It never goes back.
 /// An inserted key is always found for [`expire_after`](crate::Builder::expire_after). After that
 /// time and one step of [`resolution`](crate::Builder::resolution) it is found only like any key
-/// that was never inserted. In between it may or may not be found.
+/// that was never inserted. In between, either answer is possible.
 ///
 /// The slots of expired keys are free at once. Nothing sweeps the whole table at a time. Each
 /// insert or removal sweeps only the few blocks of 256 slots that it writes into, unless this was
@@ -446,8 +447,8 @@ pub type GrowableExpiringCuckooFilter = Filter<Expiring<Growing>>;
 /// same time, through shared references: [`ExpiringCuckooFilter`] in up to 64 shards, each behind a
 /// lock of its own that lets readers in together.
 ///
-/// [`insert_unique`](Self::insert_unique) and [`refresh`](Self::refresh) are atomic: of threads that
-/// bring the same key at the same time, one is told that it is new.
+/// [`insert_unique`](Self::insert_unique) and [`refresh`](Self::refresh) are atomic: of threads
+/// that bring the same key at the same time, one is told that it is new.
 ///
 /// ```
 /// use malkoha::{Builder, ConcurrentExpiringCuckooFilter};
@@ -546,7 +547,7 @@ fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64,
     }
 }
 
-/// What a batch of insertions of new keys reports for each.
+/// The report of a batch of insertions of new keys, for each key.
 struct Told<'a> {
     new: &'a mut [bool],
     refused: Vec<usize>,
@@ -565,7 +566,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What a batch returns if it refused these positions, in any order.
+/// The result of a batch that refused these positions, in any order.
 fn all_but(mut refused: Vec<usize>, error: impl FnOnce() -> InsertError) -> Result<(), BatchError> {
     if refused.is_empty() {
         return Ok(());

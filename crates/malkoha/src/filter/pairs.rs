@@ -99,7 +99,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
 }
 
 impl<T: Change> Filter<T, Values> {
-    /// Adds a value for a key, beside those that it has.
+    /// Adds a value for a key, in addition to those that it has.
     ///
     /// # Errors
     ///

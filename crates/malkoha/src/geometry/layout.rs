@@ -1,4 +1,4 @@
-//! The layouts by name, and what the code that makes tables must know of each.
+//! The layouts by name, and their properties.
 
 use core::fmt;
 

@@ -17,7 +17,7 @@ const SEGMENT_SLOTS: u64 = 1 << 18;
 /// The highest permitted limit on the places that an insert looks at. It bounds time and memory.
 pub(crate) const MAX_KICKS_LIMIT: u32 = 65_535;
 
-/// Bytes after each segment's slots, so that a word may be loaded and stored at any slot without
+/// Bytes after each segment's slots, so that a word can be loaded and stored at any slot without
 /// touching the next segment: segments are independent memory, also for threads.
 const TAIL_BYTES: u64 = 16;
 
@@ -31,7 +31,7 @@ pub struct Geometry {
     pub layout: Layout,
     /// Bits per fingerprint, 4 to 32.
     pub fingerprint_bits: u32,
-    /// Bits a value beside each fingerprint: 0 in a set, up to 64 in a map.
+    /// Bits per value: 0 in a set, up to 64 in a map.
     pub value_bits: u32,
     /// Number of segments.
     pub segments: u32,

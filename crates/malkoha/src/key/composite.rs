@@ -4,7 +4,7 @@ use core::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use super::{Key, KeyHasher};
 
-/// The last word of what is hashed for a composite key. Pinned: files depend on it.
+/// The last word of a composite key's input to the hash. Pinned: files depend on it.
 pub(super) mod kind {
     pub(crate) const TUPLE: u8 = 1;
     pub(crate) const NONE: u8 = 2;

@@ -51,7 +51,8 @@ impl<T: Hash + ?Sized> Key for Hashed<T> {
     }
 }
 
-/// Collects what `Hash` writes. By default, `Hasher` writes integers in the machine's byte order.
+/// Collects the bytes that `Hash` writes. By default, `Hasher` writes integers in the machine's
+/// byte order.
 struct Written(Blocks);
 
 macro_rules! write_little_endian {

@@ -18,7 +18,7 @@ pub(crate) use hasher::{hash_all, hash_one};
 /// `std::hash::Hash` is not enough for data that is written to files: it promises no fixed byte
 /// order and no stability between releases. A `Key` does.
 ///
-/// # What is hashed
+/// # Hashed bytes
 ///
 /// A **simple key** is hashed as its bytes. Two simple keys with the same bytes are one key.
 ///
@@ -55,7 +55,7 @@ pub(crate) use hasher::{hash_all, hash_one};
 /// the first 128 bytes are replaced by the eight little-endian bytes of their `hash_bytes`, until
 /// at most 128 are left.
 ///
-/// References, `Box`, `Rc`, `Arc` and `Cow` are hashed as what they contain, so a `String`, an
+/// References, `Box`, `Rc`, `Arc` and `Cow` are hashed as their content, so a `String`, an
 /// `Arc<str>` and a `&str` with the same text are one key.
 ///
 /// All of this is fixed forever, because it decides whether a saved filter finds its keys.

@@ -1,4 +1,4 @@
-//! The arithmetic of sizing: what a given number of keys costs at a given false-positive rate.
+//! The arithmetic of sizing: the memory for a number of keys at a false-positive rate.
 //!
 //! Every function is pure and names the equation it implements. "Paper" is Fan, Andersen,
 //! Kaminsky and Mitzenmacher, *Cuckoo Filter: Practically Better Than Bloom* (CoNEXT 2014);
