@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// What a function returns where it fails: a negative number. malkoha_error() has the text. Where
+// The result of a function that fails: a negative number. malkoha_error() has the text. Where
 // it succeeds it returns MALKOHA_STATUS_OK, or 1 for yes and 0 for no where it is a question.
 enum malkoha_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -48,11 +48,11 @@ typedef int32_t malkoha_status;
 // A set or a map. Any thread may call any function with it, but for malkoha_free().
 typedef struct malkoha_filter malkoha_filter;
 
-// What to build. Made by malkoha_options_new(), freed by malkoha_options_free(). Nothing is
+// Filter options. Made by malkoha_options_new(), freed by malkoha_options_free(). Nothing is
 // checked before malkoha_new().
 typedef struct malkoha_options malkoha_options;
 
-// What a filter holds and takes, at one moment.
+// Properties of a filter at one moment.
 typedef struct {
     // Keys that are in, copies included.
     uint64_t keys;
@@ -60,13 +60,13 @@ typedef struct {
     uint64_t capacity;
     // Bytes of its table.
     uint64_t bytes;
-    // The share of keys never inserted that are told to be in now.
+    // The present false-positive rate: the share of absent keys reported as present.
     double false_positive_rate;
     // Bits of a value, 0 in a set.
     uint32_t value_bits;
     // How long keys are remembered, in the caller's unit of time; 0 where they do not expire.
     uint64_t ttl;
-    // How much longer than that a key may be remembered.
+    // The longest additional time for which a key can be found.
     uint64_t resolution;
     // The latest time that malkoha_advance() gave it.
     uint64_t now;
@@ -186,7 +186,7 @@ int32_t malkoha_open(const char *path, malkoha_filter **filter);
 // shortens it before malkoha_free().
 int32_t malkoha_map(const char *path, malkoha_filter **filter);
 
-// Saves a filter in the file at `path`, in place of what is there, whole or not at all.
+// Saves a filter in the file at `path`, replacing an earlier file, whole or not at all.
 //
 // `filter` is a filter of this library, and `path` ends with a 0.
 int32_t malkoha_save(const malkoha_filter *filter, const char *path);
@@ -248,7 +248,7 @@ int32_t malkoha_insert(malkoha_filter *filter, const void *key, size_t length);
 int32_t malkoha_insert_hash(malkoha_filter *filter, uint64_t hash);
 
 // Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
-// threads that insert one key at the same time, one is told 1. Not for filters from which keys are
+// threads that insert one key at the same time, one gets 1. Not for filters from which keys are
 // removed: the key that was in may be another one.
 //
 // `filter` is a filter of this library, and `key` points to `length` bytes.
@@ -303,12 +303,12 @@ void malkoha_options_free(malkoha_options *options);
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_capacity(malkoha_options *options, uint64_t keys);
 
-// The highest share of keys never inserted that are told to be in, above 0 and below 1.
+// The highest false-positive rate, above 0 and below 1.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_false_positive_rate(malkoha_options *options, double rate);
 
-// Whether it grows as keys come. It need not be told a capacity then, unless it is shared too.
+// Whether it grows as keys come. It needs no capacity then, unless it is shared too.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_growable(malkoha_options *options, bool growable);
@@ -330,13 +330,13 @@ int32_t malkoha_options_value_bits(malkoha_options *options, uint32_t bits);
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_expire_after(malkoha_options *options, uint64_t ttl);
 
-// How much longer than their time keys may be remembered, in its unit: a fifteenth of it unless
-// told. Finer steps take more bits a key.
+// How much longer than their time keys can be found, in its unit: by default a fifteenth of it.
+// Finer steps take more bits per key.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_resolution(malkoha_options *options, uint64_t step);
 
-// Hashes by XXH3 with this seed; with 0 unless told. Only filters of one seed can be united.
+// Hashes by XXH3 with this seed; by default 0. Only filters of one seed can be united.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_seed(malkoha_options *options, uint64_t seed);
@@ -356,7 +356,7 @@ int32_t malkoha_options_random_key(malkoha_options *options);
 // `options` comes from malkoha_options_new(), and `filter` points to room for a pointer.
 int32_t malkoha_new(const malkoha_options *options, malkoha_filter **filter);
 
-// Inserts a pair of key and value, beside the values that the key has.
+// Inserts a pair of key and value, in addition to the values that the key has.
 //
 // `map` is a filter of this library, and `key` points to `length` bytes.
 int32_t malkoha_put(malkoha_filter *map, const void *key, size_t length, uint64_t value);

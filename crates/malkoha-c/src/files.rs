@@ -53,7 +53,7 @@ pub unsafe extern "C" fn malkoha_map(path: *const c_char, filter: *mut *mut Filt
     })
 }
 
-/// Saves a filter in the file at `path`, in place of what is there, whole or not at all.
+/// Saves a filter in the file at `path`, replacing an earlier file, whole or not at all.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! The handle, how it is freed, and what it reports about itself.
+//! The handle, how it is freed, and its properties.
 
 use malkoha::KeyHasher;
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn malkoha_free(filter: *mut Filter) {
     }
 }
 
-/// What a filter holds and takes, at one moment.
+/// Properties of a filter at one moment.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -59,13 +59,13 @@ pub struct Info {
     pub capacity: u64,
     /// Bytes of its table.
     pub bytes: u64,
-    /// The share of keys never inserted that are told to be in now.
+    /// The present false-positive rate: the share of absent keys reported as present.
     pub false_positive_rate: f64,
     /// Bits of a value, 0 in a set.
     pub value_bits: u32,
     /// How long keys are remembered, in the caller's unit of time; 0 where they do not expire.
     pub ttl: u64,
-    /// How much longer than that a key may be remembered.
+    /// The longest additional time for which a key can be found.
     pub resolution: u64,
     /// The latest time that malkoha_advance() gave it.
     pub now: u64,

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn malkoha_insert_hash(filter: *mut Filter, hash: u64) -> 
 }
 
 /// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
-/// threads that insert one key at the same time, one is told 1. Not for filters from which keys are
+/// threads that insert one key at the same time, one gets 1. Not for filters from which keys are
 /// removed: the key that was in may be another one.
 ///
 /// # Safety

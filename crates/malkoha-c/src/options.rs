@@ -1,4 +1,4 @@
-//! What to build.
+//! The options of a filter.
 
 use std::sync::RwLock;
 
@@ -15,7 +15,7 @@ use crate::memory;
 use crate::status::{Failure, Status, done};
 use crate::tables::Table;
 
-/// What to build. Made by malkoha_options_new(), freed by malkoha_options_free(). Nothing is
+/// Filter options. Made by malkoha_options_new(), freed by malkoha_options_free(). Nothing is
 /// checked before malkoha_new().
 #[derive(Clone, Copy)]
 pub struct Options {
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn malkoha_options_capacity(options: *mut Options, keys: u
     unsafe { set(options, |options| options.capacity = Some(keys)) }
 }
 
-/// The highest share of keys never inserted that are told to be in, above 0 and below 1.
+/// The highest false-positive rate, above 0 and below 1.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn malkoha_options_false_positive_rate(
     unsafe { set(options, |options| options.rate = rate) }
 }
 
-/// Whether it grows as keys come. It need not be told a capacity then, unless it is shared too.
+/// Whether it grows as keys come. It needs no capacity then, unless it is shared too.
 ///
 /// # Safety
 ///
@@ -188,8 +188,8 @@ pub unsafe extern "C" fn malkoha_options_expire_after(options: *mut Options, ttl
     unsafe { set(options, |options| options.ttl = Some(ttl)) }
 }
 
-/// How much longer than their time keys may be remembered, in its unit: a fifteenth of it unless
-/// told. Finer steps take more bits a key.
+/// How much longer than their time keys can be found, in its unit: by default a fifteenth of it.
+/// Finer steps take more bits per key.
 ///
 /// # Safety
 ///
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn malkoha_options_resolution(options: *mut Options, step:
     unsafe { set(options, |options| options.resolution = Some(step)) }
 }
 
-/// Hashes by XXH3 with this seed; with 0 unless told. Only filters of one seed can be united.
+/// Hashes by XXH3 with this seed; by default 0. Only filters of one seed can be united.
 ///
 /// # Safety
 ///

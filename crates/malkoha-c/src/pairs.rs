@@ -8,7 +8,7 @@ use crate::keys::hashed;
 use crate::memory;
 use crate::status::{asked, done};
 
-/// Inserts a pair of key and value, beside the values that the key has.
+/// Inserts a pair of key and value, in addition to the values that the key has.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What functions return, and the text of the last error.
+//! The return values of functions, and the text of the last error.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use malkoha::{BatchError, BuildError, InsertError, ReadError, UnionError};
 
-/// What a function returns where it fails: a negative number. malkoha_error() has the text. Where
+/// The result of a function that fails: a negative number. malkoha_error() has the text. Where
 /// it succeeds it returns MALKOHA_STATUS_OK, or 1 for yes and 0 for no where it is a question.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug)]
@@ -96,10 +96,10 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs what a function does. Any failure becomes its status and the thread's last error.
+/// Runs the body of a function. Any failure becomes its status and the thread's last error.
 pub(crate) fn guard(body: impl FnOnce() -> Result<i32, Failure>) -> i32 {
     // The state that a panic leaves is behind a lock, or of a kind that threads share. At worst it
-    // is used again, although callers are told not to.
+    // is used again, although the contract forbids it.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(answer)) => return answer,
         Ok(Err(failure)) => failure,

@@ -16,7 +16,7 @@ use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values}
 use crate::expiry::{self, Aging};
 use crate::status::{Failure, Status};
 
-/// What a handle holds.
+/// The table of a handle.
 pub(crate) enum Table {
     Set(Box<dyn Set>),
     Expiring(Box<dyn Aging>),

@@ -36,7 +36,7 @@ struct Installed {
 impl Installed {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        // They lie beside this test.
+        // They lie next to this test.
         let test = std::env::current_exe().unwrap();
         let built = test.parent().unwrap();
         let mut install = Command::new(root().join("install"));
@@ -70,7 +70,7 @@ impl Installed {
         program
     }
 
-    /// What a program prints; under Valgrind, which then finds nothing wrong, where there is one.
+    /// The output of a program, run under Valgrind if that is installed.
     fn prints(&self, source: &str, archive: bool, valgrind: bool) -> String {
         let program = self.compile(source, archive);
         let mut command = if valgrind && has("valgrind", "the search for faults of memory") {
@@ -98,7 +98,7 @@ fn the_header_is_that_of_the_code() {
         std::fs::write(&path, &header).unwrap();
     }
     let stored = std::fs::read_to_string(path).unwrap();
-    assert!(header == stored, "run with UPDATE_GOLDEN=1 to write include/malkoha.h anew");
+    assert!(header == stored, "run with UPDATE_GOLDEN=1 to rewrite include/malkoha.h");
 }
 
 #[test]

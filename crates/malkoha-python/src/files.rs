@@ -14,7 +14,7 @@ use crate::store::{Ages, Kinds, Store};
 
 /// Sets or maps, as files have them.
 pub(crate) trait Files: Kinds {
-    /// What is wanted, in words.
+    /// The expected kind, in words.
     const NAME: &'static str;
 
     /// The store of a file's content, if it is of this sort.
@@ -148,7 +148,7 @@ where
     }
 }
 
-/// Writes the file at `path`, and replaces what is there.
+/// Writes the file at `path`, and replaces an earlier file.
 pub(crate) fn save<C: Files>(py: Python<'_>, store: &Store<C>, path: &Path) -> PyResult<()> {
     store.read(py, |filter| py.detach(|| filter.save(path))).map_err(|error| with_path(error, path))
 }

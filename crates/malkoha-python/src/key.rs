@@ -35,7 +35,7 @@ fn hash_any(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
     }
 }
 
-/// What converts to an integer, such as numpy's scalars, and other objects made of bytes.
+/// Objects that convert to an integer, such as numpy's scalars, and other objects made of bytes.
 #[cold]
 fn hash_other(key: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<u64> {
     if key.hasattr("__index__")? {

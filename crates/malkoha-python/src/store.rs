@@ -1,4 +1,4 @@
-//! What a Python object holds: a table of one of four kinds, behind the locks that let threads use
+//! The content of a Python object: a table of one of four kinds, behind the locks that let threads use
 //! it.
 //!
 //! Locks are taken with or without the interpreter attached, and their holders never wait for it: a
@@ -142,7 +142,7 @@ impl<C: Kinds> Store<C> {
         }
     }
 
-    /// Reads what is brief, without detaching.
+    /// Runs a short read, without detaching.
     #[inline]
     pub(crate) fn read_one<R>(
         &self,

@@ -1,4 +1,4 @@
-"""The face of a set, beside what Python's own would do."""
+"""The methods of a set, compared with Python's own."""
 
 import copy
 from collections import Counter

@@ -1,4 +1,4 @@
-//! What only the processor can do: prefetching, and one function compiled for several instruction
+//! Instructions of the processor: prefetching, and one function compiled for several instruction
 //! sets.
 
 /// Prefetches the cache line of `bytes[at]`. A hint: it never faults and changes nothing.

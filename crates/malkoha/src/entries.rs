@@ -9,7 +9,7 @@ use crate::spill::{Spill, SpillKey};
 /// Places whose slots are read at a time.
 const PLACES_AT_ONCE: u64 = 1024;
 
-/// What an occupied slot holds, or copies beside the slots.
+/// The content of an occupied slot, or of copies outside the slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {

@@ -17,7 +17,7 @@ pub(crate) const MAX_COPIES: u32 = 2;
 /// not overflow.
 pub(crate) const MAX_LEN: u64 = 1 << 63;
 
-/// What equal copies have in common.
+/// The fields that equal copies share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpillKey {
     pub(crate) segment: u32,
@@ -49,7 +49,7 @@ impl PartialOrd for SpillKey {
 }
 
 impl SpillKey {
-    /// What copies of this key and value have in common.
+    /// The fields that copies of this key and value share.
     pub(crate) fn of(probe: &Probe, value: u64) -> Self {
         let place = probe.first.min(probe.second);
         // Numbers of segments and places have 32 bits, and so do fingerprints.
@@ -96,7 +96,7 @@ impl Spill {
         if self.hint.may_hold(key) { self.counts.get(key).copied().unwrap_or(0) } else { 0 }
     }
 
-    /// Whether there may be copies that equal `key`, whatever their value: `false` is right, and
+    /// Whether copies that equal `key` are possible, whatever their value: `false` is right, and
     /// fast.
     #[inline]
     pub(crate) fn may_hold(&self, key: &SpillKey) -> bool {
@@ -241,14 +241,14 @@ impl Spill {
 struct Hint {
     /// None, if nothing is spilled.
     words: Vec<u64>,
-    /// Entries since the bits were last set anew; those of removed entries stay set.
+    /// Entries since the bits were last rebuilt; those of removed entries stay set.
     added: usize,
 }
 
 /// Bits for each entry, at least: of the lookups of keys without spilled copies, at most one in
 /// this many searches the tree.
 const BITS: usize = 32;
-/// Entries that a hint is kept for. To set the bits of more anew would take one insert too long; so
+/// Entries that a hint is kept for. Rebuilding the bits of more would take one insert too long; so
 /// every key may then be spilled.
 const MOST_HINTED: usize = 4096;
 
@@ -295,7 +295,7 @@ impl Hint {
         }
     }
 
-    /// Whether the bits are to be set anew.
+    /// Whether the bits must be rebuilt.
     fn is_full(&self) -> bool {
         self.added * BITS > self.words.len() * 64
     }
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// A hint is of use, and gives up where it would take long to set anew.
+    /// A hint is of use, and gives up where rebuilding would take long.
     #[test]
     fn hints_are_bounded() {
         let key =

@@ -10,7 +10,7 @@ class BuildError(MalkohaError, ValueError):
 
 
 class InsertError(MalkohaError, ValueError):
-    """A key was not inserted. The filter holds what it held.
+    """A key was not inserted. The filter is unchanged.
 
     After a batch, ``refused`` has the positions of the keys that were refused, ascending. All the
     others are in. After a single key it is empty.

@@ -1,4 +1,4 @@
-"""What clusters do with one part of a table, whichever engine brings it."""
+"""The work of a cluster on one part of a table, for every engine."""
 
 from . import CuckooFilter
 
@@ -19,7 +19,7 @@ def united(filters, options):
 
 
 def summed(filters, options):
-    """Counts in how many of some filters a key may be."""
+    """Counts in how many of some filters a key seems to be."""
     total = CuckooFilter(**options)
     for one in filters:
         total.sum_with(one)

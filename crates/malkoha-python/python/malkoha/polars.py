@@ -12,7 +12,7 @@ __all__ = ["Malkoha"]
 
 @pl.api.register_expr_namespace("malkoha")
 class Malkoha:
-    """What ``pl.col(...).malkoha`` has."""
+    """The methods of ``pl.col(...).malkoha``."""
 
     def __init__(self, expr: pl.Expr):
         self._expr = expr

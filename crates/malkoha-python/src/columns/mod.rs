@@ -80,7 +80,7 @@ impl Columns {
 
     /// The hash of the key at a position, unless it is null.
     pub(crate) fn hash(&self, position: usize) -> Option<u64> {
-        // The last column that begins there or before; earlier ones may be empty.
+        // The last column that begins there or before; earlier ones can be empty.
         let number = self.starts.partition_point(|&start| start <= position).checked_sub(1)?;
         let (column, i) = (&self.columns[number], position - self.starts[number]);
         let mut hash = [0];

@@ -1,4 +1,4 @@
-//! What the buffers of an Arrow array hold, for each physical type that keys can have.
+//! The values in the buffers of an Arrow array, for each physical type of keys.
 //!
 //! A producer promises that buffers are as long as the array's length, offset and values say, and
 //! that they do not change. No consumer can check the first: the interface has no lengths.

@@ -7,8 +7,8 @@ use crate::key::Key;
 use crate::table::traits::Lookup;
 
 /// Keys that a thread takes at a time: enough that filling the pipeline of 64 keys on their way,
-/// and handing out the work, cost little beside the lookups; few enough that threads share them
-/// evenly.
+/// and handing out the work, cost little compared with the lookups; few enough that threads share
+/// them evenly.
 const PER_TASK: usize = 4096;
 
 impl<T: Lookup + Sync, C: Content + Sync> Filter<T, C> {

@@ -111,7 +111,7 @@ impl<$($parameters)*> Filter<$table> {
     }
 
     /// Inserts a key unless it is in, in one step: of any number of threads that insert the same
-    /// key at the same time, one is told that it is new. A key that another one makes
+    /// key at the same time, exactly one gets `true`. A key that another one makes
     /// [seem to be in](Filter::contains) is not inserted.
     ///
     /// Not for a filter from which keys are removed, as in

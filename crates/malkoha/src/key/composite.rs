@@ -77,7 +77,7 @@ impl Blocks {
         }
     }
 
-    /// The hash of a composite key of this kind. What was written is its only part.
+    /// The hash of a composite key of this kind. Its only part is the bytes written.
     #[inline]
     pub(super) fn finish(&self, kind: u8) -> u64 {
         combine(self.hasher, [self.hasher.hash_bytes(&self.block[..self.len])], kind)

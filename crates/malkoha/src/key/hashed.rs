@@ -25,9 +25,10 @@ use super::{Key, KeyHasher};
 ///
 /// # Stability
 ///
-/// What the type's `Hash` writes is hashed by the filter's [`KeyHasher`], integers as little-endian
-/// bytes and `usize` as `u64`. That part is fixed forever. Which values are written, and in which
-/// order, is decided by the type and the standard library. Nobody promises that it stays:
+/// The filter's [`KeyHasher`] hashes the bytes that the type's `Hash` writes, integers as
+/// little-endian bytes and `usize` as `u64`. That part is fixed forever. Which values are written,
+/// and in which order, is decided by the type and the standard library. Nobody promises that it
+/// stays:
 ///
 /// * `derive(Hash)` writes the fields in the order of their declaration, and before them the
 ///   discriminant of an enum. A field that is added, removed or moved gives other keys.

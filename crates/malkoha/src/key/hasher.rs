@@ -17,7 +17,7 @@ use crate::arch::vectorized;
 /// promises nothing. For keys of 8 bytes it is a bijection, and anybody who knows the seed can
 /// invert it. There are also pairs of 32 bytes that collide under one seed in 2^18 or fewer.
 ///
-/// # What SipHash-1-3 promises
+/// # Guarantees of SipHash-1-3
 ///
 /// To somebody who does not know the key, it is a pseudorandom function: no algorithm that is
 /// known and feasible tells it from a function drawn at random from all functions. Let `δ` be the
@@ -213,7 +213,7 @@ impl fmt::Debug for KeyHasher {
 }
 
 /// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it needs many
-/// registers, which would make XXH3 beside it slower.
+/// registers, which would make XXH3 next to it slower.
 #[inline(always)]
 pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
     match hasher.0 {
