@@ -10,12 +10,12 @@ use crate::key::{Key, hash_one};
 use crate::table::traits::Change;
 
 impl<T: Change> Filter<T, Keys> {
-    /// Inserts a key, also if it is in already.
+    /// Inserts a key, even if it is present.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`], of one that does not grow, if no place was found; the filter then
-    /// holds what it held.
+    /// [`InsertError::Full`] if a filter of fixed size has no place for the key. The filter is then
+    /// unchanged.
     #[inline]
     pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher, key))
@@ -31,11 +31,11 @@ impl<T: Change> Filter<T, Keys> {
         self.table.insert(hash, 0)
     }
 
-    /// Inserts a key unless the filter has a copy of it; returns whether it inserted. The key will
+    /// Inserts a key unless the filter has a copy of it. Returns whether it inserted. The key will
     /// be found in either case, however much the filter grows.
     ///
-    /// Not for a filter from which keys are removed: the key that was "in already" may be another
-    /// one with the same fingerprint, whose removal then makes this one disappear.
+    /// Not for a filter from which keys are removed: the present key can be another one with the
+    /// same fingerprint, whose removal then makes this one disappear.
     ///
     /// # Errors
     ///

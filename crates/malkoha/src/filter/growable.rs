@@ -7,8 +7,8 @@ use crate::growable::Growing;
 use crate::layout::Copies;
 
 impl GrowableCuckooFilter {
-    /// A filter for `capacity` keys at first, that keeps to this false-positive rate whatever it
-    /// grows to.
+    /// A filter that starts with room for `capacity` keys, and keeps to this false-positive rate at
+    /// any size.
     ///
     /// # Errors
     ///
@@ -22,12 +22,12 @@ impl GrowableCuckooFilter {
         Builder::new()
     }
 
-    /// Takes out all that is not in another filter of the same seed. A key that is in both stays,
-    /// with the copies that it has here; one that is here alone stays if the other filter seems to
-    /// have it.
+    /// Removes all keys that are not in another filter of the same seed. A key in both stays, with
+    /// the copies that it has here. A key that is only here stays if it is a false positive of the
+    /// other filter.
     ///
-    /// There is no difference of filters: taking out what another one has would lose keys that it
-    /// only seems to have.
+    /// One filter cannot be subtracted from another: that would lose keys which are false positives
+    /// of the other.
     ///
     /// # Errors
     ///
@@ -40,9 +40,8 @@ impl GrowableCuckooFilter {
 }
 
 impl GrowableCuckooMap {
-    /// A map for `capacity` keys at first with values of at most `value_bits` bits (0 to 64), in
-    /// which a key that was not inserted has on average at most `fpr` candidates, whatever it grows
-    /// to.
+    /// A map that starts with room for `capacity` keys, with values of at most `value_bits` bits (0
+    /// to 64). A key that was not inserted has on average at most `fpr` candidates at any size.
     ///
     /// # Errors
     ///
@@ -58,25 +57,25 @@ impl GrowableCuckooMap {
 }
 
 impl Filter<Growing, Values> {
-    /// Makes room for this many keys in all, with values up to `value`: they then come in without a
-    /// rebuild, at a quarter of the cost. With fewer keys the room stays until
+    /// Makes room for this many keys in all, with values up to `value`. Inserts up to there need no
+    /// rebuild, and cost a quarter. The room stays until
     /// [`shrink_to_fit`](Self::shrink_to_fit).
     ///
     /// # Errors
     ///
-    /// If the value has more than [`value_bits`](Self::value_bits) bits, or the system has not that
-    /// much memory; nothing has changed then.
+    /// If the value has more than [`value_bits`](Self::value_bits) bits, or the system lacks the
+    /// memory. Nothing has changed then.
     pub fn reserve(&mut self, keys: u64, value: u64) -> Result<(), InsertError> {
         self.check(value)?;
         let reserved = self.table.reserve(keys, u64::BITS - value.leading_zeros());
         reserved.map_err(|bytes| InsertError::Memory { bytes })
     }
 
-    /// How many times more its deepest segment can split. Each split takes a bit of what the map
-    /// knows of the keys of a segment, and the keys that came first have the fewest bits left. At 0
-    /// segments stay as they are, and each further key takes up to 30 bytes. Who has the keys
-    /// elsewhere can remove those that [`values_short_of`](Self::values_short_of) names, and then
-    /// insert them again with all their bits.
+    /// The number of times that its deepest segment can still split. Each split takes a bit of each
+    /// fingerprint in the segment, and the oldest keys have the fewest bits left. At 0 segments
+    /// stay as they are, and each further key takes up to 30 bytes. If you have the keys elsewhere,
+    /// remove those that [`values_short_of`](Self::values_short_of) returns, and insert them again
+    /// with all their bits.
     ///
     /// ```
     /// let mut map = malkoha::GrowableCuckooMap::builder()
@@ -104,10 +103,10 @@ impl Filter<Growing, Values> {
         self.table.splits_left()
     }
 
-    /// The values of the keys in one of the [`segments`](Self::segments) of which the map knows too
-    /// little for so many splits of the deepest segment, and would know more if they were inserted
-    /// now. None if there is no such segment. Takes time in proportion to the segment, which has at
-    /// most 32,768 slots.
+    /// The values of the keys in one of the [`segments`](Self::segments) that have too few bits
+    /// left for this many splits of the deepest segment, and would have more if they were inserted
+    /// now. Empty if there is no such segment. Takes time in proportion to the segment, which has
+    /// at most 32,768 slots.
     #[must_use]
     pub fn values_short_of(&self, splits: u32, segment: usize) -> Vec<u64> {
         self.table.values_short_of(splits, segment)
@@ -164,12 +163,12 @@ impl<C: Content> Filter<Growing, C> {
         Ok(())
     }
 
-    /// Gives memory back after many removals, without the keys: puts the halves of splits together
-    /// again and lets segments shrink until a fifth of their room is free. Takes time in proportion
-    /// to the filter.
+    /// Returns memory after many removals, without the keys: merges the halves of splits, and
+    /// shrinks segments until a fifth of their room is free. Takes time in proportion to the
+    /// filter.
     ///
-    /// The segments that it was built with stay, so it does not get much smaller than it began.
-    /// Keys that arrived since a split lose a bit when that is undone, which raises the
+    /// The segments that it was built with stay, so it does not get much smaller than at the start.
+    /// Keys that arrived since a split lose a bit when the split is undone, which raises the
     /// false-positive rate a little: see [`expected_fpr`](Self::expected_fpr).
     pub fn shrink_to_fit(&mut self) {
         self.table.shrink();
@@ -183,7 +182,7 @@ impl<C: Content> Filter<Growing, C> {
         self.table.set_huge_pages(huge);
     }
 
-    /// Segments that it has grown to.
+    /// The number of segments.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.table.segments()
