@@ -1,9 +1,9 @@
 //! Lookups of many keys: what can be computed for a group of keys together is, and their cache
 //! lines are prefetched long before they are read.
 
+use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::directory::{EntryWord, Home};
-use super::lanes::Lanes;
 use super::pool::Address;
 use super::segment::bucket_bits;
 use super::shape::LANES;
@@ -23,7 +23,7 @@ impl Growing {
     }
 }
 
-impl<W: Lanes> Codec<W> {
+impl<W: BucketWord> Codec<W> {
     /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
     /// wanted one.
     ///
@@ -57,7 +57,7 @@ struct Aims {
 }
 
 /// What the directory says of the segments of a group.
-type Words = [EntryWord; GROUP];
+type EntryWords = [EntryWord; GROUP];
 
 impl Aims {
     const EMPTY: Self =
@@ -65,7 +65,7 @@ impl Aims {
 
     /// Computes them for a group of hashes.
     #[inline(always)]
-    fn find(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> Words {
+    fn find(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> EntryWords {
         let rest = &hashes[group.first()..];
         // With one of them, which the table has a segment for.
         let mut padded = [rest[0]; GROUP];
@@ -87,7 +87,7 @@ impl Aims {
         table: &Growing,
         width: u32,
         hashes: &[u64; GROUP],
-    ) -> Words {
+    ) -> EntryWords {
         let (mut index, mut words) = ([0; GROUP], [EntryWord::default(); GROUP]);
         for (index, &hash) in index.iter_mut().zip(hashes) {
             *index = table.directory.index(KeyBits::of_many(hash).path);
@@ -133,9 +133,9 @@ impl Aims {
     ///
     /// # Safety
     ///
-    /// They are buckets of segments with this codec. `SHORT` is as for [`Lanes::read`].
+    /// They are buckets of segments with this codec. `SHORT` is as for [`BucketWord::read`].
     #[inline(always)]
-    unsafe fn look<W: Lanes, const SHORT: bool>(&self, codec: &Codec<W>) -> [bool; GROUP] {
+    unsafe fn look<W: BucketWord, const SHORT: bool>(&self, codec: &Codec<W>) -> [bool; GROUP] {
         let Self { segments, bits, wanted } = self;
         let mut answers = [false; GROUP];
         for i in 0..GROUP {
@@ -153,7 +153,7 @@ vectorized! {
     /// # Safety
     ///
     /// The codec is that of all segments.
-    pub(super) unsafe fn contains<W: Lanes>(
+    pub(super) unsafe fn contains<W: BucketWord>(
         codec: &Codec<W>,
         table: &Growing,
         hashes: &[u64],
@@ -195,7 +195,7 @@ vectorized! {
     ///
     /// The codec is that of all segments, whose buckets are in groups. Values have few enough bits for
     /// [`Buckets::sole`].
-    pub(super) unsafe fn soles<W: Lanes>(
+    pub(super) unsafe fn soles<W: BucketWord>(
         codec: &Codec<W>,
         table: &Growing,
         hashes: &[u64],

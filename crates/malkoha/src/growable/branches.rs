@@ -7,10 +7,10 @@ use std::array;
 use super::directory::Home;
 use super::pool::Pool;
 use super::shape::Shape;
-use super::sound::count_slots;
 use super::strings::KeyBits;
 use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, Record, narrow};
 use super::union::share;
+use super::validate::count_slots;
 use crate::spill::SpillKey;
 
 /// The depth of the deepest branch.
@@ -158,8 +158,8 @@ impl Gathered {
         let parts = GrowParts { shape, within, capacity, len, records, segments, known };
         let mut table = Growing::from_parts(parts).expect("the segments cover what they covered");
         for (key, copies) in spilled {
-            let is_sound = table.take_spilled(key, copies);
-            debug_assert!(is_sound, "it was spilled in the same segment");
+            let is_valid = table.take_spilled(key, copies);
+            debug_assert!(is_valid, "it was spilled in the same segment");
         }
         table
     }

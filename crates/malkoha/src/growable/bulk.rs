@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::any_codec::with_codec;
 use super::directory::Home;
 use super::fill::Filling;
-use super::kernel::with_codec;
 use super::segment::Segment;
 use super::shape::{MIX_BITS, full};
 use super::table::{Growing, Record};
@@ -120,7 +120,7 @@ impl Growing {
                 let Task { number, record, bytes, room, partitions } = task;
                 let Record { home, form, .. } = record;
                 let hashes = partitions.flat_map(|partition| rounds.partition(partition));
-                with_codec!(record.kernel(shape), codec => {
+                with_codec!(record.any_codec(shape), codec => {
                     let segment = Segment::new(codec, form);
                     let mut filling = Filling::new(segment, home, bytes, room);
                     hashes.for_each(|hashes| filling.fill(hashes, home.depth > bits, &mut search));

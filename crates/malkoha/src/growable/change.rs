@@ -1,6 +1,6 @@
 //! Inserting, removing and replacing.
 
-use super::kernel::with_codec;
+use super::any_codec::with_codec;
 use super::matches::Match;
 use super::segment::Segment;
 use super::shape::full;
@@ -125,7 +125,7 @@ impl Growing {
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
         let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
-        let inserted = with_codec!(target.kernel, codec => {
+        let inserted = with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, form);
             segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
         }) || self.insert_with_moves(target, fingerprint, value);
@@ -144,7 +144,7 @@ impl Growing {
         let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
         let [first, second] = target.places;
         let probe = Probe { segment: 0, first, second, fingerprint };
-        let inserted = with_codec!(target.kernel, codec => {
+        let inserted = with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, form);
             layout::insert_with_moves(&segment, bytes, search, &probe, value, kicks(stashed))
         });
@@ -171,10 +171,10 @@ impl Growing {
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         // Of a map's key, copies in slots may differ from spilled ones.
         let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
-        let Some(kernel) = self.plain.filter(|_| all_alike) else {
+        let Some(any_codec) = self.plain.filter(|_| all_alike) else {
             return self.remove_from_any(hash, value);
         };
-        let target = self.plain_target(kernel, hash);
+        let target = self.plain_target(any_codec, hash);
         let found = self.longest_slot_of(&target, value);
         if let Some(found) = &found {
             let is_spilled = !self.spill.is_empty()
@@ -218,7 +218,7 @@ impl Growing {
     fn vacate(&mut self, target: &Target, found: &Match) {
         let number = target.number();
         let form = self.records[number].form;
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, form);
             segment.remove_at(self.segments.bytes_mut(number), found.at);
         });
@@ -229,7 +229,7 @@ impl Growing {
 
     fn set_value(&mut self, number: usize, found: &Match, value: u64) {
         let form = self.records[number].form;
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = Segment::new(codec, form);
             segment.set_value(self.segments.bytes_mut(number), found.at, value);
         });

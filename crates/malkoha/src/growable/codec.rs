@@ -6,7 +6,7 @@
 
 use core::marker::PhantomData;
 
-use super::lanes::{Lanes, Pair, Words};
+use super::bucket_word::{BucketWord, LaneWords, Pair};
 use super::shape::{LANES, MIX_BITS};
 use crate::layout::both::Both;
 
@@ -55,7 +55,7 @@ impl<W> Codec<W> {
     }
 }
 
-impl<W: Lanes> Codec<W> {
+impl<W: BucketWord> Codec<W> {
     /// Whether a word of lanes lies in 8 bytes, whatever the bit at which it begins.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
@@ -70,19 +70,19 @@ impl<W: Lanes> Codec<W> {
 
     /// The lowest bit of each lane.
     #[inline(always)]
-    fn ones<V: Words>(&self) -> V {
+    fn ones<V: LaneWords>(&self) -> V {
         V::all(self.ones)
     }
 
     /// The highest bit of each lane.
     #[inline(always)]
-    fn highs<V: Words>(&self) -> V {
+    fn highs<V: LaneWords>(&self) -> V {
         V::all(self.highs)
     }
 
-    /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
+    /// BucketWord, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
     #[inline(always)]
-    fn misses<V: Words>(&self, bucket: V, wanted: V) -> V {
+    fn misses<V: LaneWords>(&self, bucket: V, wanted: V) -> V {
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
         let less = (bucket | self.highs()).minus(self.ones());
@@ -93,7 +93,7 @@ impl<W: Lanes> Codec<W> {
 
     /// Has the highest bit of some lane if and only if one of the fingerprints begins `wanted`.
     #[inline(always)]
-    fn hits<V: Words>(&self, bucket: V, wanted: V) -> V {
+    fn hits<V: LaneWords>(&self, bucket: V, wanted: V) -> V {
         let misses = self.misses(bucket, wanted);
         misses.minus(self.ones()) & !misses
     }
@@ -185,11 +185,11 @@ impl<W: Lanes> Codec<W> {
 
     /// Whether a fingerprint has no bit of its path left.
     #[inline(always)]
-    pub(super) fn is_spent(&self, fingerprint: u64) -> bool {
+    pub(super) fn is_exhausted(&self, fingerprint: u64) -> bool {
         fingerprint & self.path() == 1 << (self.bits - MIX_BITS)
     }
 
-    /// The half that a split puts a fingerprint into, which is not spent, and what it leaves of it.
+    /// The half that a split puts a fingerprint into, which is not exhausted, and what it leaves of it.
     #[inline(always)]
     pub(super) fn split(&self, fingerprint: u64) -> (usize, u64) {
         let half = (fingerprint >> (self.bits - MIX_BITS)) & 1;
@@ -207,7 +207,12 @@ impl<W: Lanes> Codec<W> {
     }
 
     /// The same as a fingerprint of another codec, which may have less or more room.
-    pub(super) fn whole_in<V: Lanes>(&self, to: &Codec<V>, half: usize, fingerprint: u64) -> u64 {
+    pub(super) fn whole_in<V: BucketWord>(
+        &self,
+        to: &Codec<V>,
+        half: usize,
+        fingerprint: u64,
+    ) -> u64 {
         if self.bits < to.bits {
             to.whole(half, refitted(fingerprint, self.bits, to.bits))
         } else {
@@ -245,7 +250,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// Against the same, lane by lane.
-    fn agrees<W: Lanes>(codec: &Codec<W>, lanes: [u64; 4], wanted: u64, partial: u64, len: usize) {
+    fn agrees<W: BucketWord>(
+        codec: &Codec<W>,
+        lanes: [u64; 4],
+        wanted: u64,
+        partial: u64,
+        len: usize,
+    ) {
         let bits = codec.bits;
         let mask = (2 << bits) - 1;
         let lanes: Vec<u64> =

@@ -3,8 +3,8 @@
 use std::mem;
 use std::ops::Range;
 
+use super::any_codec::AnyCodec;
 use super::grid::Grid;
-use super::kernel::Kernel;
 use super::pool::{Address, Pool};
 use super::shape::{MAX_DEPTH, Shape};
 use super::table::Record;
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 /// | 11 | 5 | depth |
 /// | 16 | 14 | buckets |
 /// | 31 | 1 | whether it has a stash |
-/// | 32 | 6 | the kernel |
+/// | 32 | 6 | the any_codec |
 /// | 38 | 26 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EntryWord(u64);
@@ -70,13 +70,13 @@ pub(super) struct Directory {
 }
 
 impl Entry {
-    fn new(number: usize, record: &Record, kernel: &'static Kernel, address: Address) -> Self {
+    fn new(number: usize, record: &Record, any_codec: &'static AnyCodec, address: Address) -> Self {
         let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
         let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
         let low =
             u64::from(stashed > 0) << 31 | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
-        let high = (number as u64) << 38 | u64::from(kernel.number) << 32;
+        let high = (number as u64) << 38 | u64::from(any_codec.number) << 32;
         Self { word: EntryWord(high | low | u64::from(form.value_bits)), address }
     }
 
@@ -97,8 +97,8 @@ impl Entry {
 
     /// How its buckets are compared.
     #[inline(always)]
-    pub(super) fn kernel(self) -> &'static Kernel {
-        Kernel::of(self.word.field(32, 6))
+    pub(super) fn any_codec(self) -> &'static AnyCodec {
+        AnyCodec::of(self.word.field(32, 6))
     }
 
     #[inline(always)]
@@ -183,7 +183,7 @@ impl Directory {
         let first = within.path << (depth - within.depth);
         let mut directory = Self { entries, depth, within, first, beside: 0 };
         for (number, record) in records.iter().enumerate() {
-            let segment = Entry::new(number, record, record.kernel(shape), pool.address(number));
+            let segment = Entry::new(number, record, record.any_codec(shape), pool.address(number));
             for entry in directory.entries_of(record.home) {
                 if mem::replace(entry, segment) != vacant {
                     return None;
@@ -255,7 +255,7 @@ impl Directory {
         &mut self,
         number: usize,
         record: &Record,
-        kernel: &'static Kernel,
+        any_codec: &'static AnyCodec,
         address: Address,
     ) {
         let home = record.home;
@@ -264,7 +264,7 @@ impl Directory {
             self.depth += 1;
             self.first <<= 1;
         }
-        self.entries_of(home).fill(Entry::new(number, record, kernel, address));
+        self.entries_of(home).fill(Entry::new(number, record, any_codec, address));
     }
 
     /// The number of the segment of the first strings of `home`.

@@ -1,9 +1,9 @@
 //! Segments that grow by a few buckets, which take keys from their own groups alone.
 
+use super::any_codec::with_codec;
+use super::bucket_word::BucketWord;
 use super::directory::Form;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS};
-use super::kernel::with_codec;
-use super::lanes::Lanes;
 use super::rebuild::{Misfit, filling, place_others};
 use super::segment::{Position, Segment, Slot};
 use super::shape::LANES;
@@ -29,7 +29,7 @@ impl Growing {
             _ => STASHED_STEP,
         };
         let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
-        filling(self.kernel(number).width(), form, wanted)
+        filling(self.any_codec(number).width(), form, wanted)
     }
 
     /// Gives groups of a segment a bucket more each, until there are so many buckets.
@@ -40,9 +40,9 @@ impl Growing {
         let form = Form { grid: Grid::new(narrow(after)), ..old };
         let mut aside = Vec::new();
         // Takes as many bytes as before: the values are as wide.
-        let kernel = self.kernel(number);
+        let any_codec = self.any_codec(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let [bytes] = with_codec!(kernel, codec => {
+        let [bytes] = with_codec!(any_codec, codec => {
             let [from, to] = [old, form].map(|form| Segment::new(codec, form));
             let mut into = [to.lengthened(bytes)];
             let mut waiting = Vec::new();
@@ -60,7 +60,7 @@ impl Growing {
 }
 
 /// Spreads the keys of a group over its buckets, of which one is new; what finds no room waits.
-fn spread<W: Lanes>(
+fn spread<W: BucketWord>(
     from: &Segment<'_, W>,
     to: &Segment<'_, W>,
     bytes: &[u8],

@@ -1,9 +1,9 @@
 //! Fills a segment that lies in cache. What a group of keys finds there is computed for all of them
 //! together; then they go in one by one.
 
+use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::directory::Home;
-use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use super::strings::KeyBits;
@@ -80,7 +80,7 @@ impl Changed {
 
 /// Whether a bucket has what begins a fingerprint, and the occupied lanes of each.
 #[inline(always)]
-fn compare<W: Lanes>(codec: &Codec<W>, words: [W; 2], fingerprint: u64) -> (bool, [u32; 2]) {
+fn compare<W: BucketWord>(codec: &Codec<W>, words: [W; 2], fingerprint: u64) -> (bool, [u32; 2]) {
     let is_in = codec.contains(words[0], words[1], codec.broadcast(fingerprint));
     (is_in, [codec.len(words[0]), codec.len(words[1])])
 }
@@ -89,7 +89,7 @@ vectorized! {
     /// # Safety
     ///
     /// `bytes` are the segment's.
-    unsafe fn look<W: Lanes>(
+    unsafe fn look<W: BucketWord>(
         segment: &Segment<'_, W>,
         bytes: &[u8],
         depth: u32,
@@ -121,7 +121,7 @@ vectorized! {
 ///
 /// `bytes` are the segment's, and the buckets too.
 #[inline(always)]
-unsafe fn compare_all<W: Lanes, const SHORT: bool>(
+unsafe fn compare_all<W: BucketWord, const SHORT: bool>(
     segment: &Segment<'_, W>,
     bytes: &[u8],
     found: &mut Found,
@@ -143,7 +143,7 @@ unsafe fn compare_all<W: Lanes, const SHORT: bool>(
     }
 }
 
-impl<'a, W: Lanes> Filling<'a, W> {
+impl<'a, W: BucketWord> Filling<'a, W> {
     pub(super) fn new(segment: Segment<'a, W>, home: Home, bytes: &'a mut [u8], room: u64) -> Self {
         assert!(bytes.len() >= segment_bytes(segment.codec.width, segment.form));
         Self { segment, home, bytes, room, count: 0, failures: 0, left: Vec::new() }
@@ -208,13 +208,13 @@ impl<'a, W: Lanes> Filling<'a, W> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::growable::bucket_word::Pair;
     use crate::growable::directory::Form;
     use crate::growable::grid::Grid;
-    use crate::growable::lanes::Pair;
     use proptest::prelude::*;
 
     /// The same, key by key.
-    fn one_by_one<W: Lanes>(
+    fn one_by_one<W: BucketWord>(
         segment: &Segment<'_, W>,
         home: Home,
         bytes: &mut [u8],
@@ -252,7 +252,13 @@ mod tests {
         (count, left)
     }
 
-    fn agrees<W: Lanes>(codec: &Codec<W>, buckets: u32, depth: u32, hashes: &[Hash], room: u64) {
+    fn agrees<W: BucketWord>(
+        codec: &Codec<W>,
+        buckets: u32,
+        depth: u32,
+        hashes: &[Hash],
+        room: u64,
+    ) {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let home = Home { depth, path: u64::from(depth > 0) };
         let segment = Segment::new(codec, form);

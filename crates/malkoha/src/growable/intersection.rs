@@ -1,6 +1,6 @@
 //! The intersection of two sets, without the keys.
 
-use super::kernel::with_codec;
+use super::any_codec::with_codec;
 use super::partial::Partial;
 use super::segment::{Position, Segment};
 use super::table::{Growing, narrow};
@@ -32,7 +32,7 @@ impl Growing {
     fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
         let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
         let mut strangers = Vec::new();
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = self.segment(codec, number);
             for bucket in 0..grid.buckets() {
                 let mut lane = 0;
@@ -62,9 +62,9 @@ impl Growing {
     /// Empties a slot and drops the copies beside it.
     fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
         let form = self.records[number].form;
-        let kernel = self.kernel(number);
+        let any_codec = self.any_codec(number);
         let bytes = self.segments.bytes_mut(number);
-        with_codec!(kernel, codec => {
+        with_codec!(any_codec, codec => {
             Segment::new(codec, form).remove_at(bytes, at);
         });
         self.records[number].len -= 1;

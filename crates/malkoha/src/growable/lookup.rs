@@ -1,7 +1,7 @@
 //! Lookups: of one key, or of many, with the cache lines of the next keys prefetched.
 
+use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
-use super::kernel::{Kernel, with_codec};
 use super::matches::{MOST_SLOTS, Match, Matches, Slots};
 use super::segment::Segment;
 use super::shape::LANES;
@@ -22,7 +22,7 @@ impl Growing {
             return self.contains_in_groups(hash);
         }
         match self.plain {
-            Some(kernel) => self.has_slot_match(&self.near, &self.plain_target(kernel, hash)),
+            Some(any_codec) => self.has_slot_match(&self.near, &self.plain_target(any_codec, hash)),
             None => self.contains_in_any(hash),
         }
     }
@@ -59,16 +59,17 @@ impl Growing {
     /// Whether a fingerprint matches; in a narrowed table its place may be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
-        self.has_slot_match(target.kernel, target) || (self.stashing > 0 && self.is_stashed(target))
+        self.has_slot_match(target.any_codec, target)
+            || (self.stashing > 0 && self.is_stashed(target))
     }
 
     #[inline(always)]
-    fn has_slot_match(&self, kernel: &Kernel, target: &Target) -> bool {
+    fn has_slot_match(&self, any_codec: &AnyCodec, target: &Target) -> bool {
         let segment = self.segments.from(target.entry.address()).as_ptr();
-        with_codec!(kernel, codec => {
+        with_codec!(any_codec, codec => {
             let buckets = self.bits_of(codec.width, target);
             // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
-            // and the kernel is the segment's: its own, or that of all.
+            // and the any_codec is the segment's: its own, or that of all.
             unsafe {
                 if codec.is_short() {
                     codec.contains_alone(segment, buckets, target.fingerprint)
@@ -86,7 +87,7 @@ impl Growing {
     pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<Match> = None;
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
@@ -105,7 +106,7 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             let segment = self.segment(codec, number);
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
@@ -130,7 +131,7 @@ impl Growing {
     pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
         let bytes = self.segments.from(target.entry.address());
         let mut longest: Option<(u64, u32)> = None;
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = segment.fingerprint(bytes, at);
@@ -184,7 +185,7 @@ impl Growing {
         // Not `find`, whose matches know their slots too: the iterator would carry all that along.
         let mut values = [0; MOST_SLOTS];
         let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             let segment = self.segment(codec, target.number());
             let bytes = self.bytes(target.number());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
@@ -215,13 +216,13 @@ impl Growing {
     /// is of another width.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        let Some(kernel) = self.plain else {
+        let Some(any_codec) = self.plain else {
             return self.for_each_of_all(hash, each);
         };
-        let target = self.plain_target(kernel, hash);
+        let target = self.plain_target(any_codec, hash);
         let mut spilled = target.entry.has_stash();
         let bytes = self.segments.from(target.entry.address());
-        with_codec!(target.kernel, codec => {
+        with_codec!(target.any_codec, codec => {
             // The entry has all that a match needs of a segment, so the record need not be read.
             let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
@@ -243,7 +244,9 @@ impl Growing {
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
         match self.plain {
-            Some(kernel) => self.prefetch_target(&self.near, &self.plain_target(kernel, hash)),
+            Some(any_codec) => {
+                self.prefetch_target(&self.near, &self.plain_target(any_codec, hash))
+            }
             None => self.prefetch_in_any(hash),
         }
     }
@@ -252,13 +255,13 @@ impl Growing {
     #[inline(never)]
     fn prefetch_in_any(&self, hash: u64) {
         let target = self.target(hash);
-        self.prefetch_target(target.kernel, &target);
+        self.prefetch_target(target.any_codec, &target);
     }
 
     #[inline(always)]
-    fn prefetch_target(&self, kernel: &Kernel, target: &Target) {
+    fn prefetch_target(&self, any_codec: &AnyCodec, target: &Target) {
         let bytes = self.segments.from(target.entry.address());
-        for bit in self.bits_of(kernel.width(), target) {
+        for bit in self.bits_of(any_codec.width(), target) {
             prefetch(bytes, bit >> 3);
         }
     }
@@ -277,16 +280,16 @@ impl Growing {
 
     /// Whether a slot has each hash's fingerprint.
     fn find_slots(&self, hashes: &[u64], found: &mut [bool]) {
-        let Some(kernel) = self.kernels.only() else {
+        let Some(any_codec) = self.codecs.only() else {
             // While segments split into ones of another width, or for as long as somebody chooses
             // the keys.
             let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
             return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
                 let target = table.target(hash);
-                found[i] = table.has_slot_match(target.kernel, &target);
+                found[i] = table.has_slot_match(target.any_codec, &target);
             });
         };
-        with_codec!(kernel, codec => {
+        with_codec!(any_codec, codec => {
             // SAFETY: the codec is that of all segments.
             unsafe { batch::contains(codec, self, hashes, found) }
         });

@@ -7,41 +7,41 @@
 //! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 
-mod aged;
+mod any_codec;
 mod batch;
 mod branches;
+mod bucket_word;
 mod bulk;
 mod change;
 mod codec;
 mod directory;
+mod exhausted;
+mod expiring;
 mod extend;
-mod face;
 mod fill;
 mod grid;
 mod intersection;
 mod kept;
-mod kernel;
-mod lanes;
 mod lookup;
 mod matches;
 mod partial;
 mod pool;
 mod rebuild;
 mod reserve;
-mod room;
 mod sample;
+mod search;
 mod segment;
 mod shape;
 mod shrink;
 mod sole;
-mod sound;
 mod stash;
 mod strings;
 mod table;
+mod table_impl;
 mod target;
 mod union;
+mod validate;
 mod widths;
-mod worn;
 
 pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
@@ -54,6 +54,6 @@ pub(crate) use grid::{Grid, PLACES};
 pub(crate) use pool::Pool;
 pub(crate) use sample::{New, is_large, keys_with};
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};
-pub(crate) use sound::count_slots;
 pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN, Record};
+pub(crate) use validate::count_slots;
 pub(crate) use widths::Widths;

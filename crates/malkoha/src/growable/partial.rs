@@ -1,8 +1,8 @@
 //! What a table knows of its keys, slot by slot: enough to find them in another table.
 
+use super::any_codec::with_codec;
 use super::directory::Home;
 use super::grid::Mix;
-use super::kernel::with_codec;
 use super::matches::{Match, Matches, Slots};
 use super::segment::{Segment, Slot};
 use super::shape::{MIX_BITS, Shape};
@@ -61,7 +61,7 @@ impl Growing {
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.string << MIX_BITS);
         let fingerprint = partial.fingerprint(&self.shape, entry.depth());
-        Target::new(entry, entry.kernel(), partial.places, partial.mix, fingerprint)
+        Target::new(entry, entry.any_codec(), partial.places, partial.mix, fingerprint)
     }
 
     /// The two keys with 0 and 1 as the next bit, if too little is known to tell the segment.
@@ -82,7 +82,7 @@ impl Growing {
     pub(super) fn for_each_slot(&self, mut each: impl FnMut(&Partial, u64)) {
         for (number, record) in self.records.iter().enumerate() {
             let bytes = self.bytes(number);
-            with_codec!(record.kernel(&self.shape), codec => {
+            with_codec!(record.any_codec(&self.shape), codec => {
                 let segment = Segment::new(codec, record.form);
                 let grid = record.form.grid;
                 for bucket in scattered(grid.buckets()) {
@@ -104,8 +104,7 @@ impl Growing {
     /// The part of its key that a spilled copy knows.
     pub(super) fn partial_of(&self, key: &SpillKey) -> Partial {
         let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
-        let mix =
-            with_codec!(self.kernel(number), codec => self.segment(codec, number).mix(fingerprint));
+        let mix = with_codec!(self.any_codec(number), codec => self.segment(codec, number).mix(fingerprint));
         let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
         self.partial(number, slot, mix)
     }
@@ -120,7 +119,7 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = self.segment(codec, number);
             segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
                 let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));

@@ -4,12 +4,12 @@
 
 use std::iter;
 
+use super::any_codec::{AnyCodec, with_codec};
+use super::bucket_word::BucketWord;
 use super::change::MAX_REBUILDS;
 use super::codec::refitted;
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
-use super::kernel::{Kernel, with_codec};
-use super::lanes::Lanes;
 use super::pool::sizes;
 use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
 use super::shape::{LANES, MIX_BITS, ROOM, buckets_for};
@@ -40,7 +40,7 @@ const MAX_SIZES: usize = 4;
 /// A segment is split only when at most three in four of its keys would go into both halves:
 /// otherwise the split would copy them and free little. Without chosen keys, the share exceeds this
 /// only far beyond the growth that was asked for.
-const MOST_SPENT: (u32, u32) = (3, 4);
+const MOST_EXHAUSTED: (u32, u32) = (3, 4);
 /// Places that the searches of a rebuild look at before it stashes what finds no room at once. Keys
 /// that nobody chose need a quarter of it.
 const MOST_PLACES: u64 = 1 << 14;
@@ -79,7 +79,7 @@ pub(super) enum Child {
 /// source's number and a fingerprint. Where a place is crowded, second copies go to `aside`
 /// instead, with the number of their segment. What then finds no place is put there too, or the
 /// function returns `false`, as `misfit` says.
-pub(super) fn pour<V: Lanes, W: Lanes, const M: usize, const N: usize>(
+pub(super) fn pour<V: BucketWord, W: BucketWord, const M: usize, const N: usize>(
     sources: [(Segment<'_, V>, &[u8]); M],
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
@@ -117,7 +117,7 @@ pub(super) fn pour<V: Lanes, W: Lanes, const M: usize, const N: usize>(
 }
 
 /// Finds places for slots whose buckets are full: the last step of [`pour`].
-pub(super) fn place_others<W: Lanes, const N: usize>(
+pub(super) fn place_others<W: BucketWord, const N: usize>(
     to: &[Segment<'_, W>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
@@ -182,7 +182,7 @@ impl Growing {
         // A few keys can be unlucky, in a small table or with few bits: then more still.
         let sizes = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
         let sizes = sizes.take_while(|&buckets| buckets <= MAX_BUCKETS);
-        let width = self.kernel(number).width();
+        let width = self.any_codec(number).width();
         let mut sizes = sizes.map_while(|buckets| filling(width, form, buckets)).take(MAX_SIZES);
         // A last small step would leave little room for moves, so the segment is split instead.
         if !sizes.any(|buckets| self.resize(number, buckets)) && !self.split(number) {
@@ -223,12 +223,13 @@ impl Growing {
     pub(super) fn rebuild(&mut self, number: usize, form: Form, misfit: Misfit) -> bool {
         let record = self.records[number];
         let Record { form: old, len, .. } = record;
-        let kernels = [record, Record { form, ..record }].map(|record| record.kernel(&self.shape));
+        let codecs =
+            [record, Record { form, ..record }].map(|record| record.any_codec(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
-        let built = with_codec!(kernels[0], codec => {
+        let built = with_codec!(codecs[0], codec => {
             let from = Segment::new(codec, old);
-            with_codec!(kernels[1], codec => {
+            with_codec!(codecs[1], codec => {
                 let to = Segment::new(codec, form);
                 let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
                 let child = |_, kept| Child::One(0, kept);
@@ -255,8 +256,8 @@ impl Growing {
     ) {
         for &(child, Slot { fingerprint, place, value }) in aside {
             let number = numbers[child];
-            let kernel = self.kernel(number);
-            let mix = with_codec!(kernel, codec => self.segment(codec, number).mix(fingerprint));
+            let any_codec = self.any_codec(number);
+            let mix = with_codec!(any_codec, codec => self.segment(codec, number).mix(fingerprint));
             let place = narrow(place.min(mix.alternate(place)));
             let (segment, short) = (narrow(number as u64), narrow(fingerprint));
             self.spill.add(SpillKey { segment, place, fingerprint: short, value }, 1);
@@ -277,40 +278,40 @@ impl Growing {
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + MIX_BITS;
-        let (spent, all_spent) = self.spent(number);
-        let splits_at = all_spent / MOST_SPENT.0 * MOST_SPENT.1;
+        let (exhausted, all_exhausted) = self.exhausted(number);
+        let splits_at = all_exhausted / MOST_EXHAUSTED.0 * MOST_EXHAUSTED.1;
         if self.keys_of(number) < splits_at.into() {
             self.records[number].splits_at = splits_at;
             return false;
         }
-        if spent > 0 && self.shape.ages {
+        if exhausted > 0 && self.shape.ages {
             self.note_doubled(number);
         }
         let mut aside = Vec::new();
         // No child is narrowed, as its parent is not.
-        let kernels = [home, homes[0]].map(|home| Kernel::new(&self.shape, home.depth, form));
+        let codecs = [home, homes[0]].map(|home| AnyCodec::new(&self.shape, home.depth, form));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let (into, forms, lens) = with_codec!(kernels[0], codec => {
+        let (into, forms, lens) = with_codec!(codecs[0], codec => {
             let from = Segment::new(codec, form);
             // Room is made in advance, and then there is often nothing to move.
             let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
             let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
-            let lens = [len - upper + spent, upper];
+            let lens = [len - upper + exhausted, upper];
             let forms = lens.map(|len| {
                 let wanted =
                     buckets_for(u64::from(len) * SPLIT_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
-                let buckets = filling(kernels[1].width(), form, wanted).unwrap_or(wanted);
+                let buckets = filling(codecs[1].width(), form, wanted).unwrap_or(wanted);
                 Form { grid: Grid::new(narrow(buckets)), ..form }
             });
-            let bits = [codec.bits, kernels[1].bits];
+            let bits = [codec.bits, codecs[1].bits];
             let child = |_, fingerprint| {
-                if spent > 0 && codec.is_spent(fingerprint) {
+                if exhausted > 0 && codec.is_exhausted(fingerprint) {
                     return Child::Both(refitted(fingerprint, bits[0], bits[1]));
                 }
                 let (half, rest) = codec.split(fingerprint);
                 Child::One(half, refitted(rest, bits[0], bits[1]))
             };
-            with_codec!(kernels[1], codec => {
+            with_codec!(codecs[1], codec => {
                 let to = [0, 1].map(|child| Segment::new(codec, forms[child]));
                 let mut into = to.each_ref().map(Segment::zeroed);
                 let aside = (&mut aside, Misfit::Stash);
@@ -318,11 +319,11 @@ impl Growing {
                 (into, forms, lens)
             })
         });
-        if spent > 0 {
-            let spent = u64::from(spent);
-            self.occupied += spent;
-            self.known[least as usize] = self.known[least as usize].saturating_sub(spent);
-            self.known[least as usize + 1] += 2 * spent;
+        if exhausted > 0 {
+            let exhausted = u64::from(exhausted);
+            self.occupied += exhausted;
+            self.known[least as usize] = self.known[least as usize].saturating_sub(exhausted);
+            self.known[least as usize + 1] += 2 * exhausted;
         }
         let numbers = [number, self.segments.len()];
         let has_stash = self.forget_stash(number);
@@ -330,38 +331,38 @@ impl Growing {
             let (home, form, len) = (homes[child], forms[child], lens[child]);
             self.install(numbers[child], Record::new(home, form, len), bytes);
         }
-        self.split_spill(kernels, numbers);
+        self.split_spill(codecs, numbers);
         self.set_aside(numbers, &aside, has_stash);
         true
     }
 
     /// Keys of a set's segment: those in slots that would go into both halves of a split, and all.
-    fn spent(&self, number: usize) -> (u32, u32) {
+    fn exhausted(&self, number: usize) -> (u32, u32) {
         let Record { home, stashed, .. } = self.records[number];
         let least = home.depth + MIX_BITS;
         if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
             return (0, 0);
         }
-        let mut spent = 0;
-        with_codec!(self.kernel(number), codec => {
-            let count = |_, slot: Slot, _| spent += u32::from(codec.is_spent(slot.fingerprint));
+        let mut exhausted = 0;
+        with_codec!(self.any_codec(number), codec => {
+            let count = |_, slot: Slot, _| exhausted += u32::from(codec.is_exhausted(slot.fingerprint));
             self.segment(codec, number).for_each_occupant(self.bytes(number), count);
-            let mut all = spent;
+            let mut all = exhausted;
             if stashed > 0 {
                 let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
-                let spent = keys.filter(|&fingerprint| codec.is_spent(fingerprint.into())).count();
-                all = all.saturating_add(narrow(spent as u64));
+                let exhausted = keys.filter(|&fingerprint| codec.is_exhausted(fingerprint.into())).count();
+                all = all.saturating_add(narrow(exhausted as u64));
             }
-            (spent, all)
+            (exhausted, all)
         })
     }
 
     /// Notes the ages of what a split will put into both halves.
     fn note_doubled(&mut self, number: usize) {
         let mut ages = Vec::new();
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
-                if codec.is_spent(slot.fingerprint) {
+                if codec.is_exhausted(slot.fingerprint) {
                     ages.push(slot.value);
                 }
             });
@@ -369,16 +370,16 @@ impl Growing {
         self.doubled.append(&mut ages);
     }
 
-    fn split_spill(&mut self, [from, to]: [&'static Kernel; 2], numbers: [usize; 2]) {
+    fn split_spill(&mut self, [from, to]: [&'static AnyCodec; 2], numbers: [usize; 2]) {
         let numbers = numbers.map(|number| narrow(number as u64));
         for (key, copies) in self.spill.drain(numbers[0]) {
             let fingerprint = u64::from(key.fingerprint);
-            let (is_spent, (half, rest)) = with_codec!(from, codec => {
-                (codec.is_spent(fingerprint), codec.split(fingerprint))
+            let (is_exhausted, (half, rest)) = with_codec!(from, codec => {
+                (codec.is_exhausted(fingerprint), codec.split(fingerprint))
             });
             let [fingerprint, rest] =
                 [fingerprint, rest].map(|left| narrow(refitted(left, from.bits, to.bits)));
-            if is_spent {
+            if is_exhausted {
                 if self.shape.ages {
                     self.doubled.push(key.value);
                 }

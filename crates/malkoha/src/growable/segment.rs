@@ -3,10 +3,10 @@
 //! A bucket is four fingerprints, then, in a small table, four numbers of `narrowing` bits (the low
 //! bits of each occupant's place), then four values.
 
+use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::directory::Form;
 use super::grid::Mix;
-use super::lanes::Lanes;
 use super::shape::{LANES, MIX_BITS};
 use crate::layout::bits::{fill, read, write};
 
@@ -61,7 +61,7 @@ impl Form {
     }
 }
 
-impl<'a, W: Lanes> Segment<'a, W> {
+impl<'a, W: BucketWord> Segment<'a, W> {
     pub(super) fn new(codec: &'a Codec<W>, form: Form) -> Self {
         Self { codec, form, bucket_bits: bucket_bits(codec.width, form) }
     }

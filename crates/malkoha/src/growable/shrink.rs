@@ -6,14 +6,14 @@
 
 use std::mem;
 
+use super::any_codec::{AnyCodec, with_codec};
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::kernel::{Kernel, with_codec};
 use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
 use super::shape::{ROOM, buckets_for};
-use super::sound::count_slots;
 use super::table::{GrowParts, Growing, NOTHING_KNOWN, Record, narrow};
+use super::validate::count_slots;
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
@@ -95,9 +95,9 @@ impl Growing {
         let search = &mut self.search;
         let mut aside = Vec::new();
         // Both halves in the same words, also where one has values of other widths.
-        let halves = Kernel::new(&self.shape, home.depth + 1, form).wide();
-        let kernel = Kernel::new(&self.shape, home.depth, form);
-        let built = with_codec!(kernel, codec => {
+        let halves = AnyCodec::new(&self.shape, home.depth + 1, form).wide();
+        let any_codec = AnyCodec::new(&self.shape, home.depth, form);
+        let built = with_codec!(any_codec, codec => {
             let [a, b] = records.map(|record| Segment::new(halves, record.form));
             let to = Segment::new(codec, form);
             let mut into = [to.zeroed()];
@@ -118,7 +118,7 @@ impl Growing {
         }
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
-                let fingerprint = with_codec!(kernel, codec => {
+                let fingerprint = with_codec!(any_codec, codec => {
                     narrow(halves.whole_in(codec, half, key.fingerprint.into()))
                 });
                 let segment = narrow(lower as u64);
@@ -133,7 +133,7 @@ impl Growing {
     /// Adds all slots of a segment to the counts, or subtracts them.
     fn count_slots(&mut self, number: usize, count: fn(&mut Self, usize)) {
         let mut fingerprints = Vec::new();
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let each = |_, slot: super::segment::Slot, _| fingerprints.push(slot.fingerprint);
             self.segment(codec, number).for_each_occupant(self.bytes(number), each);
         });
@@ -146,7 +146,7 @@ impl Growing {
     fn forget(&mut self, number: usize) {
         let last = self.segments.len() - 1;
         self.segments.swap_remove(number);
-        self.kernels.count_out(self.kernel(number));
+        self.codecs.count_out(self.any_codec(number));
         self.records.swap_remove(number);
         self.look_plain();
         if number == last {

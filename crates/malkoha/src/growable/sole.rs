@@ -4,10 +4,10 @@
 //! begins meanwhile. So this is compiled for the usual segments alone, and has no branch that
 //! depends on where in its two buckets a key lies.
 
+use super::any_codec::with_codec;
 use super::batch;
+use super::bucket_word::{BucketWord, read};
 use super::codec::Codec;
-use super::kernel::with_codec;
-use super::lanes::{Lanes, read};
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::strings::KeyBits;
@@ -40,7 +40,7 @@ impl Buckets {
     /// The segment has such buckets with this codec, and 16 bytes behind the last. `SHORT` says
     /// whether its lanes [are short](Codec::is_short). Values have at most [`MOST_BITS`].
     #[inline(always)]
-    pub(super) unsafe fn sole<W: Lanes, const SHORT: bool>(
+    pub(super) unsafe fn sole<W: BucketWord, const SHORT: bool>(
         &self,
         codec: &Codec<W>,
         wanted: u64,
@@ -90,7 +90,7 @@ impl Growing {
         let entry = self.directory.find(key.path);
         let form = entry.form();
         let (Some(codec), false, 0..=MOST_BITS) =
-            (entry.kernel().narrow(), entry.has_stash(), form.value_bits)
+            (entry.any_codec().narrow(), entry.has_stash(), form.value_bits)
         else {
             return self.sole_in_any(hash);
         };
@@ -120,13 +120,13 @@ impl Growing {
     pub(super) fn soles(&self, hashes: &[u64], found: &mut [Sole]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         let is_usual = self.is_grouped() && self.shape.value_bits <= MOST_BITS;
-        let Some(kernel) = self.plain.filter(|_| is_usual) else {
+        let Some(any_codec) = self.plain.filter(|_| is_usual) else {
             let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
             return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
                 found[i] = table.sole_in_any(hash);
             });
         };
-        with_codec!(kernel, codec => {
+        with_codec!(any_codec, codec => {
             // SAFETY: the table is plain, so the codec is that of all segments, whose buckets are groups.
             unsafe { batch::soles(codec, self, hashes, found) }
         });

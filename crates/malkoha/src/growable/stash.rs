@@ -6,7 +6,7 @@
 //! know. Lookups read the list only in segments whose entry says that they have any, and all
 //! segments try to find slots for theirs when they are rebuilt.
 
-use super::kernel::with_codec;
+use super::any_codec::with_codec;
 use super::matches::Matches;
 use super::segment::Segment;
 use super::shape::MIX_BITS;
@@ -95,7 +95,7 @@ impl Growing {
 
     /// All fingerprints that begin the target's, itself first.
     fn beginnings(&self, target: &Target) -> impl Iterator<Item = u64> + use<> {
-        let (own, bits) = (target.fingerprint, target.kernel.bits);
+        let (own, bits) = (target.fingerprint, target.any_codec.bits);
         (own.trailing_zeros()..=bits - MIX_BITS).map(move |zeros| ((own >> zeros) | 1) << zeros)
     }
 
@@ -116,7 +116,7 @@ impl Growing {
             }
             let fingerprint = u64::from(key.fingerprint);
             let bytes = self.segments.bytes_mut(number);
-            let placed = with_codec!(record.kernel(&self.shape), codec => {
+            let placed = with_codec!(record.any_codec(&self.shape), codec => {
                 let segment = Segment::new(codec, record.form);
                 let place = key.place.into();
                 let places = [place, segment.mix(fingerprint).alternate(place)];
@@ -152,7 +152,7 @@ impl Growing {
         let number = key.segment as usize;
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
         let bytes = self.bytes(number);
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = self.segment(codec, number);
             let places = [place, segment.mix(fingerprint).alternate(place)];
             let mut has = false;

@@ -1,10 +1,10 @@
 //! The table of a growable filter: which segment, which slots, and what is counted beside them.
 
+use super::any_codec::{AnyCodec, CodecCounts};
+use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, PLACES};
-use super::kernel::{Kernel, Kernels};
-use super::lanes::Lanes;
 use super::pool::Pool;
 use super::segment::{Segment, segment_bytes};
 use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
@@ -52,8 +52,8 @@ impl Record {
 
     /// How its buckets are compared.
     #[inline]
-    pub(super) fn kernel(&self, shape: &Shape) -> &'static Kernel {
-        Kernel::new(shape, self.home.depth, self.form)
+    pub(super) fn any_codec(&self, shape: &Shape) -> &'static AnyCodec {
+        AnyCodec::new(shape, self.home.depth, self.form)
     }
 
     /// Whether both say the same of the bytes.
@@ -110,11 +110,11 @@ pub struct Growing {
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
-    pub(super) kernels: Kernels,
-    /// The kernel of all segments, if they have the same one and all keys have slots: slow operations are compiled for that case.
-    pub(super) plain: Option<&'static Kernel>,
+    pub(super) codecs: CodecCounts,
+    /// The any_codec of all segments, if they have the same one and all keys have slots: slow operations are compiled for that case.
+    pub(super) plain: Option<&'static AnyCodec>,
     /// A copy of it, which single lookups read without following it.
-    pub(super) near: Kernel,
+    pub(super) near: AnyCodec,
     /// Whether it is plain, a set, and all its segments have groups whose buckets fit one word of 64
     /// bits or two: single lookups are compiled for that.
     pub(super) is_lean: bool,
@@ -168,11 +168,11 @@ impl Growing {
     pub(crate) fn from_parts(parts: GrowParts) -> Option<Self> {
         let GrowParts { shape, within, capacity, len, records, segments, known } = parts;
         for (number, record) in records.iter().enumerate() {
-            let wanted = segment_bytes(record.kernel(&shape).width(), record.form);
+            let wanted = segment_bytes(record.any_codec(&shape).width(), record.form);
             assert_eq!(segments.bytes(number).len(), wanted, "segment length");
         }
-        let mut kernels = Kernels::default();
-        records.iter().for_each(|record| kernels.count_in(record.kernel(&shape)));
+        let mut codecs = CodecCounts::default();
+        records.iter().for_each(|record| codecs.count_in(record.any_codec(&shape)));
         let directory = Directory::of(&records, &segments, &shape, within)?;
         let deepest = records.iter().map(|record| record.home.depth).max().unwrap_or(0);
         let mut table = Self {
@@ -187,9 +187,9 @@ impl Growing {
             spill: Spill::default(),
             stashing: 0,
             plain: None,
-            near: *Kernel::of(0),
+            near: *AnyCodec::of(0),
             is_lean: false,
-            kernels,
+            codecs,
             search: Search::default(),
             doubled: Vec::new(),
         };
@@ -213,7 +213,7 @@ impl Growing {
         &self.spill
     }
 
-    /// Occupied slots and spilled copies: as many as keys, except for doubles of spent
+    /// Occupied slots and spilled copies: as many as keys, except for doubles of exhausted
     /// fingerprints.
     pub(crate) fn filled(&self) -> u64 {
         self.occupied.saturating_add(self.spill.copies())
@@ -246,8 +246,8 @@ impl Growing {
 
     /// Finds out whether the table is [`plain`](Self::plain) now, and [lean](Self::is_lean).
     pub(super) fn look_plain(&mut self) {
-        self.plain = self.kernels.only().filter(|_| self.stashing == 0);
-        self.near = *self.plain.unwrap_or(Kernel::of(0));
+        self.plain = self.codecs.only().filter(|_| self.stashing == 0);
+        self.near = *self.plain.unwrap_or(AnyCodec::of(0));
         self.is_lean = self.plain.is_some()
             && self.is_grouped()
             && self.shape.value_bits == 0
@@ -260,8 +260,8 @@ impl Growing {
     }
 
     /// How the buckets of a segment are compared.
-    pub(super) fn kernel(&self, number: usize) -> &'static Kernel {
-        self.records[number].kernel(&self.shape)
+    pub(super) fn any_codec(&self, number: usize) -> &'static AnyCodec {
+        self.records[number].any_codec(&self.shape)
     }
 
     /// Whether it holds fewer keys than its capacity.
@@ -313,12 +313,12 @@ impl Growing {
     pub(super) fn install(&mut self, number: usize, record: Record, bytes: Box<[u8]>) {
         let known = most_known(&self.shape, record.home.depth).max(self.known.len());
         self.known.resize(known, 0);
-        self.kernels.count_in(record.kernel(&self.shape));
+        self.codecs.count_in(record.any_codec(&self.shape));
         let moved = if number == self.records.len() {
             self.records.push(record);
             self.segments.push(bytes)
         } else {
-            self.kernels.count_out(self.kernel(number));
+            self.codecs.count_out(self.any_codec(number));
             self.records[number] = record;
             self.segments.replace(number, bytes)
         };
@@ -331,8 +331,8 @@ impl Growing {
 
     /// Makes the directory point to a segment.
     pub(super) fn point(&mut self, number: usize) {
-        let (record, kernel) = (&self.records[number], self.kernel(number));
-        self.directory.point(number, record, kernel, self.segments.address(number));
+        let (record, any_codec) = (&self.records[number], self.any_codec(number));
+        self.directory.point(number, record, any_codec, self.segments.address(number));
     }
 
     pub(crate) fn record(&self, number: usize) -> &Record {
@@ -340,7 +340,7 @@ impl Growing {
     }
 
     #[inline(always)]
-    pub(super) fn segment<'a, W: Lanes>(
+    pub(super) fn segment<'a, W: BucketWord>(
         &self,
         codec: &'a Codec<W>,
         number: usize,

@@ -1,8 +1,8 @@
 //! Where a key belongs: its segment, its two buckets there, and what a slot would hold.
 
+use super::any_codec::AnyCodec;
 use super::directory::Entry;
 use super::grid::Mix;
-use super::kernel::Kernel;
 use super::segment::bucket_bits;
 use super::strings::KeyBits;
 use super::table::{Growing, narrow};
@@ -13,7 +13,7 @@ use crate::spill::SpillKey;
 pub(super) struct Target {
     pub(super) entry: Entry,
     /// Its segment's.
-    pub(super) kernel: &'static Kernel,
+    pub(super) any_codec: &'static AnyCodec,
     pub(super) places: [u64; 2],
     pub(super) buckets: [u64; 2],
     /// With all the bits of a key that arrives, or all that are known of another table's.
@@ -24,7 +24,7 @@ impl Target {
     #[inline(always)]
     pub(super) fn new(
         entry: Entry,
-        kernel: &'static Kernel,
+        any_codec: &'static AnyCodec,
         places: [u64; 2],
         mix: Mix,
         fingerprint: u64,
@@ -35,14 +35,14 @@ impl Target {
         } else {
             places.map(|place| grid.bucket(place, mix))
         };
-        Self { entry, kernel, places, buckets, fingerprint }
+        Self { entry, any_codec, places, buckets, fingerprint }
     }
 
     /// How many bits a fingerprint and the path of its segment know of a key's string: each split
     /// since the key arrived moved the mark up.
     #[inline(always)]
     pub(super) fn known_bits(&self, fingerprint: u64) -> usize {
-        let most = self.entry.depth() + self.kernel.bits;
+        let most = self.entry.depth() + self.any_codec.bits;
         most.saturating_sub(fingerprint.trailing_zeros()) as usize
     }
 
@@ -66,18 +66,18 @@ impl Growing {
     #[inline(always)]
     pub(super) fn target(&self, hash: u64) -> Target {
         match self.plain {
-            Some(kernel) => self.plain_target(kernel, hash),
+            Some(any_codec) => self.plain_target(any_codec, hash),
             None => self.target_in_any(hash),
         }
     }
 
     /// In a table that is [plain](Self::plain).
     #[inline(always)]
-    pub(super) fn plain_target(&self, kernel: &'static Kernel, hash: u64) -> Target {
+    pub(super) fn plain_target(&self, any_codec: &'static AnyCodec, hash: u64) -> Target {
         let key = KeyBits::of(hash);
         let entry = self.directory.find(key.path);
         let fingerprint = key.fingerprint(entry.depth(), self.near.bits);
-        Target::new(entry, kernel, key.places, key.mix, fingerprint)
+        Target::new(entry, any_codec, key.places, key.mix, fingerprint)
     }
 
     #[cold]
@@ -85,9 +85,9 @@ impl Growing {
     fn target_in_any(&self, hash: u64) -> Target {
         let key = KeyBits::of(hash);
         let entry = self.directory.find(key.path);
-        let kernel = entry.kernel();
-        let fingerprint = key.fingerprint(entry.depth(), kernel.bits);
-        Target::new(entry, kernel, key.places, key.mix, fingerprint)
+        let any_codec = entry.any_codec();
+        let fingerprint = key.fingerprint(entry.depth(), any_codec.bits);
+        Target::new(entry, any_codec, key.places, key.mix, fingerprint)
     }
 
     #[inline(always)]

@@ -9,8 +9,8 @@
 //! it; those there that are longer are cut down to it. They match nothing then that it does not
 //! match.
 
+use super::any_codec::with_codec;
 use super::change::{Likeness, MAX_REBUILDS};
-use super::kernel::with_codec;
 use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Segment;
@@ -199,7 +199,7 @@ impl Growing {
         let form = self.records[number].form;
         if found.has_slot() {
             let bytes = self.segments.bytes_mut(number);
-            with_codec!(target.kernel, codec => {
+            with_codec!(target.any_codec, codec => {
                 Segment::new(codec, form).set_fingerprint(bytes, found.at, fingerprint);
             });
             self.count_out(target.known_bits(found.fingerprint));

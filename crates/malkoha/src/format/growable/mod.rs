@@ -2,14 +2,14 @@
 //!
 //! Written and read in pieces, so that a dump need never be in memory as a whole.
 
-mod aged;
+mod expiring;
 mod header;
 mod load;
 mod piece;
 mod read;
 mod write;
 
-pub use aged::GrowableExpiringLoader;
+pub use expiring::GrowableExpiringLoader;
 pub use load::GrowableLoader;
 #[cfg(feature = "mmap")]
 pub(super) use read::map;

@@ -1,9 +1,9 @@
 //! A growing table whose values are ages. A block is a segment: one that is to be changed is swept
 //! first, and made smaller if few keys are left in it.
 
+use super::any_codec::with_codec;
 use super::directory::Home;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::kernel::with_codec;
 use super::segment::{Position, Segment};
 use super::shape::{LANES, ROOM, buckets_for};
 use super::shrink::LEAST;
@@ -166,7 +166,7 @@ impl Growing {
         let form = self.records[number].form;
         let mut gone = Vec::new();
         let bytes = self.segments.bytes_mut(number);
-        with_codec!(self.records[number].kernel(&self.shape), codec => {
+        with_codec!(self.records[number].any_codec(&self.shape), codec => {
             let segment = Segment::new(codec, form);
             for bucket in 0..form.grid.buckets() {
                 let len = codec.len(segment.load(bytes, bucket));

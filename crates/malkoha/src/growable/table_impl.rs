@@ -2,9 +2,9 @@
 
 use std::io::{self, Read, Write};
 
+use super::any_codec::with_codec;
+use super::bucket_word::BucketWord;
 use super::bulk;
-use super::kernel::with_codec;
-use super::lanes::Lanes;
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
 use super::table::{Growing, narrow};
@@ -42,7 +42,7 @@ impl Lookup for Growing {
         let slots = (0..self.segments()).flat_map(|number| self.entries_of(number));
         slots.chain(self.spill().iter().map(|(key, copies)| {
             let number = key.segment as usize;
-            with_codec!(self.kernel(number), codec => {
+            with_codec!(self.any_codec(number), codec => {
                 let segment = self.segment(codec, number);
                 let place = key.place.into();
                 let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
@@ -234,7 +234,7 @@ impl Growing {
 
     fn entries_of(&self, number: usize) -> Vec<Entry> {
         let bytes = self.bytes(number);
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = self.segment(codec, number);
             let mut entries = Vec::new();
             segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
@@ -245,7 +245,7 @@ impl Growing {
     }
 }
 
-fn entry<W: Lanes>(
+fn entry<W: BucketWord>(
     segment: &Segment<'_, W>,
     number: usize,
     bucket: u64,

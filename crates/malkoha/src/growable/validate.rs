@@ -3,7 +3,7 @@
 //! No operation panics or reads outside a segment, whatever slots hold. But a table with slots that
 //! lookups pass over, or with copies that fit no slot, could become unreadable after a change.
 
-use super::kernel::with_codec;
+use super::any_codec::with_codec;
 use super::segment::Segment;
 use super::shape::{MIX_BITS, Shape};
 use super::table::{Growing, Known, Record, known_bits};
@@ -18,23 +18,23 @@ pub(crate) fn count_slots(
     bytes: &[u8],
     known: &mut Known,
 ) -> Option<u32> {
-    with_codec!(record.kernel(shape), codec => {
+    with_codec!(record.any_codec(shape), codec => {
         let segment = Segment::new(codec, record.form);
         let grid = record.form.grid;
         let depth = record.home.depth;
-        let (mut is_sound, mut len) = (true, 0);
+        let (mut is_valid, mut len) = (true, 0);
         for bucket in 0..grid.buckets() {
             let mut occupied = 0;
             segment.for_each_in(bytes, bucket, |slot, mix| {
                 occupied += 1;
-                is_sound &= codec.length(slot.fingerprint) >= MIX_BITS
+                is_valid &= codec.length(slot.fingerprint) >= MIX_BITS
                     && grid.bucket(slot.place, mix) == bucket;
                 known[known_bits(shape, depth, slot.fingerprint)] += 1;
             });
-            is_sound &= occupied == codec.len(segment.load(bytes, bucket));
+            is_valid &= occupied == codec.len(segment.load(bytes, bucket));
             len += occupied;
         }
-        is_sound.then_some(len)
+        is_valid.then_some(len)
     })
 }
 
@@ -42,20 +42,20 @@ impl Growing {
     /// Takes an entry of a spill list, unless it cannot be: its place is not the first, it knows
     /// too few bits, or a slot cannot take its value.
     pub(crate) fn take_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
-        let is_sound = self.is_sound(&key);
-        if is_sound && self.has_slot(&key) {
+        let is_valid = self.is_valid(&key);
+        if is_valid && self.has_slot(&key) {
             self.spill.add(key, copies);
-        } else if is_sound {
+        } else if is_valid {
             self.stash(key, copies);
         }
-        is_sound
+        is_valid
     }
 
-    fn is_sound(&self, key: &SpillKey) -> bool {
+    fn is_valid(&self, key: &SpillKey) -> bool {
         let number = key.segment as usize;
         let record = self.record(number);
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
-        with_codec!(self.kernel(number), codec => {
+        with_codec!(self.any_codec(number), codec => {
             let segment = Segment::new(codec, record.form);
             fingerprint >> codec.width == 0
                 && place <= segment.mix(fingerprint).alternate(place)

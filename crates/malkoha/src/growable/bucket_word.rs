@@ -9,13 +9,13 @@ use super::shape::LANES;
 use crate::layout::bits::{Word, index, split};
 use crate::layout::both::Both;
 
-/// Lanes of each of the two words.
+/// BucketWord of each of the two words.
 const HALF: u32 = LANES / 2;
 /// Bits that a load of 64 has from any bit of its first byte on.
 const LOADED: u32 = u64::BITS - 7;
 
-/// Words of lanes. Each operation treats lanes alike, and no bit goes from one word to another.
-pub(super) trait Words:
+/// LaneWords of lanes. Each operation treats lanes alike, and no bit goes from one word to another.
+pub(super) trait LaneWords:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
     /// Each word this one.
@@ -25,7 +25,7 @@ pub(super) trait Words:
 }
 
 /// What holds the lanes of a bucket.
-pub(super) trait Lanes: Words + PartialEq {
+pub(super) trait BucketWord: LaneWords + PartialEq {
     const ZERO: Self;
 
     /// Whether the lanes of a word lie in 8 bytes, whatever the bit at which they begin.
@@ -78,7 +78,7 @@ fn lane_of(bit: u32, lanes: u32, width: u32) -> u32 {
     (1..lanes).map(|lane| u32::from(bit >= lane * width)).sum()
 }
 
-impl Words for u64 {
+impl LaneWords for u64 {
     #[inline(always)]
     fn all(word: u64) -> Self {
         word
@@ -90,7 +90,7 @@ impl Words for u64 {
     }
 }
 
-impl Lanes for u64 {
+impl BucketWord for u64 {
     const ZERO: Self = 0;
 
     #[inline(always)]
@@ -218,7 +218,7 @@ impl Not for Pair {
     }
 }
 
-impl Words for Pair {
+impl LaneWords for Pair {
     #[inline(always)]
     fn all(word: u64) -> Self {
         Self([word; 2])
@@ -230,7 +230,7 @@ impl Words for Pair {
     }
 }
 
-impl Words for Both {
+impl LaneWords for Both {
     #[inline(always)]
     fn all(word: u64) -> Self {
         Self::all(word)
@@ -242,7 +242,7 @@ impl Words for Both {
     }
 }
 
-impl Lanes for Pair {
+impl BucketWord for Pair {
     const ZERO: Self = Self([0; 2]);
 
     #[inline(always)]

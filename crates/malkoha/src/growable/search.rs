@@ -1,14 +1,14 @@
 //! A segment as the search for room sees it.
 
+use super::bucket_word::BucketWord;
 use super::grid::Grid;
-use super::lanes::Lanes;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::layout::Room;
 use crate::layout::bits::load_at;
 
-impl<W: Lanes> Segment<'_, W> {
+impl<W: BucketWord> Segment<'_, W> {
     /// [`Room::for_each_target`] in a small table. Apart, because what it needs would take the
     /// registers of the usual case.
     #[cold]
@@ -26,7 +26,7 @@ impl<W: Lanes> Segment<'_, W> {
 }
 
 /// What the search for room needs. Its places are buckets; a probe's are places.
-impl<W: Lanes> Room for Segment<'_, W> {
+impl<W: BucketWord> Room for Segment<'_, W> {
     type Candidates = [u64; 2];
 
     const IS_CHEAP: bool = false;

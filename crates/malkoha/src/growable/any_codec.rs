@@ -1,14 +1,14 @@
 //! The codecs of all widths, and which of them a segment has.
 
+use super::bucket_word::Pair;
 use super::codec::Codec;
 use super::directory::Form;
-use super::lanes::Pair;
 use super::shape::{LANES, Shape};
 
 /// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it
 /// begins, or in two.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
+pub(super) struct AnyCodec {
     pub(super) number: u32,
     /// Bits of a fingerprint.
     pub(super) bits: u32,
@@ -18,31 +18,31 @@ pub(super) struct Kernel {
     two: Codec<Pair>,
 }
 
-/// How many there are: below [`WIDE`], kernels of one word by the bits of a fingerprint; from there
+/// How many there are: below [`WIDE`], codecs of one word by the bits of a fingerprint; from there
 /// on one later, of two.
 const COUNT: usize = 32;
 const WIDE: u32 = 16;
 
-static KERNELS: [Kernel; COUNT] = {
-    let mut kernels = [Kernel::numbered(0); COUNT];
+static CODECS: [AnyCodec; COUNT] = {
+    let mut codecs = [AnyCodec::numbered(0); COUNT];
     let mut number = 0;
     while number < COUNT {
         #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        let kernel = Kernel::numbered(number as u32);
-        kernels[number] = kernel;
+        let any_codec = AnyCodec::numbered(number as u32);
+        codecs[number] = any_codec;
         number += 1;
     }
-    kernels
+    codecs
 };
 
-/// The codec of a kernel, for as many words as it needs.
+/// The codec of a any_codec, for as many words as it needs.
 macro_rules! with_codec {
-    ($kernel:expr, $codec:ident => $body:expr) => {{
-        let kernel: &$crate::growable::kernel::Kernel = $kernel;
-        match kernel.narrow() {
+    ($any_codec:expr, $codec:ident => $body:expr) => {{
+        let any_codec: &$crate::growable::any_codec::AnyCodec = $any_codec;
+        match any_codec.narrow() {
             Some($codec) => $body,
             None => {
-                let $codec = kernel.wide();
+                let $codec = any_codec.wide();
                 $body
             }
         }
@@ -50,7 +50,7 @@ macro_rules! with_codec {
 }
 pub(super) use with_codec;
 
-impl Kernel {
+impl AnyCodec {
     const fn numbered(number: u32) -> Self {
         let is_wide = number >= WIDE;
         let bits = if is_wide { number - 1 } else { number };
@@ -76,7 +76,7 @@ impl Kernel {
     /// The one of this number.
     #[inline(always)]
     pub(super) fn of(number: u32) -> &'static Self {
-        &KERNELS[number as usize % COUNT]
+        &CODECS[number as usize % COUNT]
     }
 
     #[inline(always)]
@@ -102,24 +102,25 @@ impl Kernel {
     }
 }
 
-/// How many segments have each kernel: usually all have the same one.
+/// How many segments have each any_codec: usually all have the same one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kernels(Vec<(&'static Kernel, usize)>);
+pub(super) struct CodecCounts(Vec<(&'static AnyCodec, usize)>);
 
-impl Kernels {
-    pub(super) fn count_in(&mut self, kernel: &'static Kernel) {
-        match self.0.iter_mut().find(|(counted, _)| counted.number == kernel.number) {
+impl CodecCounts {
+    pub(super) fn count_in(&mut self, any_codec: &'static AnyCodec) {
+        match self.0.iter_mut().find(|(counted, _)| counted.number == any_codec.number) {
             Some((_, segments)) => *segments += 1,
             None => {
                 // Keeps small filters small.
                 self.0.reserve_exact(1);
-                self.0.push((kernel, 1));
+                self.0.push((any_codec, 1));
             }
         }
     }
 
-    pub(super) fn count_out(&mut self, kernel: &'static Kernel) {
-        if let Some(at) = self.0.iter().position(|(counted, _)| counted.number == kernel.number) {
+    pub(super) fn count_out(&mut self, any_codec: &'static AnyCodec) {
+        if let Some(at) = self.0.iter().position(|(counted, _)| counted.number == any_codec.number)
+        {
             self.0[at].1 -= 1;
             if self.0[at].1 == 0 {
                 self.0.swap_remove(at);
@@ -128,9 +129,9 @@ impl Kernels {
     }
 
     /// The one that all segments have.
-    pub(super) fn only(&self) -> Option<&'static Kernel> {
+    pub(super) fn only(&self) -> Option<&'static AnyCodec> {
         match self.0[..] {
-            [(kernel, _)] => Some(kernel),
+            [(any_codec, _)] => Some(any_codec),
             _ => None,
         }
     }
