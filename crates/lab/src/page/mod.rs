@@ -1,5 +1,5 @@
-//! The report on the paper's experiments: one HTML page, one Markdown page, and the plots, all made
-//! from the result files alone.
+//! The report on the paper's experiments: the plots, and one HTML page, all made from the result
+//! files alone. `docs/report/README.md` is written by hand.
 
 mod claims;
 mod costs;
@@ -75,13 +75,7 @@ struct HtmlPage<'a> {
     plot_style: String,
 }
 
-#[derive(Template)]
-#[template(path = "report.md", escape = "none")]
-struct MarkdownPage<'a> {
-    page: &'a Page,
-}
-
-/// All that the two templates show.
+/// All that the template shows.
 struct Page {
     machine: Machine,
     claims: Table,
@@ -94,8 +88,7 @@ struct Page {
     sections: Vec<Section>,
 }
 
-/// Reads the results and writes `README.md`, a file for each plot, and all of it in one page,
-/// `index.html`.
+/// Reads the results and writes a file for each plot, and all of it in one page, `index.html`.
 ///
 /// # Errors
 ///
@@ -118,7 +111,6 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     }
     let plot_style = plot::dark_style();
     write("index.html", HtmlPage { page: &page, plot_style }.render()?)?;
-    write("README.md", MarkdownPage { page: &page }.render()?)?;
     println!("{}", args.out.join("index.html").display());
     Ok(())
 }

@@ -38,8 +38,6 @@ const MOST_LINES: usize = 6;
 #[derive(Clone)]
 pub(crate) struct Plot {
     pub(crate) file: String,
-    /// What it shows, in words.
-    pub(crate) alt: String,
     /// For a page that has the [`dark_style`].
     pub(crate) svg: String,
 }
@@ -81,7 +79,7 @@ impl Plot {
         let escaped = alt.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
         let label = format!("role=\"img\" aria-label=\"{escaped}\" ");
         let svg = svg.replacen(&size, &label, 1);
-        Ok(Self { file: file.to_owned(), alt, svg })
+        Ok(Self { file: file.to_owned(), svg })
     }
 
     /// The plot as a file of its own, with its dark colours.
