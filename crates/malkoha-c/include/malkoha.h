@@ -222,9 +222,9 @@ int32_t malkoha_tell(const malkoha_filter *filter, malkoha_info *info);
 // `filter` is a filter of this library.
 int32_t malkoha_clear(malkoha_filter *filter);
 
-// Inserts what is in `other`: a union of sets, in which what both have is in once. Both must be of
-// one kind, either of fixed size or growable, and not shared, with one seed or key. One of them
-// may be in a mapped file: `other`. Where keys expire it is then the later one's time in both.
+// Inserts the keys of `other`: a union of sets, in which a key of both appears once. Both must be
+// of one kind, either of fixed size or growable, and not shared, with one seed or key. `other` can
+// be in a mapped file. If keys expire, the later time of the two then holds.
 //
 // Both are filters of this library.
 int32_t malkoha_union(malkoha_filter *filter, const malkoha_filter *other);
@@ -247,9 +247,9 @@ int32_t malkoha_insert(malkoha_filter *filter, const void *key, size_t length);
 // `filter` is a filter of this library.
 int32_t malkoha_insert_hash(malkoha_filter *filter, uint64_t hash);
 
-// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
-// threads that insert one key at the same time, one gets 1. Not for filters from which keys are
-// removed: the key that was in may be another one.
+// Inserts a key unless it seems to be present; 1 if it was inserted, 0 if not. Of threads that
+// insert one key at the same time, exactly one gets 1. Not for filters from which keys are
+// removed: the present key can be another one.
 //
 // `filter` is a filter of this library, and `key` points to `length` bytes.
 int32_t malkoha_insert_unique(malkoha_filter *filter, const void *key, size_t length);

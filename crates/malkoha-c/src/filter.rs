@@ -115,9 +115,9 @@ pub unsafe extern "C" fn malkoha_clear(filter: *mut Filter) -> i32 {
     done(|| unsafe { Filter::from_c(filter) }?.table.clear())
 }
 
-/// Inserts what is in `other`: a union of sets, in which what both have is in once. Both must be of
-/// one kind, either of fixed size or growable, and not shared, with one seed or key. One of them
-/// may be in a mapped file: `other`. Where keys expire it is then the later one's time in both.
+/// Inserts the keys of `other`: a union of sets, in which a key of both appears once. Both must be
+/// of one kind, either of fixed size or growable, and not shared, with one seed or key. `other` can
+/// be in a mapped file. If keys expire, the later time of the two then holds.
 ///
 /// # Safety
 ///

@@ -71,9 +71,9 @@ pub unsafe extern "C" fn malkoha_insert_hash(filter: *mut Filter, hash: u64) -> 
     done(|| Ok(unsafe { Filter::from_c(filter) }?.table.set()?.insert_hash(hash)?))
 }
 
-/// Inserts a key unless it seems to be in; 1 if it was inserted, 0 if it seemed to be in. Of
-/// threads that insert one key at the same time, one gets 1. Not for filters from which keys are
-/// removed: the key that was in may be another one.
+/// Inserts a key unless it seems to be present; 1 if it was inserted, 0 if not. Of threads that
+/// insert one key at the same time, exactly one gets 1. Not for filters from which keys are
+/// removed: the present key can be another one.
 ///
 /// # Safety
 ///

@@ -23,9 +23,9 @@ use crate::store::{self, Store, change_by, change_methods};
 /// ExpiringCuckooFilter(ttl, capacity=None, fpr=0.001, *, resolution=None, growable=True,
 /// shared=False, seed=None, key=None)
 ///
-/// A set that forgets a key when `ttl` has passed since it was added. Time is a number that
-/// advance() is given, in any unit: int(time.time()), say. A key is found for `ttl` always, and for
-/// at most one step of `resolution` longer, which is a fifteenth of `ttl` by default.
+/// A set that forgets a key when `ttl` has passed since it was added. Time is a number in any unit
+/// that you pass to advance(), such as int(time.time()). A key is always found for `ttl`, and for
+/// at most one step of `resolution` longer, by default a fifteenth of `ttl`.
 #[pyclass(name = "ExpiringCuckooFilter", module = "malkoha", frozen, weakref)]
 pub(crate) struct PyExpiring {
     store: Store<store::Ages>,
@@ -83,40 +83,40 @@ impl PyExpiring {
         self.change_one(py, |set| set.advance(now))
     }
 
-    /// The latest time that advance() was given; 0 before any.
+    /// The latest time passed to advance(); 0 before any.
     #[getter]
     fn now(&self, py: Python<'_>) -> u64 {
         self.read_one(py, |set| set.times().0)
     }
 
-    /// The time for which a key is found at least.
+    /// The shortest time for which a key is found.
     #[getter]
     fn ttl(&self, py: Python<'_>) -> u64 {
         self.read_one(py, |set| set.times().1)
     }
 
-    /// How much longer it may be found, rounded up.
+    /// The longest additional time for which a key can be found, rounded up.
     #[getter]
     fn resolution(&self, py: Python<'_>) -> u64 {
         self.read_one(py, |set| set.times().2)
     }
 
-    /// The time that has passed since a key was added or refreshed, at most, and less than a step
-    /// of resolution too long; None if it is not in.
+    /// An upper bound of the time since a key was added or refreshed, less than a step of
+    /// resolution too long; None if it is absent.
     fn age(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let hash = key::hash(key, self.hasher)?;
         Ok(self.read_one(py, |set| set.age_hash(hash)))
     }
 
-    /// Adds a key; one that is in is as young as a new one then.
+    /// Adds a key, or renews the age of a present one.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
-    /// Adds a key unless it is in, and leaves one that is in as old as it is; returns whether it
-    /// was new within the window. If several threads add one key at the same time, one of them is
-    /// told so.
+    /// Adds a key unless it is present, and leaves the age of a present one; returns whether it was
+    /// new within the window. If several threads add one key at the same time, exactly one of them
+    /// gets True.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
@@ -129,7 +129,7 @@ impl PyExpiring {
     }
 
     /// Adds many keys, as refresh() does each, in their order; returns a numpy array of booleans
-    /// that says which were new. Nulls are not. Takes what contains_many() takes.
+    /// that says which were new. Nulls are not. Takes the same keys as contains_many().
     fn refresh_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let keys = Columns::new(keys, self.hasher)?;
@@ -146,12 +146,12 @@ impl PyExpiring {
         mask.into_array()
     }
 
-    /// Forgets a key, and those that share its fingerprint; KeyError if it is not in.
+    /// Forgets a key, and those that share its fingerprint; KeyError if it is absent.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.discard(py, key)? { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
     }
 
-    /// Forgets a key, if it is in; returns whether it was.
+    /// Forgets a key, if it is present; returns whether it was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.remove_hash(hash))
@@ -162,7 +162,7 @@ impl PyExpiring {
         self.change(py, |set| set.clear())
     }
 
-    /// The keys of both, each as young as in the one in which it is younger.
+    /// The keys of both, each with the smaller of its ages.
     fn __or__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
         let union = self.copy(py)?;
         union.unite(other)?;
@@ -226,7 +226,7 @@ impl PyExpiring {
 /// The operations of every set whose keys expire.
 trait Aging: Set {
     fn advance(&mut self, now: u64);
-    /// The present time, the time that keys live, and the resolution.
+    /// The present time, the time to live, and the resolution.
     fn times(&self) -> (u64, u64, u64);
     fn age_hash(&self, hash: u64) -> Option<u64>;
     fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError>;

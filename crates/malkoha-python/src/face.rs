@@ -20,14 +20,14 @@ macro_rules! common_methods {
                 self.store.read_one(py, |table| table.len() > 0)
             }
 
-            /// The number of copies of a key that are in: never too few, and too many with the
-            /// probability of a false positive.
+            /// The number of copies of a key: never too low, and too high with the probability of a
+            /// false positive.
             fn count(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u64> {
                 let hash = crate::key::hash(key, self.hasher)?;
                 Ok(self.store.read_one(py, |table| table.count_hash(hash)))
             }
 
-            /// Looks up many keys; returns a numpy array of booleans. Nulls are not in.
+            /// Looks up many keys; returns a numpy array of booleans. Nulls are absent.
             ///
             /// Keys are a numpy array of integers, dates, bytes or text; anything that gives Arrow
             /// data; or an iterable of keys. Uses up to `threads` threads for more than 65,536
@@ -52,8 +52,8 @@ macro_rules! common_methods {
                 mask.into_array()
             }
 
-            /// The number of copies of each of many keys, as count() has it: a numpy array of
-            /// uint64. Nulls have none. Takes what contains_many() takes.
+            /// The count() of each of many keys: a numpy array of uint64. Nulls have none. Takes
+            /// the same keys as contains_many().
             #[pyo3(signature = (keys, *, threads=None))]
             fn count_many<'py>(
                 &self,
@@ -75,7 +75,7 @@ macro_rules! common_methods {
                 })
             }
 
-            /// The probability, between 0 and 1, that a key that is not in now seems to be.
+            /// The present false-positive rate, between 0 and 1.
             fn expected_fpr(&self, py: Python<'_>) -> f64 {
                 self.store.read(py, |table| table.expected_fpr())
             }
@@ -86,7 +86,7 @@ macro_rules! common_methods {
                 self.store.read_one(py, |table| table.size_in_bytes())
             }
 
-            /// Distinct keys that it was built for, or with growth, begins with.
+            /// Distinct keys that it was built for; with growth, the initial capacity.
             #[getter]
             fn capacity(&self, py: Python<'_>) -> u64 {
                 self.store.read_one(py, |table| table.capacity())
@@ -110,8 +110,8 @@ macro_rules! common_methods {
                 crate::options::key(self.hasher, py)
             }
 
-            /// Saves it as the file at `path`, and replaces what is there. Writes under another
-            /// name, syncs and renames, so that the file is always whole.
+            /// Saves it as the file at `path`, and replaces an earlier file. Writes under another
+            /// name, syncs and renames, so the file is always whole.
             fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
                 crate::files::save(py, &self.store, &path)
             }
@@ -155,7 +155,7 @@ macro_rules! common_methods {
                 crate::files::share(py, store, shared).map(|store| Self::from_store(py, store))
             }
 
-            /// A copy in memory, which can change also if this one is mapped.
+            /// A copy in memory, which can change even if this one is mapped.
             pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<Self> {
                 self.store.copy(py).map(|store| Self::from_store(py, store))
             }
@@ -190,8 +190,8 @@ macro_rules! common_methods {
                 })
             }
 
-            /// Whether both are of one kind and hold the same in the same places: their files would
-            /// be equal. Filters of equal keys that were added in another order may differ.
+            /// Whether both are of one kind and their files would be equal. Filters of equal keys
+            /// that were added in another order can differ.
             fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> Py<PyAny> {
                 match other.cast::<Self>() {
                     Ok(other) => {

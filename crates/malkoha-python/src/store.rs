@@ -1,5 +1,5 @@
-//! The content of a Python object: a table of one of four kinds, behind the locks that let threads use
-//! it.
+//! The content of a Python object: a table of one of four kinds, behind the locks that let threads
+//! use it.
 //!
 //! Locks are taken with or without the interpreter attached, and their holders never wait for it: a
 //! thread that waits for a lock has detached from the interpreter, so that the holder can continue.

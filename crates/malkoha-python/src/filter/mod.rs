@@ -75,31 +75,31 @@ impl PyFilter {
         store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
     }
 
-    /// Adds a key, or one more copy if it is in already. count() returns the number of copies, and
-    /// remove() takes one out.
+    /// Adds a key, or one more copy if it is present. count() returns the number of copies, and
+    /// remove() removes one.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.insert_hash(hash))?.map_err(Raise::raise)
     }
 
-    /// Adds a key unless it seems to be in; returns whether it was added. If several threads add
-    /// one key at the same time, one of them is told that it was new.
+    /// Adds a key unless it seems to be present; returns whether it was added. If several threads
+    /// add one key at the same time, exactly one of them gets True.
     ///
-    /// Not for a filter from which keys are removed: the key that was in may be another one.
+    /// Not for a filter from which keys are removed: the present key can be another one.
     fn add_unique(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.insert_unique_hash(hash))?.map_err(Raise::raise)
     }
 
-    /// Removes one copy of a key that was added; KeyError if it is not in.
+    /// Removes one copy of a key that was added; KeyError if it is absent.
     ///
-    /// Remove only what was added: the filter knows fingerprints, not keys, and a key that only
-    /// seems to be in takes another one with it.
+    /// Remove only keys that were added: the filter knows fingerprints, not keys, and removing a
+    /// false positive removes another key.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.discard(py, key)? { Ok(()) } else { Err(PyKeyError::new_err(key.clone().unbind())) }
     }
 
-    /// Removes one copy of a key that was added, if it is in; returns whether it was.
+    /// Removes one copy of a key that was added, if it is present; returns whether it was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |set| set.remove_hash(hash))

@@ -25,8 +25,8 @@ impl PyFilter {
         Ok(())
     }
 
-    /// Adds what is in another filter, where copies add up: what is once in each is in twice. After
-    /// that, count() tells in how many of several filters of distinct keys a key may be.
+    /// Adds the keys of another filter and sums the copies: a key once in each has two. After that,
+    /// count() returns in how many of several filters of distinct keys a key seems to be.
     fn sum_with(&self, other: &Bound<'_, Self>) -> PyResult<()> {
         self.sum(other)
     }
@@ -40,7 +40,8 @@ impl PyFilter {
         self.unite(other)
     }
 
-    /// The keys in both. A key in one alone stays out, unless the other one seems to have it.
+    /// The keys in both. A key in one alone is left out, unless it is a false positive of the
+    /// other.
     fn __and__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
         combine(self, py, other, Self::intersect)
     }

@@ -91,7 +91,8 @@ impl PyMap {
     }
 }
 
-/// The values of a batch of this many keys, copied: copying costs little compared with the map's work.
+/// The values of a batch of this many keys, copied: copying costs little compared with the map's
+/// work.
 fn numbers(values: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<u64>> {
     let py = values.py();
     let array = py.import("numpy")?.call_method1("ascontiguousarray", (values,))?;

@@ -18,9 +18,9 @@ use crate::store::{Store, change_methods};
 /// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False,
 /// growth=None, seed=None, key=None)
 ///
-/// A map from keys to small integers, of up to 64 bits, in a few bits more than the values take. It
-/// keeps no keys: get() returns candidates. For a key that was added its value is among them; a
-/// key that was not has `fpr` candidates on average.
+/// A map from keys to small integers of up to 64 bits, in a few bits more than the values take. It
+/// stores no keys: get() returns candidates. The value of an added key is among them; any other
+/// key has `fpr` candidates on average.
 #[pyclass(name = "CuckooMap", module = "malkoha", frozen, weakref)]
 pub(crate) struct PyMap {
     store: Store<Values>,
@@ -68,7 +68,7 @@ impl PyMap {
         store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
     }
 
-    /// Adds a value for a key, beside those that it has.
+    /// Adds a value for a key, in addition to those that it has.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |map| map.insert_hash(hash, value))?.map_err(Raise::raise)
@@ -98,22 +98,22 @@ impl PyMap {
         Ok(copies)
     }
 
-    /// Replaces one value of a key, with which it was added, by another; KeyError if that is not
-    /// in.
+    /// Replaces a value that was added for a key by another; KeyError if it is absent.
     fn replace(&self, py: Python<'_>, key: &Bound<'_, PyAny>, old: u64, new: u64) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         let found = self.change_one(py, |map| map.update_hash(hash, old, new))?;
         if found.map_err(Raise::raise)? { Ok(()) } else { Err(not_in(key, old)) }
     }
 
-    /// Removes one copy of a key that was added with this value; KeyError if it is not in.
+    /// Removes one copy of a key that was added with this value; KeyError if it is absent.
     ///
-    /// Remove only what was added: another key is hit if it has both the fingerprint and the value.
+    /// Remove only pairs that were added: otherwise another key with the same fingerprint and value
+    /// can be removed.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
         if self.discard(py, key, value)? { Ok(()) } else { Err(not_in(key, value)) }
     }
 
-    /// Removes one copy of a key that was added with this value, if it is in; returns whether it
+    /// Removes one copy of a key that was added with this value, if present; returns whether it
     /// was.
     fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
@@ -151,7 +151,7 @@ impl PyMap {
         }
     }
 
-    /// Looks up what takes longer, and may detach meanwhile.
+    /// Runs a longer lookup, which can detach from the interpreter.
     fn look_up<R>(&self, py: Python<'_>, look_up: impl FnOnce(&dyn Lookups) -> R) -> R {
         match &self.store {
             Store::Fixed(lock) => look_up(&*lock.read(py)),
