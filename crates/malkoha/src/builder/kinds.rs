@@ -1,4 +1,4 @@
-//! Which options each kind of fixed size uses, and which it does not have.
+//! The options that each kind of fixed size has, and those that it refuses.
 
 use super::plan::PAPER;
 use super::{Build, Options, Plan, Planned};
@@ -87,7 +87,7 @@ where
     }
 }
 
-/// An option that a kind does not have: whether it was given, its name, and what to do instead.
+/// An option that a kind does not have: whether it was given, its name, and the remedy.
 pub(super) type Missing = (fn(&Options) -> bool, &'static str, &'static str);
 
 impl Options {

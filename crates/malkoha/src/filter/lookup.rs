@@ -10,8 +10,8 @@ use crate::params::{float, math};
 use crate::table::traits::Lookup;
 
 impl<T: Lookup, C: Content> Filter<T, C> {
-    /// Whether the key was inserted; wrong with probability [`expected_fpr`](Self::expected_fpr)
-    /// for a key that was not, and never for one that was.
+    /// Returns whether the key was inserted. Never wrong for a key that was, and wrong with
+    /// probability [`expected_fpr`](Self::expected_fpr) for one that was not.
     #[inline(always)]
     pub fn contains<K: Key>(&self, key: K) -> bool {
         // As `hash_one`, but each hash has a path of its own to the end: a lookup by XXH3 is then
@@ -53,9 +53,9 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         self.table.contains_batch(hashes, found);
     }
 
-    /// How many copies of the key are in, of whatever value: never too few. Copies of other keys
+    /// The number of copies of the key, with any value: never too low. Copies of other keys
     /// with the same fingerprint and places are counted too, with the probability of a false
-    /// positive. O(1), and O(log(n)) where n fingerprints have spilled copies.
+    /// positive. O(1), or O(log(n)) if n fingerprints have spilled copies.
     #[inline]
     pub fn count<K: Key>(&self, key: K) -> u64 {
         self.count_hash(hash_one(self.hasher, key))
@@ -78,7 +78,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         self.table.has_copy(hash)
     }
 
-    /// All that is in, slot by slot and then the spilled copies: for tools. Copies add up to
+    /// All entries, slot by slot and then the spilled copies: for tools. Copies add up to
     /// [`len`](Self::len).
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         self.table.entries()
@@ -90,23 +90,22 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         self.table.prefetch(hash);
     }
 
-    /// The number of keys, copies included. While other threads change the filter, a number that it
-    /// had meanwhile, approximately.
+    /// The number of keys, copies included. Approximate while other threads change the filter.
     #[inline]
     #[must_use]
     pub fn len(&self) -> u64 {
         self.table.len()
     }
 
-    /// Whether no key is in, as [`len`](Self::len).
+    /// Whether [`len`](Self::len) is 0.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of distinct keys that it was built for; of one that grows, to begin with. More
-    /// may fit.
+    /// The number of distinct keys that it was built for; the initial one if it grows. More can
+    /// fit.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.table.capacity()
@@ -131,28 +130,27 @@ impl<T: Lookup, C: Content> Filter<T, C> {
         self.table.size_in_bytes()
     }
 
-    /// Bits per key that is in now, copies included; infinite for an empty filter.
+    /// Bits per present key, copies included; infinite for an empty filter.
     #[must_use]
     pub fn bits_per_key(&self) -> f64 {
         float(self.size_in_bytes()) * 8.0 / float(self.len())
     }
 
-    /// Bits of the fingerprint of a key that arrives.
+    /// Bits of a new key's fingerprint.
     #[must_use]
     pub fn fingerprint_bits(&self) -> u32 {
         self.table.fingerprint_bits()
     }
 
-    /// The probability, at the present load, that a key that is not in seems to be (paper, eq. 5).
-    /// In one that grows it is exact for the fingerprints that are in, each with the bits that it
-    /// has left.
+    /// The false-positive rate at the present load (paper, eq. 5). In a filter that grows it is
+    /// exact for the present fingerprints, each with the bits that it has left.
     #[must_use]
     pub fn expected_fpr(&self) -> f64 {
         self.table.expected_fpr()
     }
 
-    /// The expected number of fingerprints that match a key that is not in: the candidates of an
-    /// absent key of a map. A little more than [`expected_fpr`](Self::expected_fpr), which is the
+    /// The expected number of fingerprints that match an absent key: the candidates of an absent
+    /// key in a map. A little more than [`expected_fpr`](Self::expected_fpr), which is the
     /// probability of at least one.
     #[must_use]
     pub fn expected_candidates(&self) -> f64 {

@@ -11,19 +11,19 @@ use crate::params::math;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// The paper's: every key has two buckets, each of 1, 2, 4 or 8 slots.
+    /// The paper's layout: every key has two buckets, each of 1, 2, 4 or 8 slots.
     Bucketed {
         /// Slots per bucket.
         bucket_size: u32,
     },
-    /// The paper's buckets of four, sorted and coded (its section 5.2): one bit less a fingerprint,
-    /// for slower operations.
+    /// The paper's buckets of four, sorted and coded (its section 5.2): one bit less per
+    /// fingerprint, with slower operations.
     SemiSorted,
     /// Two windows of two slots that begin at any slot: half the comparisons, so half the false
-    /// positives of buckets of four at the same width, and fewer instructions.
+    /// positives of buckets of four at the same width.
     GapWindows,
-    /// Buckets of one 64-bit word, each of as many slots as it has room for: 5 of 12 bits, 4 of 16.
-    /// They can be read and replaced whole, which filters shared by threads need.
+    /// Buckets of one 64-bit word, with as many slots as fit: 5 of 12 bits, 4 of 16. Threads can
+    /// read and replace them whole.
     Words,
 }
 
@@ -93,7 +93,7 @@ impl Layout {
         }
     }
 
-    /// Few places even out badly: slots beyond `capacity / load` that keep small tables from
+    /// Small tables vary more: slots beyond `capacity / load` that keep small tables from
     /// failing. With them at most one table in 10,000 of any size refuses a key below capacity
     /// (measured); with one slot per bucket it is one in 100, and only emptier tables would help.
     pub(super) const fn spare_slots(self) -> u64 {
@@ -132,7 +132,7 @@ impl Layout {
         }
     }
 
-    /// How many different contents a slot can have: the reciprocal of the probability that an
+    /// The number of different contents of a slot: the reciprocal of the probability that an
     /// occupied slot matches a lookup.
     pub(super) fn distinct_contents(self, fingerprint_bits: u32) -> f64 {
         // 0 marks an empty slot.
@@ -159,8 +159,7 @@ impl Layout {
     pub(crate) const fn least_fingerprint_bits(self) -> u32 {
         match self {
             Self::Bucketed { .. } | Self::GapWindows => 4,
-            // A bucket of 16 slots of 4 bits would have more room than there are keys to tell
-            // apart.
+            // A bucket of 16 slots of 4 bits would have more room than distinct fingerprints.
             Self::SemiSorted | Self::Words => 5,
         }
     }

@@ -35,7 +35,7 @@ pub struct Geometry {
     pub value_bits: u32,
     /// Number of segments.
     pub segments: u32,
-    /// Places (buckets) a segment.
+    /// Places (buckets) per segment.
     pub places: u32,
 }
 
@@ -67,7 +67,7 @@ impl Geometry {
         Self { layout, fingerprint_bits, value_bits, segments, places }.checked()
     }
 
-    /// This geometry, if it is one that this library supports.
+    /// This geometry, if the library supports it.
     pub(crate) fn checked(self) -> Result<Self, BuildError> {
         self.layout.check(self.fingerprint_bits, self.value_bits)?;
         if self.segments == 0 || self.places == 0 {

@@ -27,19 +27,19 @@ use super::{Key, KeyHasher};
 ///
 /// The filter's [`KeyHasher`] hashes the bytes that the type's `Hash` writes, integers as
 /// little-endian bytes and `usize` as `u64`. That part is fixed forever. Which values are written,
-/// and in which order, is decided by the type and the standard library. Nobody promises that it
-/// stays:
+/// and in which order, is decided by the type and the standard library, without a
+/// promise of stability:
 ///
 /// * `derive(Hash)` writes the fields in the order of their declaration, and before them the
 ///   discriminant of an enum. A field that is added, removed or moved gives other keys.
 /// * `str` writes its bytes and then `0xff`; slices and collections write their length first. The
-///   standard library has not changed this for years, but may do so in any release.
+///   standard library has not changed this for years, but could in any release.
 /// * Slices of integers are written as they lie in memory, and so are IP addresses. They differ
 ///   between little-endian and big-endian machines, and slices of `usize` between 32 and 64 bits.
 ///
 /// If a filter is saved for long, or read on other machines, implement [`Key`] instead.
 ///
-/// `Hashed(key)` is another key than `key` itself, also where both exist.
+/// `Hashed(key)` and `key` are two different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed<T: ?Sized>(pub T);
 

@@ -8,33 +8,33 @@ use crate::arch::vectorized;
 
 /// The hash of a filter: a function from bytes to 64 bits, and its seed or key.
 ///
-/// | function | chosen by | bound for keys that a stranger chooses |
+/// | function | chosen by | bound for keys that strangers choose |
 /// | --- | --- | --- |
 /// | XXH3-64, a seed of 64 bits | [`Builder::seed`](crate::Builder::seed); seed 0 is the default | none |
 /// | SipHash-1-3, a key of 128 bits | [`Builder::random_seed`](crate::Builder::random_seed), [`Builder::with_hasher`](crate::Builder::with_hasher) | below |
 ///
-/// XXH3-64 is faster, and enough if nobody gains by a wrong answer. Against anybody who does, it
+/// XXH3-64 is faster, and sufficient if nobody gains by a wrong answer. Against attackers it
 /// promises nothing. For keys of 8 bytes it is a bijection, and anybody who knows the seed can
 /// invert it. There are also pairs of 32 bytes that collide under one seed in 2^18 or fewer.
 ///
 /// # Guarantees of SipHash-1-3
 ///
-/// To somebody who does not know the key, it is a pseudorandom function: no algorithm that is
-/// known and feasible tells it from a function drawn at random from all functions. Let `δ` be the
+/// For anybody who does not know the key, it is a pseudorandom function: no known feasible
+/// algorithm distinguishes it from a function drawn at random from all functions. Let `δ` be the
 /// advantage of the best one. Then
 ///
 /// * any two different keys of a filter, chosen by anybody who does not know the 128 bits, agree in
 ///   any `h` given bits of their hashes with a probability of at most `2^-h + δ`;
 /// * filters hold their rate, their load and their bounds on work as they do for random keys, up to
-///   `δ`, also where the stranger sees each answer before choosing the next key.
+///   `δ`, even if the attacker sees each answer before choosing the next key.
 ///
-/// The first follows from the definition of a pseudorandom function: one who asks for both hashes
-/// and compares them is a distinguisher. The second is the same argument for the filter as a whole,
+/// The first follows from the definition of a pseudorandom function: asking for both hashes and
+/// comparing them distinguishes it. The second is the same argument for the filter as a whole,
 /// and the construction of Naor and Yogev, "Bloom Filters in Adversarial Environments" (CRYPTO
 /// 2015). That `δ` is negligible is a conjecture, as it is for every practical function of this
-/// kind. Aumasson and Bernstein, "SipHash: a fast short-input PRF" (INDOCRYPT 2012), have the
-/// design; the variant with 1 and 3 rounds is what hash tables use, those of the standard library
-/// among them. The nearest that is published is a bias of single bits after four rounds, which
+/// kind. Aumasson and Bernstein, "SipHash: a fast short-input PRF" (INDOCRYPT 2012), describe
+/// the design. Hash tables use the variant with 1 and 3 rounds, among them those of the standard
+/// library. The nearest published attack is a bias of single bits after four rounds, which
 /// takes 2^36 pairs to see (He and Yu, "Cryptanalysis of Reduced-Round SipHash", 2019), and gives
 /// no collisions.
 ///
@@ -80,20 +80,20 @@ impl KeyHasher {
         Self(Keyed::Xxh3(Seed::new(seed)))
     }
 
-    /// SipHash-1-3 with this key, whose first byte is the lowest. It protects as long as it cannot
-    /// be guessed: take it from a source of randomness.
+    /// SipHash-1-3 with this key, lowest byte first. It protects as long as nobody can guess the
+    /// key: take it from a source of randomness.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the halves")]
     pub const fn sip13(key: u128) -> Self {
         Self(Keyed::Sip13([key as u64, (key >> 64) as u64]))
     }
 
-    /// SipHash-1-3 with a key from the operating system's randomness. `wasm32-unknown-unknown` has
-    /// no operating system, and not this function either: give [`sip13`](Self::sip13) a key there.
+    /// SipHash-1-3 with a key from the operating system's randomness. On
+    /// `wasm32-unknown-unknown`, which has no operating system, use [`sip13`](Self::sip13) instead.
     ///
     /// # Panics
     ///
-    /// If the system gives no randomness, as the standard library's hash maps do.
+    /// If the system has no randomness, as the standard library's hash maps do.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     #[must_use]
     pub fn random() -> Self {
@@ -102,7 +102,7 @@ impl KeyHasher {
         Self::sip13(u128::from_le_bytes(key))
     }
 
-    /// The hasher, if its function is XXH3, in a form that tells the compiler so.
+    /// The hasher, if its function is XXH3, in a form that the compiler knows to be XXH3.
     #[inline(always)]
     pub(crate) const fn xxh3(self) -> Option<Self> {
         match self.0 {
@@ -111,7 +111,7 @@ impl KeyHasher {
         }
     }
 
-    /// Which function it is.
+    /// The function.
     #[must_use]
     pub const fn function(self) -> HashFunction {
         match self.0 {
@@ -162,8 +162,8 @@ impl KeyHasher {
         }
     }
 
-    /// The hashes of `keys`, each as [`Key::hash_with`] has it: faster than one by one where keys
-    /// are integers, several of which are hashed at a time.
+    /// The hashes of `keys`, equal to those of [`Key::hash_with`]. Faster than one by one for
+    /// integers, because several are hashed at a time.
     ///
     /// # Panics
     ///
@@ -173,8 +173,8 @@ impl KeyHasher {
         hash_all(self, keys, hashes);
     }
 
-    /// The hashes of byte strings, each as [`hash_bytes`](Self::hash_bytes) has it: SipHash-1-3 of
-    /// eight at a time, where these have the same number of whole words of eight bytes.
+    /// The hashes of byte strings, equal to those of [`hash_bytes`](Self::hash_bytes). SipHash-1-3
+    /// hashes eight at a time, if these have the same number of whole words of eight bytes.
     ///
     /// # Panics
     ///
@@ -187,7 +187,7 @@ impl KeyHasher {
                     *hash = seed.hash_bytes(string.as_ref());
                 }
             }
-            // SAFETY: the function asks nothing of its callers.
+            // SAFETY: the function has no requirements.
             Keyed::Sip13(key) => unsafe { sip::hash_strings(key, strings, hashes) },
         }
     }
@@ -227,11 +227,11 @@ fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
     key.hash_with(KeyHasher(Keyed::Sip13(sip)))
 }
 
-/// The hashes of keys. Decides once which function it is.
+/// The hashes of keys. Selects the function once.
 #[inline]
 pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
     match hasher.0 {
-        // SAFETY: the function asks nothing of its callers.
+        // SAFETY: the function has no requirements.
         Keyed::Xxh3(seed) => unsafe { xxh3_all(seed, keys, hashes) },
         // SAFETY: as above.
         Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },

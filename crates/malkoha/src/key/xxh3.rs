@@ -1,9 +1,9 @@
-//! XXH3-64 (Collet, xxHash 0.8) with a seed: of integers of 4 to 8 bytes here, with what the seed
-//! alone decides computed once per filter; of all other keys by a crate's function.
+//! XXH3-64 (Collet, xxHash 0.8) with a seed. Integers of 4 to 8 bytes are hashed here, with the
+//! terms that depend only on the seed computed once per filter. A crate hashes all other keys.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A seed, and what integers are combined with under it.
+/// A seed, and the values that it combines with integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seed {
     pub(super) seed: u64,

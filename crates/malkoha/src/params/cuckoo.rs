@@ -2,8 +2,8 @@
 
 use super::math;
 
-/// A count as a float. Exact up to 2^53; beyond that, relative error 2^-53, far below what any
-/// formula here means.
+/// A count as a float. Exact up to 2^53; beyond that, relative error 2^-53, far below the
+/// precision of the formulas.
 #[expect(clippy::cast_precision_loss, reason = "see above")]
 pub(crate) const fn float(count: u64) -> f64 {
     count as f64
@@ -21,7 +21,7 @@ pub fn cuckoo_bits_per_key(slot_bits: f64, load: f64) -> f64 {
 /// 1 - (1 - 2^-f)^(probed * load) (paper, eq. 5).
 ///
 /// The paper's 2^f values are 2^f - 1 here, because the fingerprint 0 marks an empty slot; that is
-/// 7 % more at 4 bits and nothing to speak of at 12.
+/// 7 % more at 4 bits and negligible at 12.
 #[must_use]
 pub fn cuckoo_fpr(fingerprint_bits: u32, probed_slots: u32, load: f64) -> f64 {
     let values = math::exp2(fingerprint_bits.into()) - 1.0;
@@ -63,7 +63,7 @@ pub const fn cuckoo_load_threshold(bucket_size: u32) -> f64 {
 }
 
 /// The expected number of groups of 2b + 1 keys that share both buckets and the fingerprint, so
-/// that one of them has no place whatever is moved:
+/// that one of them has no place:
 /// C(n, 2b+1) * (2 / (2^f * m))^(2b) for n keys in m buckets of b slots (paper, eq. 3).
 ///
 /// A lower bound on the expected number of failures. Well below 1, such failures are rare.
