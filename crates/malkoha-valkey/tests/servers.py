@@ -15,6 +15,9 @@ import redis
 # Servers have a directory of their own.
 MODULE = os.path.realpath(os.environ["MALKOHA_MODULE"])
 KINDS = ["redis", "valkey"]
+# MALKOHA_LONG=1 also runs the tests of clusters on both servers, and builds the package.
+LONG = bool(os.environ.get("MALKOHA_LONG"))
+CLUSTER_KINDS = KINDS if LONG else ["valkey"]
 
 
 # Below those that systems give to outgoing connections, as a cluster's port is, 10000 above: a server

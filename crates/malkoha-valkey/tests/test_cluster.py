@@ -8,7 +8,7 @@ import unittest
 import redis
 
 from clusters import SLOTS, Cluster, Load
-from servers import KINDS, until
+from servers import CLUSTER_KINDS, until
 
 FILTERS = 40
 
@@ -19,7 +19,7 @@ class ClusterTest(unittest.TestCase):
 
     def test_no_item_is_lost(self):
         safe = ["--appendonly", "yes", "--appendfsync", "always"]
-        for kind in KINDS:
+        for kind in CLUSTER_KINDS:
             with self.subTest(kind=kind), Cluster(kind, 0, *safe) as cluster:
                 load = Load(cluster.client(), FILTERS)
                 load.start()
@@ -42,7 +42,7 @@ class ClusterTest(unittest.TestCase):
     def test_what_is_made_while_its_slot_moves_is_left_nowhere(self):
         """A filter that a thread made was put where nobody finds it, and kept the slot from coming
         back; and items were said to be out whose filter had moved."""
-        for kind in KINDS:
+        for kind in CLUSTER_KINDS:
             with self.subTest(kind=kind), Cluster(kind) as cluster:
                 source, target = (server.client(protocol=2) for server in cluster.primaries[:2])
                 slot_of = lambda key: source.execute_command("CLUSTER", "KEYSLOT", key)

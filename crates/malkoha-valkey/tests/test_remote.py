@@ -9,7 +9,7 @@ import threading
 import unittest
 
 from clusters import Cluster
-from servers import KINDS, Server, free_port, until
+from servers import CLUSTER_KINDS, KINDS, Server, free_port, until
 
 COMMAND = os.environ["MALKOHA_COMMAND"]
 
@@ -193,7 +193,7 @@ class RemoteTest(unittest.TestCase):
                 self.assertIn("ertificate", remote.run("check", lines=["x"], env=url, code=2))
 
     def test_slots_move_under_load(self):
-        for kind in KINDS:
+        for kind in CLUSTER_KINDS:
             with self.subTest(kind=kind), Cluster(kind) as cluster:
                 remote = Remote(cluster.primaries[:1])
                 remote.run("load", "--shards", "32", lines=lines(0, 1000))
@@ -234,7 +234,7 @@ class RemoteTest(unittest.TestCase):
             self.assertIn("without slots", message)
 
     def test_a_primary_dies(self):
-        for kind in KINDS:
+        for kind in CLUSTER_KINDS:
             with self.subTest(kind=kind), Cluster(kind, 1) as cluster:
                 remote = Remote(cluster.primaries)
                 remote.run("load", "--shards", "12", "--replicas", "1", lines=lines(0, 1000))
