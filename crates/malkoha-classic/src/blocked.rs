@@ -1,15 +1,12 @@
 //! The blocked Bloom filter (Putze, Sanders and Singler 2007; paper, section 2.1).
 
-use std::io::{self, Read, Write};
-
 use malkoha::params::bloom_fpr;
 use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
 use crate::bloom::{MAX_HASHES, MAX_POSITIONS, check_target};
-use crate::error::{BuildError, Full, ReadError};
-use crate::filter::Filter;
-use crate::format::{Header, Kind, read_header, read_words, write_words};
+use crate::error::{BuildError, Full};
+use crate::filter::{Base, Filter};
 use crate::words::{ceil, derive, float, index, scale};
 
 /// Bits per block: one cache line of 64 bytes.
@@ -51,43 +48,10 @@ struct Block([u64; 8]);
 pub struct BlockedBloomFilter {
     blocks: Vec<Block>,
     hashes: u32,
-    hasher: KeyHasher,
-    capacity: u64,
-    len: u64,
+    base: Base,
 }
 
 impl BlockedBloomFilter {
-    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
-    /// are in, in the fewest blocks.
-    ///
-    /// # Errors
-    ///
-    /// If an argument is out of range, the rate is below what blocks can reach (about 10^-11), or
-    /// the memory cannot be allocated.
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
-    }
-
-    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_capacity_and_hasher(
-        capacity: u64,
-        fpr: f64,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        check_target(capacity, fpr)?;
-        let (bits_per_key, hashes) = least_bits_per_key(fpr).ok_or(BuildError::FprTooSmall {
-            structure: "blocked Bloom filter",
-            capacity,
-            asked: fpr,
-        })?;
-        let blocks = ceil(float(capacity) * bits_per_key / float(BLOCK_BITS)).max(1);
-        Ok(Self { capacity, ..Self::with_geometry(blocks, hashes, hasher)? })
-    }
-
     /// A filter of `blocks` blocks of 64 bytes (any number up to 2^34) that sets `hashes` bits for
     /// each key (1 to 64). Its capacity is `512 * blocks * ln 2 / hashes`.
     ///
@@ -102,14 +66,14 @@ impl BlockedBloomFilter {
         table.try_reserve_exact(count).map_err(|_| refused())?;
         table.resize(count, Block::default());
         let capacity = crate::bloom::best_capacity(blocks * BLOCK_BITS, hashes);
-        Ok(Self { blocks: table, hashes, hasher, capacity, len: 0 })
+        Ok(Self { blocks: table, hashes, base: Base::new(hasher, capacity) })
     }
 
     /// Inserts a key; returns whether it is certainly new. (A **no** is wrong as often as a lookup
     /// is.) One cache line.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(key.hash_with(self.hasher))
+        self.insert_hash(key.hash_with(self.base.hasher))
     }
 
     /// [`insert`](Self::insert) for a caller that hashes itself.
@@ -122,7 +86,7 @@ impl BlockedBloomFilter {
             all_set &= words[word] >> bit;
             words[word] |= 1 << bit;
         });
-        self.len = self.len.saturating_add(1);
+        self.base.len = self.base.len.saturating_add(1);
         all_set & 1 == 0
     }
 
@@ -170,6 +134,28 @@ fn for_each_bit(hash: u64, hashes: u32, mut each: impl FnMut(usize, u64)) {
 }
 
 impl Filter for BlockedBloomFilter {
+    /// In the fewest blocks. Blocks cannot reach rates below about 10^-11.
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        check_target(capacity, fpr)?;
+        let (bits_per_key, hashes) = least_bits_per_key(fpr).ok_or(BuildError::FprTooSmall {
+            structure: "blocked Bloom filter",
+            capacity,
+            asked: fpr,
+        })?;
+        let blocks = ceil(float(capacity) * bits_per_key / float(BLOCK_BITS)).max(1);
+        let mut filter = Self::with_geometry(blocks, hashes, hasher)?;
+        filter.base.capacity = capacity;
+        Ok(filter)
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         Self::insert_hash(self, hash);
@@ -190,25 +176,9 @@ impl Filter for BlockedBloomFilter {
         prefetch(&self.blocks, self.block_of(hash));
     }
 
-    fn hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    fn load_factor(&self) -> f64 {
-        float(self.len) / float(self.capacity)
-    }
-
     /// [`blocked_bloom_fpr`], for different keys.
     fn expected_fpr(&self) -> f64 {
-        blocked_bloom_fpr(float(self.len) / float(self.blocks()), self.hashes)
+        blocked_bloom_fpr(float(self.base.len) / float(self.blocks()), self.hashes)
     }
 
     fn size_in_bytes(&self) -> u64 {
@@ -217,28 +187,7 @@ impl Filter for BlockedBloomFilter {
 
     fn clear(&mut self) {
         self.blocks.fill(Block::default());
-        self.len = 0;
-    }
-
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header =
-            Header::of(self, Kind::BlockedBloom, [self.blocks(), self.hashes.into(), 0, 0]);
-        write_words(writer, header, self.words())
-    }
-
-    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
-        let header = read_header(&mut reader, Kind::BlockedBloom)?;
-        let (blocks, hashes) = (header.shape[0], header.narrow("hashes", 1)?);
-        check_blocks(blocks, hashes).map_err(|_| Header::impossible("blocks", blocks))?;
-        header.expect_words(blocks * BLOCK_WORDS)?;
-        let words = read_words(&mut reader, &header)?;
-        let mut table = Vec::new();
-        table
-            .try_reserve_exact(words.len() / 8)
-            .map_err(|_| ReadError::Memory(header.table_bytes))?;
-        table.extend(words.as_chunks::<8>().0.iter().copied().map(Block));
-        let Header { capacity, len, .. } = header;
-        Ok(Self { blocks: table, hashes, hasher: header.hasher, capacity, len })
+        self.base.len = 0;
     }
 }
 

@@ -1,15 +1,12 @@
 //! The standard Bloom filter (Bloom 1970; paper, section 2.1; thesis, section 1.1).
 
-use std::io::{self, Read, Write};
-
 use malkoha::params::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
 use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
 use crate::double_hash::{Positions, looked_at};
-use crate::error::{BuildError, Full, ReadError};
-use crate::filter::Filter;
-use crate::format::{Header, Kind, read_header, read_words, write_words};
+use crate::error::{BuildError, Full};
+use crate::filter::{Base, Filter};
 use crate::words::{ceil, float, index, zeroed};
 
 /// The most keys a filter can be built for.
@@ -42,37 +39,10 @@ pub struct BloomFilter {
     words: Vec<u64>,
     bits: u64,
     hashes: u32,
-    hasher: KeyHasher,
-    capacity: u64,
-    len: u64,
+    base: Base,
 }
 
 impl BloomFilter {
-    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
-    /// are in, in the fewest bits.
-    ///
-    /// # Errors
-    ///
-    /// If an argument is out of range, or there is not enough memory.
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
-    }
-
-    /// [`with_capacity`](Self::with_capacity) with a hasher of your own, for example
-    /// [`KeyHasher::random`] for keys that an attacker may choose.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_capacity_and_hasher(
-        capacity: u64,
-        fpr: f64,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        let (bits, hashes) = positions_for("Bloom filter", capacity, fpr)?;
-        Ok(Self { capacity, ..Self::with_geometry(bits, hashes, hasher)? })
-    }
-
     /// A filter of `bits` bits (any number up to 2^43) that sets `hashes` bits for each key (1 to
     /// 64). Its capacity is the number of keys for which that many hash functions are the best.
     ///
@@ -82,14 +52,14 @@ impl BloomFilter {
     pub fn with_geometry(bits: u64, hashes: u32, hasher: KeyHasher) -> Result<Self, BuildError> {
         check_positions(bits, hashes)?;
         let words = zeroed(bits.div_ceil(64))?;
-        Ok(Self { words, bits, hashes, hasher, capacity: best_capacity(bits, hashes), len: 0 })
+        Ok(Self { words, bits, hashes, base: Base::new(hasher, best_capacity(bits, hashes)) })
     }
 
     /// Inserts a key; returns whether it is certainly new. (A **no** is wrong as often as a lookup
     /// is.) O(k).
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(key.hash_with(self.hasher))
+        self.insert_hash(key.hash_with(self.base.hasher))
     }
 
     /// [`insert`](Self::insert) for a caller that hashes itself.
@@ -103,7 +73,7 @@ impl BloomFilter {
             all_set &= *word >> (bit & 63);
             *word |= 1 << (bit & 63);
         }
-        self.len = self.len.saturating_add(1);
+        self.base.len = self.base.len.saturating_add(1);
         all_set & 1 == 0
     }
 
@@ -128,11 +98,11 @@ impl BloomFilter {
     /// Adds all keys of a filter of the same geometry and hasher. Returns `false`, and does
     /// nothing, if one of these differs.
     pub fn union(&mut self, other: &Self) -> bool {
-        let same =
-            (self.bits, self.hashes, self.hasher) == (other.bits, other.hashes, other.hasher);
+        let same = (self.bits, self.hashes, self.base.hasher)
+            == (other.bits, other.hashes, other.base.hasher);
         if same {
             self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
-            self.len = self.len.saturating_add(other.len);
+            self.base.len = self.base.len.saturating_add(other.base.len);
         }
         same
     }
@@ -147,6 +117,22 @@ impl BloomFilter {
 }
 
 impl Filter for BloomFilter {
+    /// In the fewest bits.
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        let (bits, hashes) = positions_for("Bloom filter", capacity, fpr)?;
+        let mut filter = Self::with_geometry(bits, hashes, hasher)?;
+        filter.base.capacity = capacity;
+        Ok(filter)
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         Self::insert_hash(self, hash);
@@ -172,25 +158,9 @@ impl Filter for BloomFilter {
         self.prefetch_positions(hash, self.hashes);
     }
 
-    fn hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    fn load_factor(&self) -> f64 {
-        float(self.len) / float(self.capacity)
-    }
-
     /// (1 - (1 - 1/m)^(kn))^k (thesis, eq. 1.5), for n different keys.
     fn expected_fpr(&self) -> f64 {
-        bloom_fpr(self.bits, self.len, self.hashes)
+        bloom_fpr(self.bits, self.base.len, self.hashes)
     }
 
     fn size_in_bytes(&self) -> u64 {
@@ -199,24 +169,7 @@ impl Filter for BloomFilter {
 
     fn clear(&mut self) {
         self.words.fill(0);
-        self.len = 0;
-    }
-
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header::of(self, Kind::Bloom, [self.bits, self.hashes.into(), 0, 0]);
-        write_words(writer, header, self.words.iter().copied())
-    }
-
-    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
-        let header = read_header(&mut reader, Kind::Bloom)?;
-        let (bits, hashes) = positions_of(&header)?;
-        header.expect_words(bits.div_ceil(64))?;
-        let words = read_words(&mut reader, &header)?;
-        if bits % 64 != 0 && words.last().is_some_and(|last| last >> (bits % 64) != 0) {
-            return Err(ReadError::Table("bits after the last are set"));
-        }
-        let Header { capacity, len, .. } = header;
-        Ok(Self { words, bits, hashes, hasher: header.hasher, capacity, len })
+        self.base.len = 0;
     }
 }
 
@@ -257,13 +210,6 @@ pub(crate) fn check_positions(positions: u64, hashes: u32) -> Result<(), BuildEr
 /// The number of keys for which k is the best: n = ln 2 * m / k (thesis, eq. 1.11).
 pub(crate) fn best_capacity(positions: u64, hashes: u32) -> u64 {
     ceil(std::f64::consts::LN_2 * float(positions) / f64::from(hashes))
-}
-
-/// Positions and hash functions from a header.
-pub(crate) fn positions_of(header: &Header) -> Result<(u64, u32), ReadError> {
-    let (positions, hashes) = (header.shape[0], header.narrow("hashes", 1)?);
-    check_positions(positions, hashes).map_err(|_| Header::impossible("bits", positions))?;
-    Ok((positions, hashes))
 }
 
 /// The least m with (1 - (1 - 1/m)^(kn))^k <= fpr, found by bisection.

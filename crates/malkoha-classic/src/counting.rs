@@ -1,17 +1,14 @@
 //! The counting Bloom filter (Fan, Cao, Almeida and Broder 1998; paper, section 2.1).
 
-use std::io::{self, Read, Write};
-
 use malkoha::params::bloom_fpr;
 use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
-use crate::bloom::{best_capacity, check_positions, positions_for, positions_of};
+use crate::bloom::{best_capacity, check_positions, positions_for};
 use crate::double_hash::{Positions, looked_at};
-use crate::error::{BuildError, Full, ReadError};
-use crate::filter::{Filter, RemovableFilter};
-use crate::format::{Header, Kind, read_header, read_words, write_words};
-use crate::words::{float, index, zeroed};
+use crate::error::{BuildError, Full};
+use crate::filter::{Base, Filter, RemovableFilter};
+use crate::words::{index, zeroed};
 
 /// What a counter of four bits holds at most. It then means "this many or more".
 const SATURATED: u64 = 15;
@@ -53,36 +50,10 @@ pub struct CountingBloomFilter {
     words: Vec<u64>,
     counters: u64,
     hashes: u32,
-    hasher: KeyHasher,
-    capacity: u64,
-    len: u64,
+    base: Base,
 }
 
 impl CountingBloomFilter {
-    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
-    /// are in, with the fewest counters.
-    ///
-    /// # Errors
-    ///
-    /// If an argument is out of range, or there is not enough memory.
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
-    }
-
-    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_capacity_and_hasher(
-        capacity: u64,
-        fpr: f64,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        let (counters, hashes) = positions_for("counting Bloom filter", capacity, fpr)?;
-        Ok(Self { capacity, ..Self::with_geometry(counters, hashes, hasher)? })
-    }
-
     /// A filter of `counters` counters of four bits (any number up to 2^43) of which each key has
     /// `hashes` (1 to 64).
     ///
@@ -97,13 +68,13 @@ impl CountingBloomFilter {
         check_positions(counters, hashes)?;
         let words = zeroed(counters.div_ceil(COUNTERS_PER_WORD))?;
         let capacity = best_capacity(counters, hashes);
-        Ok(Self { words, counters, hashes, hasher, capacity, len: 0 })
+        Ok(Self { words, counters, hashes, base: Base::new(hasher, capacity) })
     }
 
     /// Inserts a key; returns whether it is certainly new. O(k).
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        self.insert_hash(key.hash_with(self.hasher))
+        self.insert_hash(key.hash_with(self.base.hasher))
     }
 
     /// [`insert`](Self::insert) for a caller that hashes itself.
@@ -114,7 +85,7 @@ impl CountingBloomFilter {
             is_new |= counter == 0;
             u64::from(counter < SATURATED)
         });
-        self.len = self.len.saturating_add(1);
+        self.base.len = self.base.len.saturating_add(1);
         is_new
     }
 
@@ -187,7 +158,7 @@ impl RemovableFilter for CountingBloomFilter {
         self.update(hash, |counter| {
             if counter == 0 || counter == SATURATED { 0 } else { 1_u64.wrapping_neg() }
         });
-        self.len = self.len.saturating_sub(1);
+        self.base.len = self.base.len.saturating_sub(1);
         true
     }
 
@@ -199,6 +170,22 @@ impl RemovableFilter for CountingBloomFilter {
 }
 
 impl Filter for CountingBloomFilter {
+    /// With the fewest counters.
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        let (counters, hashes) = positions_for("counting Bloom filter", capacity, fpr)?;
+        let mut filter = Self::with_geometry(counters, hashes, hasher)?;
+        filter.base.capacity = capacity;
+        Ok(filter)
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         Self::insert_hash(self, hash);
@@ -220,25 +207,9 @@ impl Filter for CountingBloomFilter {
         self.prefetch_positions(hash, self.hashes);
     }
 
-    fn hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    fn load_factor(&self) -> f64 {
-        float(self.len) / float(self.capacity)
-    }
-
     /// The rate of a Bloom filter with as many bits as this one has counters (thesis, eq. 1.5).
     fn expected_fpr(&self) -> f64 {
-        bloom_fpr(self.counters, self.len, self.hashes)
+        bloom_fpr(self.counters, self.base.len, self.hashes)
     }
 
     fn size_in_bytes(&self) -> u64 {
@@ -247,25 +218,6 @@ impl Filter for CountingBloomFilter {
 
     fn clear(&mut self) {
         self.words.fill(0);
-        self.len = 0;
-    }
-
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header =
-            Header::of(self, Kind::CountingBloom, [self.counters, self.hashes.into(), 0, 0]);
-        write_words(writer, header, self.words.iter().copied())
-    }
-
-    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
-        let header = read_header(&mut reader, Kind::CountingBloom)?;
-        let (counters, hashes) = positions_of(&header)?;
-        header.expect_words(counters.div_ceil(COUNTERS_PER_WORD))?;
-        let words = read_words(&mut reader, &header)?;
-        let (last, shift) = split(counters);
-        if words.get(last).is_some_and(|last| last >> shift != 0) {
-            return Err(ReadError::Table("counters after the last are set"));
-        }
-        let Header { capacity, len, .. } = header;
-        Ok(Self { words, counters, hashes, hasher: header.hasher, capacity, len })
+        self.base.len = 0;
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn looked_at(hashes: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Pinned: these values are part of the file format.
+    /// Pinned: positions are the same on every machine.
     #[test]
     fn known_answers() {
         let mut positions = Positions::new(0x0123_4567_89ab_cdef, 1_000_000);

@@ -1,7 +1,6 @@
 //! What can go wrong, and what to do about it.
 
 use std::fmt;
-use std::io;
 
 /// A structure that cannot be built as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -119,54 +118,3 @@ impl<K, V> fmt::Display for Refused<K, V> {
 }
 
 impl<K: fmt::Debug, V: fmt::Debug> std::error::Error for Refused<K, V> {}
-
-/// Bytes that are not a structure of this crate, or not a whole one.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The bytes could not be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The first bytes are not this format's.
-    #[error("not a malkoha-classic file: it does not begin with the format's signature")]
-    Signature,
-    /// A version that this release does not know.
-    #[error("format version {0} is not supported, only version 1: use a newer malkoha-classic")]
-    Version(u16),
-    /// The header's bytes do not match its checksum.
-    #[error("header is damaged (checksum mismatch in bytes 0 to 127): restore it from a copy")]
-    HeaderChecksum,
-    /// Another structure than the one asked for.
-    #[error("the file holds kind {found}, but a {expected} was asked for")]
-    Kind {
-        /// The structure that was asked for.
-        expected: &'static str,
-        /// The kind's number in docs/FORMAT-CLASSIC.md.
-        found: u16,
-    },
-    /// A header field has a value that no such structure has.
-    #[error("header field '{field}' has the impossible value {value}: build the file anew")]
-    Field {
-        /// The field's name in docs/FORMAT-CLASSIC.md.
-        field: &'static str,
-        /// What it holds.
-        value: u64,
-    },
-    /// The bytes end before what the header announces.
-    #[error("cut off: {found} bytes where the header announces {expected}; restore a copy")]
-    Length {
-        /// The length that the header announces.
-        expected: u64,
-        /// The length found.
-        found: u64,
-    },
-    /// A part's bytes do not match its checksum.
-    #[error("part {0} of the table is damaged (checksum mismatch): restore the file from a copy")]
-    PartChecksum(u64),
-    /// The checksums match, but this structure never makes such a table.
-    #[error("the table contradicts itself ({0}): build the file anew")]
-    Table(&'static str),
-    /// The table does not fit into this machine's memory.
-    #[error("a table of {0} bytes does not fit in this machine's memory")]
-    Memory(u64),
-}

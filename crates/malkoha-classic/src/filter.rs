@@ -1,15 +1,32 @@
 //! What all filters of this crate have in common.
 
 use std::fmt::Debug;
-use std::io::{self, Read, Write};
 
 use malkoha::{Key, KeyHasher};
 
-use crate::error::{BatchFull, Full, ReadError};
+use crate::error::{BatchFull, BuildError, Full};
 use crate::words::{PREFETCH_DISTANCE, float};
 
 /// Keys that are hashed at a time, so that a batch of any length needs no memory of its own.
 const CHUNK: usize = 1024;
+
+/// The part that all filters have. Only this crate can make one, which seals [`Filter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub(crate) hasher: KeyHasher,
+    pub(crate) capacity: u64,
+    pub(crate) len: u64,
+}
+
+impl Base {
+    pub(crate) const fn new(hasher: KeyHasher, capacity: u64) -> Self {
+        Self { hasher, capacity, len: 0 }
+    }
+
+    pub(crate) const fn full(&self) -> Full {
+        Full { len: self.len, capacity: self.capacity }
+    }
+}
 
 /// An approximate set: "was this key inserted?".
 ///
@@ -17,7 +34,33 @@ const CHUNK: usize = 1024;
 ///
 /// Methods that end in `_hash` or `_hashes` are for callers that hash with
 /// [`hasher`](Self::hasher), or with a hash of their own of which all 64 bits are well mixed.
-pub trait Filter: Clone + Debug + Sized {
+pub trait Filter: Clone + Debug + PartialEq + Sized {
+    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
+    /// are in.
+    ///
+    /// # Errors
+    ///
+    /// If an argument is out of range, the structure cannot reach the rate, or there is not enough
+    /// memory.
+    fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
+        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
+    }
+
+    /// [`with_capacity`](Self::with_capacity) with a hasher of your own, for example
+    /// [`KeyHasher::random`] for keys that an attacker may choose.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_capacity`](Self::with_capacity).
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError>;
+
+    #[doc(hidden)]
+    fn base(&self) -> &Base;
+
     /// Inserts the key with this hash, even if it is in already.
     ///
     /// # Errors
@@ -39,21 +82,32 @@ pub trait Filter: Clone + Debug + Sized {
     }
 
     /// The hash that this filter uses.
+    #[inline]
     #[must_use]
-    fn hasher(&self) -> KeyHasher;
+    fn hasher(&self) -> KeyHasher {
+        self.base().hasher
+    }
 
     /// Keys that were inserted and not removed, copies included.
+    #[inline]
     #[must_use]
-    fn len(&self) -> u64;
+    fn len(&self) -> u64 {
+        self.base().len
+    }
 
     /// The number of keys the filter was built for.
+    #[inline]
     #[must_use]
-    fn capacity(&self) -> u64;
+    fn capacity(&self) -> u64 {
+        self.base().capacity
+    }
 
     /// How full the filter is: occupied slots over all slots. Bloom filters, which have no slots,
     /// give `len / capacity`.
     #[must_use]
-    fn load_factor(&self) -> f64;
+    fn load_factor(&self) -> f64 {
+        float(self.len()) / float(self.capacity())
+    }
 
     /// The false-positive rate with the keys that are in now: the probability that a lookup of an
     /// absent key returns `true`.
@@ -66,23 +120,6 @@ pub trait Filter: Clone + Debug + Sized {
 
     /// Removes all keys. Keeps the table's memory.
     fn clear(&mut self);
-
-    /// Writes the filter in the format of docs/FORMAT-CLASSIC.md. Equal filters have equal bytes.
-    ///
-    /// # Errors
-    ///
-    /// If the writer fails.
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()>;
-
-    /// Reads a filter that [`write_to`](Self::write_to) wrote, and checks every byte of it.
-    ///
-    /// Memory is allocated as bytes arrive, so a header that announces too many costs nothing. What
-    /// follows the filter in the stream is not read.
-    ///
-    /// # Errors
-    ///
-    /// If the stream does not begin with a whole, undamaged filter of this kind.
-    fn read_from<R: Read>(reader: R) -> Result<Self, ReadError>;
 
     /// Whether no key is in.
     #[must_use]
@@ -242,7 +279,7 @@ fn all_but(filter: &impl Filter, refused: Vec<usize>) -> Result<(), BatchFull> {
     if refused.is_empty() {
         return Ok(());
     }
-    Err(BatchFull { refused, full: Full { len: filter.len(), capacity: filter.capacity() } })
+    Err(BatchFull { refused, full: filter.base().full() })
 }
 
 /// Calls `each(position of the first, hashes)` for successive chunks of keys.

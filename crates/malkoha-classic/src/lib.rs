@@ -11,7 +11,7 @@
 //! | [`BucketedCuckooTable`] | the keys, at load up to 0.99 | 2 to 4 places | yes, exact | at its threshold, or it grows |
 //!
 //! All of them take any [`Key`](malkoha::Key) of the `malkoha` crate and hash it in the same way,
-//! so results and files are the same on every machine. The filters implement the trait [`Filter`],
+//! so results are the same on every machine. The filters implement the trait [`Filter`],
 //! and [`RemovableFilter`] if they can remove keys. The tables store the keys, so they are exact.
 //!
 //! ```
@@ -20,10 +20,6 @@
 //! let mut seen = BlockedBloomFilter::with_capacity(10_000, 0.01)?;
 //! seen.insert_many(&["cuckoo", "malkoha", "koel"])?;
 //! assert_eq!(seen.contains_many(&["koel", "magpie"]), [true, false]);
-//!
-//! let mut file = Vec::new();
-//! seen.write_to(&mut file)?;
-//! assert_eq!(BlockedBloomFilter::read_from(&file[..])?, seen);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -40,15 +36,14 @@ mod dleft;
 mod double_hash;
 mod error;
 mod filter;
-mod format;
 mod quotient;
 mod words;
 
 pub use blocked::{BlockedBloomFilter, blocked_bloom_bits_per_key, blocked_bloom_fpr};
 pub use bloom::BloomFilter;
 pub use counting::CountingBloomFilter;
-pub use cuckoo::{BucketedCuckooTable, CuckooHashTable, Growth, Record};
+pub use cuckoo::{BucketedCuckooTable, CuckooHashTable, Growth};
 pub use dleft::{DLeftCountingFilter, d_left_fpr};
-pub use error::{BatchFull, BuildError, Full, ReadError, Refused};
+pub use error::{BatchFull, BuildError, Full, Refused};
 pub use filter::{Filter, RemovableFilter};
 pub use quotient::{QuotientFilter, quotient_filter_fpr};

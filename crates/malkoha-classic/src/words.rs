@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Pinned: these values decide where keys lie in files.
+    /// Pinned: keys lie in the same places on every machine.
     #[test]
     fn known_answers() {
         assert_eq!(scale(u64::MAX, 1000), 999);

@@ -1,8 +1,6 @@
 //! Cuckoo hash tables that keep the keys: two tables of one slot, and d choices of b slots.
 
-mod file;
 mod slots;
 mod table;
 
-pub use file::Record;
 pub use table::{BucketedCuckooTable, CuckooHashTable, Growth};

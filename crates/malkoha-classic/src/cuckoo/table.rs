@@ -12,7 +12,7 @@ use crate::words::{PREFETCH_DISTANCE, ceil, float};
 
 /// Kicks before an insert gives up (paper, section 2.2).
 const DEFAULT_MAX_KICKS: u32 = 500;
-/// More kicks than this never help, and in a file they would let an insert run for hours.
+/// More kicks than this never help.
 pub(super) const MOST_KICKS: u32 = 1 << 16;
 /// The most buckets per subtable: the largest capacity in the plain table, and some growth.
 const MAX_BUCKETS: u64 = 4 * MAX_CAPACITY;

@@ -3,15 +3,12 @@
 
 mod lanes;
 
-use std::io::{self, Read, Write};
-
 use malkoha::KeyHasher;
 
 use crate::arch::prefetch;
 use crate::bloom::check_target;
-use crate::error::{BuildError, Full, ReadError};
-use crate::filter::{Filter, RemovableFilter};
-use crate::format::{Header, Kind, read_header, read_words, write_words};
+use crate::error::{BuildError, Full};
+use crate::filter::{Base, Filter, RemovableFilter};
 use crate::words::{ceil, derive, float, index, ones, read, read_word, scale, write, zeroed};
 use lanes::Lanes;
 
@@ -66,9 +63,7 @@ pub struct DLeftCountingFilter {
     fingerprint_bits: u32,
     counter_bits: u32,
     lanes: Lanes,
-    hasher: KeyHasher,
-    capacity: u64,
-    len: u64,
+    base: Base,
     /// Slots in use, fewer than `len` where counters exceed one.
     occupied: u64,
 }
@@ -88,38 +83,6 @@ struct Found {
 }
 
 impl DLeftCountingFilter {
-    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
-    /// are in, with counters of 2 bits.
-    ///
-    /// # Errors
-    ///
-    /// If an argument is out of range, no fingerprint reaches the rate, or the memory cannot be
-    /// allocated.
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
-    }
-
-    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_capacity_and_hasher(
-        capacity: u64,
-        fpr: f64,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        check_target(capacity, fpr)?;
-        // One row more, because in very small tables the loads of buckets differ more.
-        let buckets = ceil(float(capacity) / LOAD / float(SLOTS_PER_ROW)) + 1;
-        let row_load = float(capacity) / float(buckets);
-        let fingerprint_bits = (4..=30).find(|&bits| d_left_fpr(bits, row_load) <= fpr).ok_or({
-            BuildError::FprTooSmall { structure: "d-left counting filter", capacity, asked: fpr }
-        })?;
-        let filter = Self::with_geometry(buckets, fingerprint_bits, DEFAULT_COUNTER_BITS, hasher)?;
-        Ok(Self { capacity, ..filter })
-    }
-
     /// A filter of four subtables of `buckets` buckets (any number up to 2^34) of four slots, each
     /// with a fingerprint of `fingerprint_bits` bits (4 to 31) and a counter of `counter_bits` bits
     /// (1 to 8, together at most 32). Its capacity is 0.75 of the slots.
@@ -140,9 +103,7 @@ impl DLeftCountingFilter {
             fingerprint_bits,
             counter_bits,
             lanes: Lanes::new(fingerprint_bits, counter_bits),
-            hasher,
-            capacity: ceil(float(buckets * SLOTS_PER_ROW) * LOAD),
-            len: 0,
+            base: Base::new(hasher, ceil(float(buckets * SLOTS_PER_ROW) * LOAD)),
             occupied: 0,
         })
     }
@@ -312,7 +273,7 @@ impl RemovableFilter for DLeftCountingFilter {
         } else {
             self.set(bit, value - 1);
         }
-        self.len -= 1;
+        self.base.len -= 1;
         true
     }
 
@@ -322,6 +283,29 @@ impl RemovableFilter for DLeftCountingFilter {
 }
 
 impl Filter for DLeftCountingFilter {
+    /// With counters of 2 bits.
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        check_target(capacity, fpr)?;
+        // One row more, because in very small tables the loads of buckets differ more.
+        let buckets = ceil(float(capacity) / LOAD / float(SLOTS_PER_ROW)) + 1;
+        let row_load = float(capacity) / float(buckets);
+        let fingerprint_bits = (4..=30).find(|&bits| d_left_fpr(bits, row_load) <= fpr).ok_or({
+            BuildError::FprTooSmall { structure: "d-left counting filter", capacity, asked: fpr }
+        })?;
+        let mut filter =
+            Self::with_geometry(buckets, fingerprint_bits, DEFAULT_COUNTER_BITS, hasher)?;
+        filter.base.capacity = capacity;
+        Ok(filter)
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         let probe = self.probe(hash);
@@ -338,9 +322,9 @@ impl Filter for DLeftCountingFilter {
             self.set(bit, probe.fingerprint << self.counter_bits | 1);
             self.occupied += 1;
         } else {
-            return Err(Full { len: self.len, capacity: self.capacity });
+            return Err(self.base.full());
         }
-        self.len += 1;
+        self.base.len += 1;
         Ok(())
     }
 
@@ -358,18 +342,6 @@ impl Filter for DLeftCountingFilter {
         }
     }
 
-    fn hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
     fn load_factor(&self) -> f64 {
         float(self.occupied) / float(self.slots())
     }
@@ -384,63 +356,7 @@ impl Filter for DLeftCountingFilter {
 
     fn clear(&mut self) {
         self.words.fill(0);
-        (self.len, self.occupied) = (0, 0);
-    }
-
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header::of(
-            self,
-            Kind::DLeftCounting,
-            [self.buckets, self.fingerprint_bits.into(), self.counter_bits.into(), 0],
-        );
-        write_words(writer, header, self.words.iter().copied())
-    }
-
-    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
-        let header = read_header(&mut reader, Kind::DLeftCounting)?;
-        let fingerprint_bits = header.narrow("fingerprint bits", 1)?;
-        let counter_bits = header.narrow("counter bits", 2)?;
-        let buckets = header.shape[0];
-        check_geometry(buckets, fingerprint_bits, counter_bits)
-            .map_err(|_| Header::impossible("buckets", buckets))?;
-        header.expect_words(words_for(buckets, fingerprint_bits + counter_bits))?;
-        let Header { capacity, len, hasher, .. } = header;
-        let mut filter = Self {
-            words: read_words(&mut reader, &header)?,
-            buckets,
-            fingerprint_bits,
-            counter_bits,
-            lanes: Lanes::new(fingerprint_bits, counter_bits),
-            hasher,
-            capacity,
-            len,
-            occupied: 0,
-        };
-        filter.recount().map_err(ReadError::Table)?;
-        Ok(filter)
-    }
-}
-
-impl DLeftCountingFilter {
-    /// Counts slots and keys in a table that was read.
-    fn recount(&mut self) -> Result<(), &'static str> {
-        let mut keys = 0;
-        for cell in 0..self.slots() {
-            let slot = read(&self.words, self.bit(cell), self.slot_bits());
-            let counter = slot & self.counter_end();
-            if slot != 0 && counter == 0 {
-                return Err("an empty slot has a fingerprint");
-            }
-            keys += counter;
-            self.occupied += u64::from(slot != 0);
-        }
-        let end = self.bit(self.slots());
-        let rest = self.words[index(end >> 6)] >> (end & 63);
-        let after = &self.words[index(end >> 6) + 1..];
-        if rest != 0 || after.iter().any(|&word| word != 0) {
-            return Err("bits after the last slot are set");
-        }
-        if keys == self.len { Ok(()) } else { Err("the header counts other than the table") }
+        (self.base.len, self.occupied) = (0, 0);
     }
 }
 

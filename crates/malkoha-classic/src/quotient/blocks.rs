@@ -4,9 +4,6 @@
 //! runs of this block's quotients begin, then the 64 remainders of r bits in r words. A few word
 //! operations thus search the metadata of 64 slots, which lies beside the remainders.
 //! Positions are circular: any number is taken modulo the slots.
-//!
-//! Files have the paper's three bits per slot instead, which take as much room: `metadata.rs`
-//! converts between the two.
 
 use crate::arch::prefetch;
 use crate::error::BuildError;
@@ -97,17 +94,6 @@ impl Blocks {
     #[inline(always)]
     pub(super) const fn slots(&self) -> u64 {
         self.position_mask + 1
-    }
-
-    /// Writes the metadata words of the block that a position lies in.
-    pub(super) fn set_metadata(&mut self, position: u64, metadata: [u64; METADATA]) {
-        let base = self.base(position);
-        self.words[base..][..METADATA].copy_from_slice(&metadata);
-    }
-
-    /// Words of a block.
-    pub(super) const fn block_words(&self) -> usize {
-        self.block_words
     }
 
     /// Adds to the offsets of all blocks whose first slot lies behind `from` and not behind `to`.

@@ -1,18 +1,13 @@
 //! The quotient filter (Bender et al., VLDB 2012; paper, section 2.1).
 
 mod blocks;
-mod check;
-mod metadata;
 mod runs;
-
-use std::io::{self, Read, Write};
 
 use malkoha::KeyHasher;
 
 use crate::bloom::check_target;
-use crate::error::{BuildError, Full, ReadError};
-use crate::filter::{Filter, RemovableFilter};
-use crate::format::{Header, Kind, read_header, read_words, write_words};
+use crate::error::{BuildError, Full};
+use crate::filter::{Base, Filter, RemovableFilter};
 use crate::words::{ceil, float};
 use blocks::Blocks;
 use runs::Table;
@@ -27,8 +22,8 @@ const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 ///
 /// * Each slot has the remainder and, on average, three bits: whether some key has this slot's
 ///   number as its quotient, whether the last remainder of a *run*, those of one quotient, lies
-///   here, and a 64th of a number for 64 slots that says where their runs begin. In a file these
-///   are `is_occupied`, `is_continuation` and `is_shifted` of the paper, which take as much room.
+///   here, and a 64th of a number for 64 slots that says where their runs begin. The paper's
+///   `is_occupied`, `is_continuation` and `is_shifted` take as much room.
 /// * A run is found by a count of bits and a search for one, with the processor's instructions
 ///   where it has them (POPCNT and BMI2 of x86-64), however long the cluster that it lies in.
 /// * False-positive rate: 1 - e^(-load / 2^r) for remainders of r bits (Bender et al., section 3).
@@ -54,48 +49,10 @@ const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotientFilter {
     table: Table,
-    hasher: KeyHasher,
-    capacity: u64,
-    len: u64,
+    base: Base,
 }
 
 impl QuotientFilter {
-    /// A filter for `capacity` keys (1 to 2^36) with at most this false-positive rate when they
-    /// are in, filled to at most 0.9.
-    ///
-    /// # Errors
-    ///
-    /// If an argument is out of range, no remainder of 48 bits or fewer reaches the rate, or the
-    /// memory cannot be allocated.
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::with_capacity_and_hasher(capacity, fpr, KeyHasher::new(0))
-    }
-
-    /// [`with_capacity`](Self::with_capacity) with a hasher of your own.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_capacity_and_hasher(
-        capacity: u64,
-        fpr: f64,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        check_target(capacity, fpr)?;
-        let slots = ceil(float(capacity) / MAX_LOAD).next_power_of_two();
-        let quotient_bits = slots.trailing_zeros().max(6);
-        let load = float(capacity) / float(1 << quotient_bits);
-        let remainder_bits = (1..=48)
-            .find(|&bits| quotient_filter_fpr(bits, load) <= fpr)
-            .filter(|&bits| quotient_bits + bits <= 64)
-            .ok_or(BuildError::FprTooSmall {
-                structure: "quotient filter",
-                capacity,
-                asked: fpr,
-            })?;
-        Ok(Self { capacity, ..Self::with_geometry(quotient_bits, remainder_bits, hasher)? })
-    }
-
     /// A filter of 2^`quotient_bits` slots (6 to 38) with remainders of `remainder_bits` bits (1
     /// to 48, together at most 64). Its capacity is 0.9 of the slots, and all but one can be used.
     ///
@@ -110,7 +67,7 @@ impl QuotientFilter {
         check_widths(quotient_bits, remainder_bits)?;
         let blocks = Blocks::new(quotient_bits, remainder_bits)?;
         let capacity = ceil(float(blocks.slots()) * MAX_LOAD);
-        Ok(Self { table: Table::new(blocks), hasher, capacity, len: 0 })
+        Ok(Self { table: Table::new(blocks), base: Base::new(hasher, capacity) })
     }
 
     /// The number of slots, a power of two.
@@ -152,7 +109,7 @@ impl RemovableFilter for QuotientFilter {
     fn remove_hash(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
         let removed = self.table.remove(quotient, remainder);
-        self.len -= u64::from(removed);
+        self.base.len -= u64::from(removed);
         removed
     }
 
@@ -164,15 +121,42 @@ impl RemovableFilter for QuotientFilter {
 }
 
 impl Filter for QuotientFilter {
+    /// Filled to at most 0.9, with remainders of at most 48 bits.
+    fn with_capacity_and_hasher(
+        capacity: u64,
+        fpr: f64,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        check_target(capacity, fpr)?;
+        let slots = ceil(float(capacity) / MAX_LOAD).next_power_of_two();
+        let quotient_bits = slots.trailing_zeros().max(6);
+        let load = float(capacity) / float(1 << quotient_bits);
+        let remainder_bits = (1..=48)
+            .find(|&bits| quotient_filter_fpr(bits, load) <= fpr)
+            .filter(|&bits| quotient_bits + bits <= 64)
+            .ok_or(BuildError::FprTooSmall {
+                structure: "quotient filter",
+                capacity,
+                asked: fpr,
+            })?;
+        let mut filter = Self::with_geometry(quotient_bits, remainder_bits, hasher)?;
+        filter.base.capacity = capacity;
+        Ok(filter)
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
     #[inline]
     fn insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         // One slot stays free, so that every scan of a cluster ends.
-        if self.len + 1 >= self.slots() {
-            return Err(Full { len: self.len, capacity: self.capacity });
+        if self.base.len + 1 >= self.slots() {
+            return Err(self.base.full());
         }
         let (quotient, remainder) = self.split(hash);
         self.table.insert(quotient, remainder);
-        self.len += 1;
+        self.base.len += 1;
         Ok(())
     }
 
@@ -187,20 +171,8 @@ impl Filter for QuotientFilter {
         self.table.blocks().prefetch(self.split(hash).0);
     }
 
-    fn hasher(&self) -> KeyHasher {
-        self.hasher
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
     fn load_factor(&self) -> f64 {
-        float(self.len) / float(self.slots())
+        float(self.base.len) / float(self.slots())
     }
 
     fn expected_fpr(&self) -> f64 {
@@ -213,31 +185,7 @@ impl Filter for QuotientFilter {
 
     fn clear(&mut self) {
         self.table.clear();
-        self.len = 0;
-    }
-
-    fn write_to<W: Write>(&self, writer: W) -> io::Result<()> {
-        let header = Header::of(
-            self,
-            Kind::Quotient,
-            [self.quotient_bits().into(), self.remainder_bits().into(), 0, 0],
-        );
-        write_words(writer, header, metadata::to_file(self.table.blocks()))
-    }
-
-    fn read_from<R: Read>(mut reader: R) -> Result<Self, ReadError> {
-        let header = read_header(&mut reader, Kind::Quotient)?;
-        let (q, r) = (header.narrow("quotient bits", 0)?, header.narrow("remainder bits", 1)?);
-        check_widths(q, r).map_err(|_| Header::impossible("quotient bits", q.into()))?;
-        header.expect_words(Blocks::words_for(q, r))?;
-        let mut blocks = Blocks::from_words(q, r, read_words(&mut reader, &header)?);
-        let Header { capacity, len, .. } = header;
-        if len >= blocks.slots() {
-            return Err(Header::impossible("len", len));
-        }
-        check::check(&blocks, len).map_err(ReadError::Table)?;
-        metadata::from_file(&mut blocks);
-        Ok(Self { table: Table::new(blocks), hasher: header.hasher, capacity, len })
+        self.base.len = 0;
     }
 }
 

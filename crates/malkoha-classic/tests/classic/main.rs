@@ -1,10 +1,9 @@
-//! The same tests for every structure, against naive models, theory, and files that lie.
+//! The same tests for every structure, against naive models, and theory.
 
 // First, because of its macros.
 #[macro_use]
 mod support;
 
-mod files;
 mod filters;
 mod statistics;
 mod tables;

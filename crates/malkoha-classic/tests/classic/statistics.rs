@@ -33,7 +33,7 @@ fn agrees(measured: f64, expected: f64) -> bool {
 }
 
 fn fill<F: Sample>(capacity: u64, keys: u64, fpr: f64) -> F {
-    let mut filter = F::sized(capacity, fpr);
+    let mut filter = F::with_capacity(capacity, fpr).unwrap();
     filter.insert_hashes(&(0..keys).map(|n| key(1, n)).collect::<Vec<_>>()).unwrap();
     filter
 }
@@ -144,17 +144,16 @@ fn load_reached<const D: usize, const B: usize>() -> f64 {
 /// What choices and slots buy: 50 % with two choices of one slot, 99 % with four choices of two.
 #[test]
 fn cuckoo_tables_reach_their_thresholds() {
-    let reached = [
-        (load_reached::<2, 1>(), 0.45, BucketedCuckooTable::<u64, (), 2, 1>::load_threshold()),
-        (load_reached::<2, 2>(), 0.86, BucketedCuckooTable::<u64, (), 2, 2>::load_threshold()),
-        (load_reached::<2, 4>(), 0.95, BucketedCuckooTable::<u64, (), 2, 4>::load_threshold()),
-        (load_reached::<2, 8>(), 0.98, BucketedCuckooTable::<u64, (), 2, 8>::load_threshold()),
-        (load_reached::<3, 1>(), 0.89, BucketedCuckooTable::<u64, (), 3, 1>::load_threshold()),
-        (load_reached::<4, 1>(), 0.95, BucketedCuckooTable::<u64, (), 4, 1>::load_threshold()),
-        (load_reached::<4, 2>(), 0.985, BucketedCuckooTable::<u64, (), 4, 2>::load_threshold()),
-    ];
-    for (load, least, threshold) in reached {
-        assert!(load >= least && load <= threshold + 0.02, "{load}: {least} to {threshold}");
+    macro_rules! reaches {
+        ($($d:literal by $b:literal: $least:literal),*) => { $(
+            let (load, least) = (load_reached::<$d, $b>(), $least);
+            let threshold = BucketedCuckooTable::<u64, (), $d, $b>::load_threshold();
+            assert!(load >= least && load <= threshold + 0.02, "{load}: {least} to {threshold}");
+        )* };
+    }
+    reaches! {
+        2 by 1: 0.45, 2 by 2: 0.86, 2 by 4: 0.95, 2 by 8: 0.98,
+        3 by 1: 0.89, 4 by 1: 0.95, 4 by 2: 0.985
     }
 }
 

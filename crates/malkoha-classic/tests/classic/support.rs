@@ -6,13 +6,10 @@ use malkoha_classic::{
     QuotientFilter,
 };
 
-/// A filter type, and how to make small ones of it.
-pub(crate) trait Sample: Filter + PartialEq {
+/// A filter type, and how to make a small one of it.
+pub(crate) trait Sample: Filter {
     /// So tight that positions collide, runs wrap around and buckets overflow.
     fn tiny() -> Self;
-
-    /// For this many keys and this rate.
-    fn sized(capacity: u64, fpr: f64) -> Self;
 }
 
 macro_rules! samples {
@@ -20,10 +17,6 @@ macro_rules! samples {
         impl Sample for $type {
             fn tiny() -> Self {
                 $tiny.unwrap()
-            }
-
-            fn sized(capacity: u64, fpr: f64) -> Self {
-                $type::with_capacity(capacity, fpr).unwrap()
             }
         }
     )*};
@@ -84,10 +77,4 @@ pub(crate) fn key(family: u64, n: u64) -> u64 {
 
 pub(crate) fn keys(family: u64, count: u64) -> Vec<u64> {
     (0..count).map(|n| key(family, n)).collect()
-}
-
-pub(crate) fn file_of(filter: &impl Filter) -> Vec<u8> {
-    let mut file = Vec::new();
-    filter.write_to(&mut file).unwrap();
-    file
 }
