@@ -86,19 +86,14 @@ impl Addressing {
         Probe { segment, first: place, second: self.alternate(place, fingerprint), fingerprint }
     }
 
-    /// Whether there are such a segment, place and fingerprint.
-    pub(crate) fn is_possible(&self, segment: u32, place: u32, fingerprint: u32) -> bool {
-        segment < self.segments
-            && place < self.places
-            && (1..=self.max_fingerprint).contains(&fingerprint)
-    }
-
     /// The probe of a key with this claimed segment, lesser place and fingerprint; `None` if no key
     /// has these.
     pub(crate) fn resident(&self, segment: u32, place: u32, fingerprint: u32) -> Option<Probe> {
-        let possible = self.is_possible(segment, place, fingerprint);
+        let is_possible = segment < self.segments
+            && place < self.places
+            && (1..=self.max_fingerprint).contains(&fingerprint);
         let probe =
-            possible.then(|| self.occupant(segment.into(), place.into(), fingerprint.into()));
+            is_possible.then(|| self.occupant(segment.into(), place.into(), fingerprint.into()));
         probe.filter(|probe| probe.first <= probe.second)
     }
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::filter::{
     ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap,
     ExpiringCuckooFilter, GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter,
-    GrowableCuckooFilter, GrowableCuckooMap, GrowableExpiringCuckooFilter, whole,
+    GrowableCuckooFilter, GrowableCuckooMap, GrowableExpiringCuckooFilter,
 };
-use crate::format::{FileKind, HEADER_BYTES, ReadError};
+use crate::format::{FileKind, HEADER_BYTES, ReadError, whole};
 use crate::key::{Key, KeyHasher, hash_one};
 
 /// A filter or map of the kind that a file holds.

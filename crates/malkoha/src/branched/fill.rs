@@ -8,11 +8,11 @@ use super::Branched;
 use super::batch::ROUND;
 use crate::concurrent::sync::lock;
 use crate::error::InsertError;
-use crate::filter::rounds::{self, Source};
 use crate::growable::{
     BRANCH_BITS, Growing, MAX_BRANCHES, New, has_outgrown, is_large, keys_with, sorted,
 };
 use crate::table::Rounds;
+use crate::table::rounds::{self, Source};
 use crate::table::traits::{Fill, Sealed};
 
 /// A partition with more hashes than a round and this many times the mean is likely made on

@@ -8,8 +8,8 @@ use super::{Branch, Branched};
 #[cfg(not(any(loom, shuttle)))]
 use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
-use crate::filter::rounds::Hashes;
 use crate::growable::{Growing, branch_number};
+use crate::table::rounds::Hashes;
 use crate::table::traits::Lookup;
 use crate::{Builder, GrowableCuckooFilter};
 

@@ -12,10 +12,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::error::BuildError;
-use crate::filter::rounds::{self, KeysOf};
 use crate::filter::{CuckooFilter, Filter};
 use crate::geometry::Layout;
 use crate::key::{Key, KeyHasher};
+use crate::table::rounds::{self, KeysOf};
 use crate::table::traits::Change;
 
 /// The default hash. It is public, so equal inputs give equal bytes, and filters that were built

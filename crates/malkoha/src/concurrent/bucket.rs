@@ -3,7 +3,7 @@
 //! Empty lanes hold 0 and may lie anywhere. The bits above the last lane are 0.
 
 use crate::layout::bits::Word;
-use crate::layout::both::Both;
+use crate::layout::bucket_pair::Both;
 
 /// The constants of one fingerprint size.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl Lanes {
     }
 
     /// Whether a lane of one of two words holds `fingerprint`, for a lookup that
-    /// [comes alone](crate::layout::both).
+    /// [comes alone](crate::layout::bucket_pair).
     #[inline(always)]
     pub(crate) fn have_either(&self, words: [u64; 2], fingerprint: u64) -> bool {
         let wanted = self.ones.wrapping_mul(fingerprint);

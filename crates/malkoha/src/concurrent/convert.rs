@@ -1,32 +1,31 @@
 //! Copies of a shared table: for one owner, from one owner, and for other threads.
 
-use super::restore::{Misfit, Restorer};
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::counter::Counter;
 use super::shared::Shared;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::locks::Locking;
+use crate::spill::SpillKey;
 use crate::table::{Fixed, Parts, zeroed};
 
-impl<P: Locking> Shared<P> {
-    /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
-    fn try_clone(&self) -> Result<Self, Misfit> {
-        let mut restorer = Restorer::new(self.table.geometry)?;
-        for piece in self.table.pieces() {
-            restorer.add(&piece.words)?;
-            for (key, copies) in piece.spilled {
-                restorer.add_spilled(key, copies)?;
-            }
-        }
-        restorer.finish(self.max_kicks, self.capacity)
-    }
-}
-
 impl<P: Locking> Clone for Shared<P> {
+    /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
+    ///
     /// # Panics
     ///
     /// If the system has no memory for a second table.
     fn clone(&self) -> Self {
-        self.try_clone().expect("memory for a copy of the table")
+        let mut spilled = Vec::new();
+        let words = self.table.pieces().flat_map(|piece| {
+            spilled.extend(piece.spilled);
+            piece.words
+        });
+        let copy = Self::filled(self.table.geometry, self.max_kicks, self.capacity, words);
+        let mut copy = copy.expect("memory for a copy of the table");
+        copy.add_spilled(spilled);
+        copy
     }
 }
 
@@ -63,7 +62,8 @@ impl<P: Locking> Shared<P> {
         Ok(fixed)
     }
 
-    /// The table of many threads; an error if the layout is not [`Layout::Words`].
+    /// The table of many threads. Returns an error if the layout is not [`Layout::Words`], or if a
+    /// word has bits above its lanes, as it can in a damaged file.
     pub(crate) fn from_fixed(fixed: &Fixed) -> Result<Self, BuildError> {
         let &Parts { geometry, max_kicks, capacity, .. } = fixed.parts();
         if geometry.layout != Layout::Words {
@@ -72,25 +72,43 @@ impl<P: Locking> Shared<P> {
                 what: "threads that change it: build the filter with the layout words",
             });
         }
-        let restored = || {
-            let mut restorer = Restorer::new(geometry)?;
-            for segment in fixed.bytes().chunks_exact(segment_bytes(&geometry)) {
-                let words = &segment.as_chunks().0[..geometry.places as usize];
-                let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
-                restorer.add(&words)?;
+        let segments = fixed.bytes().chunks_exact(segment_bytes(&geometry));
+        let words = segments.flat_map(|segment| &segment.as_chunks().0[..geometry.places as usize]);
+        let words = words.map(|&word| u64::from_le_bytes(word));
+        let mut shared = Self::filled(geometry, max_kicks, capacity, words)?;
+        shared.add_spilled(fixed.spill().iter());
+        Ok(shared)
+    }
+
+    /// A table with the words of all buckets, in their order.
+    fn filled(
+        geometry: Geometry,
+        max_kicks: u32,
+        capacity: u64,
+        words: impl Iterator<Item = u64>,
+    ) -> Result<Self, BuildError> {
+        let mut shared = Self::fixed(geometry, max_kicks, capacity)?;
+        let (lanes, mut occupied) = (shared.table.lanes, 0);
+        for (bucket, word) in shared.table.space.all().iter().zip(words) {
+            if !lanes.is_within(word) {
+                return Err(BuildError::Layout {
+                    layout: geometry.layout.name(),
+                    what: "bits outside its slots: build the filter again from its keys",
+                });
             }
-            for (key, copies) in fixed.spill().iter() {
-                restorer.add_spilled(key, copies)?;
-            }
-            restorer.finish(max_kicks, capacity)
-        };
-        restored().map_err(|misfit| match misfit {
-            Misfit::Memory => BuildError::Memory { bytes: geometry.table_bytes().unwrap_or(0) },
-            _ => BuildError::Layout {
-                layout: geometry.layout.name(),
-                what: "bits that are no fingerprint's: build the filter anew from its keys",
-            },
-        })
+            bucket.store(word, Relaxed);
+            occupied += u64::from(lanes.occupied(word));
+        }
+        shared.len = Counter::new(occupied);
+        Ok(shared)
+    }
+
+    /// Adds spilled copies, an equal of each of which is in the table.
+    fn add_spilled(&mut self, spilled: impl IntoIterator<Item = (SpillKey, u64)>) {
+        for (key, copies) in spilled {
+            self.table.add_spilled(key, copies);
+            self.len.add(copies.cast_signed());
+        }
     }
 }
 

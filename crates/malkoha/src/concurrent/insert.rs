@@ -7,8 +7,8 @@ use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
-use crate::layout::work::{self, SHORT};
-use crate::layout::{NEAR, Neighbours, Offer, Search};
+use crate::layout::work::{self, NEAR, SHORT};
+use crate::layout::{Neighbours, Offer, Search};
 use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
 

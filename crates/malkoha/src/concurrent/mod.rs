@@ -5,7 +5,6 @@ mod bucket;
 mod convert;
 mod counter;
 mod insert;
-mod restore;
 mod shared;
 mod snapshot;
 mod space;
@@ -14,6 +13,5 @@ mod table;
 // WebAssembly has no threads.
 #[cfg(all(test, not(target_family = "wasm")))]
 pub(crate) mod tests;
-mod words;
 
 pub use shared::Shared;

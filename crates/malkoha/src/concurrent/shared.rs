@@ -8,14 +8,13 @@ use super::space::Space;
 use super::table::Table;
 use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
-use crate::filter::rounds::Source;
-use crate::filter::whole;
-use crate::format::{FileKind, ReadError};
+use crate::format::{FileKind, ReadError, whole};
 use crate::geometry::Geometry;
 use crate::key::KeyHasher;
 use crate::locks::{Locking, ParkingLock, Striped};
 use crate::params::float;
 use crate::table::Fixed;
+use crate::table::rounds::Source;
 use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table that any number of threads read and change at the same time.

@@ -371,13 +371,8 @@ impl<P: Locking> Table<P> {
 
     /// Adds to the spill list, for the filter's only owner.
     pub(super) fn add_spilled(&mut self, key: SpillKey, copies: u64) {
-        self.spill_list().add(key, copies);
+        self.spill.get_mut().unwrap_or_else(PoisonError::into_inner).add(key, copies);
         self.spilled = AtomicU64::new(self.spilled().saturating_add(copies));
-    }
-
-    /// The spill list, for the filter's only owner.
-    pub(super) fn spill_list(&mut self) -> &mut Spill {
-        self.spill.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

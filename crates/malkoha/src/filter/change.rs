@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::rounds::{self, Hashes, KeysOf, Source};
-use super::{Filter, Keys, Told, all_but, hash_chunks};
+use super::{Filter, Keys, Told, all_but};
 use crate::error::{BatchError, InsertError};
-use crate::key::{Key, hash_one};
+use crate::key::{Key, hash_chunks, hash_one};
+use crate::table::rounds::{self, Hashes, KeysOf, Source};
 use crate::table::traits::Change;
 
 impl<T: Change> Filter<T, Keys> {

@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "std")]
 use super::GrowableExpiringCuckooFilter;
-use super::{CHUNK, ExpiringCuckooFilter, Filter, Told, all_but, hash_chunks, same_hash};
+use super::{ExpiringCuckooFilter, Filter, Told, all_but, same_hash};
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
-use crate::key::{Key, hash_one};
-use crate::table::traits::Change;
+use crate::key::{Key, hash_chunks, hash_one};
+use crate::table::traits::{CHUNK, Change};
 
 impl ExpiringCuckooFilter {
     /// A filter for `capacity` distinct keys within `ttl`, after which they expire, with at most

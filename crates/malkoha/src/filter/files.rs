@@ -5,7 +5,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use super::{Content, Filter};
-use crate::format::{ReadError, replace_file};
+use crate::format::{ReadError, replace_file, whole};
 use crate::table::traits::{Lookup, Stored};
 
 impl<T: Lookup, C: Content> Filter<T, C> {
@@ -64,34 +64,5 @@ impl<T: Stored, C: Content> Filter<T, C> {
     /// If the file cannot be read or is not exactly one whole, undamaged file of this kind.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         whole(&mut BufReader::new(File::open(path)?), |reader| Self::read_from(reader))
-    }
-}
-
-/// The result of `read` for a stream that must end where `read` stops.
-pub(crate) fn whole<F>(
-    reader: &mut dyn Read,
-    read: impl FnOnce(&mut dyn Read) -> Result<F, ReadError>,
-) -> Result<F, ReadError> {
-    let mut counted = Counted { reader, bytes: 0 };
-    let filter = read(&mut counted)?;
-    let expected = counted.bytes;
-    let after = io::copy(counted.reader, &mut io::sink())?;
-    if after > 0 {
-        return Err(ReadError::Length { expected, found: expected + after });
-    }
-    Ok(filter)
-}
-
-/// A reader, and how many bytes were read from it.
-struct Counted<'a> {
-    reader: &'a mut dyn Read,
-    bytes: u64,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(into)?;
-        self.bytes += read as u64;
-        Ok(read)
     }
 }

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Content, Filter, hash_chunks};
+use super::{Content, Filter};
 use crate::entries::Entry;
-use crate::key::{Key, hash_one};
+use crate::key::{Key, hash_chunks, hash_one};
 use crate::params::{float, math};
 use crate::table::traits::Lookup;
 

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::iter::{FusedIterator, Zip};
 
-use super::{CHUNK, Content, Filter, Keys};
+use super::{Content, Filter, Keys};
 use crate::key::Key;
-use crate::table::traits::Lookup;
+use crate::table::traits::{CHUNK, Lookup};
 
 /// The keys of an iterator, each with whether the filter has it: made by
 /// [`Filter::lookups`].

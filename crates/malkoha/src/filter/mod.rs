@@ -14,7 +14,6 @@ mod lookups;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
-pub(crate) mod rounds;
 #[cfg(feature = "serde")]
 mod serde;
 #[cfg(feature = "std")]
@@ -24,11 +23,8 @@ mod shared_expiring;
 #[cfg(feature = "std")]
 mod shared_map;
 
-#[cfg(feature = "std")]
-pub(crate) use files::whole;
 pub use lookups::Lookups;
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
@@ -43,12 +39,13 @@ use crate::expiry::Expiring;
 use crate::format::MappedFile;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, KeyHasher, hash_all, hash_one};
+use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
 use crate::sharded::Sharded;
-use crate::table::traits::Lookup;
+use crate::table::rounds;
+use crate::table::traits::{CHUNK, Lookup};
 use crate::table::{Fixed, Memory};
 
 /// A set that stores a few bits per key, or a map from keys to small values.
@@ -510,25 +507,6 @@ impl<A: PartialEq<B>, B, C> PartialEq<Filter<B, C>> for Filter<A, C> {
 /// An error if two filters hash keys differently.
 fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), UnionError> {
     if ours.hasher == theirs.hasher { Ok(()) } else { Err(UnionError::Seed) }
-}
-
-/// Hashes that a table is given at a time, if it gains nothing from more.
-pub(crate) const CHUNK: usize = 1024;
-
-/// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
-/// that a batch of any length needs little memory of its own.
-#[inline]
-fn hash_chunks<K: Key>(
-    hasher: KeyHasher,
-    keys: &[K],
-    at_once: usize,
-    mut each: impl FnMut(usize, &[u64]),
-) {
-    let mut hashes = vec![0; keys.len().min(at_once)];
-    for (chunk, keys) in keys.chunks(at_once).enumerate() {
-        hash_all(hasher, keys, &mut hashes);
-        each(chunk * at_once, &hashes[..keys.len()]);
-    }
 }
 
 /// The pairs with the hashes of their keys.

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Content, Filter, Values, all_but, hash_chunks, hashed, pair_chunks};
+use super::{Content, Filter, Values, all_but, hashed, pair_chunks};
 use crate::error::{BatchError, InsertError};
-use crate::key::{Key, hash_one};
+use crate::key::{Key, hash_chunks, hash_one};
 use crate::table::traits::{Candidates, Change, Lookup, Sole};
 
 impl<T: Candidates> Filter<T, Values> {

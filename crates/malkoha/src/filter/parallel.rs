@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Content, Filter, hash_chunks};
-use crate::key::Key;
+use super::{Content, Filter};
+use crate::key::{Key, hash_chunks};
 use crate::table::traits::Lookup;
 
 /// Keys that a thread takes at a time: enough that filling the pipeline of 64 keys on their way,

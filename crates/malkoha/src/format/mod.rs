@@ -33,7 +33,7 @@ pub(crate) use header::{HEADER_BYTES, Header};
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
 #[cfg(feature = "std")]
-pub(crate) use read::read;
+pub(crate) use read::{read, whole};
 #[cfg(feature = "std")]
 pub(crate) use replace::replace_file;
 #[cfg(feature = "std")]

@@ -3,8 +3,6 @@
 use core::fmt;
 
 use crate::error::BuildError;
-use crate::layout::gap::widest_gap;
-use crate::layout::semisorted;
 use crate::params::math;
 
 /// How fingerprints lie in memory.
@@ -127,7 +125,7 @@ impl Layout {
     pub(super) const fn bits(self, slots: u64, slot_bits: u32) -> u64 {
         match self {
             Self::Bucketed { .. } | Self::GapWindows => slots * slot_bits as u64,
-            Self::SemiSorted => slots / 4 * semisorted::bucket_bits(slot_bits) as u64,
+            Self::SemiSorted => slots / 4 * semi_sorted_bits(slot_bits) as u64,
             Self::Words => slots / word_lanes(slot_bits) as u64 * 64,
         }
     }
@@ -203,4 +201,25 @@ pub(crate) const fn word_lanes(fingerprint_bits: u32) -> u32 {
         Some(lanes) => lanes,
         None => 0,
     }
+}
+
+/// Bits of the number of a sequence of nibbles in a semi-sorted bucket.
+pub(crate) const CODE_BITS: u32 = 12;
+
+/// Bits of a semi-sorted bucket of four fingerprints of this size.
+pub(crate) const fn semi_sorted_bits(fingerprint_bits: u32) -> u32 {
+    CODE_BITS + 4 * (fingerprint_bits - 4)
+}
+
+/// The widest gap. Wider ones fill no better.
+const MAX_GAP: u32 = 7;
+/// Slots up to this size have windows in 64-bit words, wider ones in 128-bit words.
+const WIDEST_IN_64: u32 = 14;
+
+/// The widest gap for slots of this many bits: what one word covers at any bit offset in its first
+/// byte.
+pub(crate) const fn widest_gap(slot_bits: u32) -> u32 {
+    let word_bits = if slot_bits <= WIDEST_IN_64 { u64::BITS } else { u128::BITS };
+    let gap = (word_bits - 7) / slot_bits - 1;
+    if gap > MAX_GAP { MAX_GAP } else { gap }
 }

@@ -3,7 +3,7 @@
 mod layout;
 
 pub use layout::Layout;
-pub(crate) use layout::word_lanes;
+pub(crate) use layout::{CODE_BITS, semi_sorted_bits, widest_gap, word_lanes};
 
 use crate::error::BuildError;
 use crate::params::{self, float, math};

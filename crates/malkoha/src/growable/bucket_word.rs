@@ -7,7 +7,7 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::shape::LANES;
 use crate::layout::bits::{Word, index, split};
-use crate::layout::both::Both;
+use crate::layout::bucket_pair::Both;
 
 /// BucketWord of each of the two words.
 const HALF: u32 = LANES / 2;

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 
 use super::bucket_word::{BucketWord, LaneWords, Pair};
 use super::shape::{LANES, MIX_BITS};
-use crate::layout::both::Both;
+use crate::layout::bucket_pair::Both;
 
 /// The constants of the words.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ impl<W: BucketWord> Codec<W> {
     }
 
     /// The same for two buckets of a segment, by their first bits, in a lookup that
-    /// [comes alone](crate::layout::both).
+    /// [comes alone](crate::layout::bucket_pair).
     ///
     /// # Safety
     ///

@@ -1,5 +1,6 @@
 //! The hash functions, and the seed or key of a filter.
 
+use alloc::vec;
 use core::fmt;
 
 use super::xxh3::Seed;
@@ -229,12 +230,28 @@ fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
 
 /// The hashes of keys. Selects the function once.
 #[inline]
-pub(crate) fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
     match hasher.0 {
         // SAFETY: the function has no requirements.
         Keyed::Xxh3(seed) => unsafe { xxh3_all(seed, keys, hashes) },
         // SAFETY: as above.
         Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },
+    }
+}
+
+/// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
+/// that a batch of any length needs little memory of its own.
+#[inline]
+pub(crate) fn hash_chunks<K: Key>(
+    hasher: KeyHasher,
+    keys: &[K],
+    at_once: usize,
+    mut each: impl FnMut(usize, &[u64]),
+) {
+    let mut hashes = vec![0; keys.len().min(at_once)];
+    for (chunk, keys) in keys.chunks(at_once).enumerate() {
+        hash_all(hasher, keys, &mut hashes);
+        each(chunk * at_once, &hashes[..keys.len()]);
     }
 }
 

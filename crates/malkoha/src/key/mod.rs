@@ -11,7 +11,7 @@ mod xxh3;
 
 pub use hashed::Hashed;
 pub use hasher::{HashFunction, KeyHasher};
-pub(crate) use hasher::{hash_all, hash_one};
+pub(crate) use hasher::{hash_chunks, hash_one};
 
 /// Something that can be hashed stably, that is, by its bytes alone.
 ///

@@ -6,12 +6,9 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
-use crate::layout::{self, Search, TableLayout, search, work};
+use crate::layout::work::{self, NEAR};
+use crate::layout::{self, Search, TableLayout, search};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
-
-/// Places that a copy may look at for room before it is spilled, and a new key before it looks for
-/// a copy that gives way. Searches below the load that tables are built for rarely take more.
-pub(crate) const NEAR: u32 = 1_000;
 
 /// How often a key counts in a union that counts in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,23 +9,10 @@
 //! and it tells where the window began, so that the fingerprint can move on.
 
 use crate::addressing::{Addressing, Aim, Probe, spread};
-use crate::geometry::{Geometry, Layout};
+use crate::geometry::{Geometry, Layout, widest_gap};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::both::have_lane;
+use crate::layout::bucket_pair::have_lane;
 use crate::layout::{NEVER, Offer, OfferFirst, Room, TableLayout};
-
-/// The widest gap. Wider ones fill no better.
-const MAX_GAP: u32 = 7;
-/// Slots up to this size have windows in 64-bit words, wider ones in 128-bit words.
-const WIDEST_IN_64: u32 = 14;
-
-/// The widest gap for slots of this many bits: what one word covers at any bit offset in its first
-/// byte.
-pub(crate) const fn widest_gap(slot_bits: u32) -> u32 {
-    let word_bits = if slot_bits <= WIDEST_IN_64 { u64::BITS } else { u128::BITS };
-    let gap = (word_bits - 7) / slot_bits - 1;
-    if gap > MAX_GAP { MAX_GAP } else { gap }
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GapWindows<W> {

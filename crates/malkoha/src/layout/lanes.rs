@@ -5,7 +5,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
-use crate::layout::both::{Wanted, equal_lanes};
+use crate::layout::bucket_pair::{Wanted, equal_lanes};
 use crate::layout::matches::{Matches, Position};
 use crate::layout::{Offer, Room, TableLayout};
 

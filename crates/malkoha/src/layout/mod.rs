@@ -5,7 +5,7 @@
 
 pub(crate) mod aged;
 pub(crate) mod bits;
-pub(crate) mod both;
+pub(crate) mod bucket_pair;
 pub(crate) mod copies;
 pub(crate) mod gap;
 mod lanes;
@@ -16,7 +16,7 @@ mod swar;
 pub(crate) mod work;
 
 pub use copies::Copies;
-pub(crate) use copies::{NEAR, Offer};
+pub(crate) use copies::Offer;
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;
 pub(crate) use matches::Matches;
@@ -128,7 +128,7 @@ pub(crate) trait TableLayout: Room {
     }
 
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
-    /// they are all that a lookup does. `ALONE` is as for [`both::have_lane`], where it is used.
+    /// they are all that a lookup does. `ALONE` is as for [`bucket_pair::have_lane`], where it is used.
     ///
     /// # Safety
     ///

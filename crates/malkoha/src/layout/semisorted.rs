@@ -6,20 +6,13 @@
 //! follow as they are. Empty slots are fingerprint 0 and come first.
 
 use crate::addressing::{Addressing, Aim, Probe};
-use crate::geometry::{Geometry, Layout};
+use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
 use crate::layout::bits::{Word, load_at, load_from, split};
 use crate::layout::{Offer, Room, TableLayout};
 
 const LANES: usize = 4;
-/// Bits of the number of a nibble sequence.
-const CODE_BITS: u32 = 12;
 /// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).
 const SEQUENCES: usize = 3876;
-
-/// Bits of a bucket of fingerprints of this size.
-pub(crate) const fn bucket_bits(fingerprint_bits: u32) -> u32 {
-    CODE_BITS + 4 * (fingerprint_bits - 4)
-}
 
 /// `CHOOSE[k][n]` is C(n + k, k + 1): the number of non-decreasing sequences of `k + 1` nibbles
 /// below `n`. The sequences are numbered in order of their last nibble, then the one before.
@@ -82,7 +75,7 @@ impl<W: Word> SemiSorted<W> {
     /// `None` if a bucket of this geometry can straddle two words.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         debug_assert!(geometry.layout == Layout::SemiSorted && geometry.value_bits == 0);
-        let bucket_bits = bucket_bits(geometry.fingerprint_bits);
+        let bucket_bits = semi_sorted_bits(geometry.fingerprint_bits);
         // A bucket is a whole number of nibbles.
         let furthest_shift = if bucket_bits.is_multiple_of(8) { 0 } else { 4 };
         (bucket_bits + furthest_shift <= W::BITS).then(|| Self {

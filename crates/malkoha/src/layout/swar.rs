@@ -7,7 +7,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, index, split};
-use crate::layout::both::have_lane;
+use crate::layout::bucket_pair::have_lane;
 use crate::layout::{Offer, OfferFirst, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.

@@ -9,7 +9,9 @@ use alloc::collections::BTreeMap;
 #[cfg(feature = "std")]
 use std::cell::Cell;
 
-use super::NEAR;
+/// Places that a copy may look at for room before it is spilled, and a new key before it looks for
+/// a copy that gives way. Searches below the load that tables are built for rarely take more.
+pub(crate) const NEAR: u32 = 1_000;
 
 /// Places that a search looks at in a segment that owes for a refusal. Below the load that tables
 /// are built for this is usually enough, so other keys of the segment are hardly affected.

@@ -7,8 +7,7 @@ use crate::error::{InsertError, UnionError};
 use crate::layout::work::Refusals;
 use crate::layout::{Copies, Offer, OfferFirst, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
-use crate::table::fixed::Fixed;
-use crate::table::kernel::{Kernel, with_layout};
+use crate::table::fixed::{Fixed, Kernel, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Rounds, batch, partition};
 

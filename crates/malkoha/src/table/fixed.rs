@@ -1,4 +1,4 @@
-//! The table of fixed size: bytes, and the layout that interprets them.
+//! The table of fixed size: its bytes, and the layout that interprets them.
 
 use core::ops::Deref;
 #[cfg(feature = "std")]
@@ -7,18 +7,17 @@ use std::io::Read;
 use crate::entries::{self, Entry};
 use crate::error::BuildError;
 use crate::format::{self, FileKind, ReadError};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Layout};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::layout::{NEVER, Room, Search, TableLayout};
+use crate::layout::{GapWindows, Lanes, NEVER, Room, Search, SemiSorted, Swar, TableLayout};
 use crate::params;
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
-use crate::table::kernel::{Kernel, with_layout};
 use crate::table::memory::{Memory, zeroed};
 use crate::table::traits::{Lookup, Sealed, Shardable, Stored};
 
-/// A table that refuses what it has no room for.
+/// A table of fixed size. An insert into a full table returns an error.
 ///
 /// `B` is where the bytes lie: [`Memory`] in a table that was built or read, which can change; a
 /// byte slice or a mapped file, which can only be looked up in.
@@ -40,6 +39,66 @@ pub(crate) struct Parts {
     pub(crate) max_kicks: u32,
     pub(crate) capacity: u64,
     pub(crate) len: u64,
+}
+
+/// The layouts, each for words that hold a whole bucket or window of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kernel {
+    /// Buckets of a whole number of bytes: the common widths, such as 4 slots of 8, 12 or 16 bits.
+    BucketedBytes64(Swar<u64, true>),
+    Bucketed64(Swar<u64, false>),
+    Bucketed128(Swar<u128, false>),
+    BucketedLanes(Lanes),
+    SemiSorted64(SemiSorted<u64>),
+    SemiSorted128(SemiSorted<u128>),
+    GapWindows64(GapWindows<u64>),
+    GapWindows128(GapWindows<u128>),
+}
+
+/// Runs one expression with the layout's own type, so that it is compiled once for each.
+macro_rules! with_layout {
+    ($kernel:expr, $layout:ident => $body:expr) => {
+        match $kernel {
+            $crate::table::fixed::Kernel::BucketedBytes64($layout) => $body,
+            $crate::table::fixed::Kernel::Bucketed64($layout) => $body,
+            $crate::table::fixed::Kernel::Bucketed128($layout) => $body,
+            $crate::table::fixed::Kernel::BucketedLanes($layout) => $body,
+            $crate::table::fixed::Kernel::SemiSorted64($layout) => $body,
+            $crate::table::fixed::Kernel::SemiSorted128($layout) => $body,
+            $crate::table::fixed::Kernel::GapWindows64($layout) => $body,
+            $crate::table::fixed::Kernel::GapWindows128($layout) => $body,
+        }
+    };
+}
+pub(crate) use with_layout;
+
+impl Kernel {
+    pub(crate) fn new(geometry: &Geometry) -> Self {
+        // The first that fits is the fastest.
+        let kernel = match geometry.layout {
+            Layout::Bucketed { .. } | Layout::Words => Swar::new(geometry)
+                .map(Self::BucketedBytes64)
+                .or_else(|| Swar::new(geometry).map(Self::Bucketed64))
+                .or_else(|| Swar::new(geometry).map(Self::Bucketed128)),
+            Layout::SemiSorted => SemiSorted::new(geometry)
+                .map(Self::SemiSorted64)
+                .or_else(|| SemiSorted::new(geometry).map(Self::SemiSorted128)),
+            Layout::GapWindows => GapWindows::new(geometry)
+                .map(Self::GapWindows64)
+                .or_else(|| GapWindows::new(geometry).map(Self::GapWindows128)),
+        };
+        // Buckets of eight wide slots are wider than 128 bits, and slots with values lie in lanes.
+        kernel.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
+    }
+
+    /// The lanes of a map.
+    #[inline(always)]
+    pub(crate) fn lanes(&self) -> &Lanes {
+        match self {
+            Self::BucketedLanes(lanes) => lanes,
+            _ => unreachable!("slots with values lie in lanes"),
+        }
+    }
 }
 
 fn crowded_from<L: TableLayout>(layout: &L, geometry: &Geometry) -> [u64; 2] {

@@ -5,10 +5,10 @@ pub(crate) mod batch;
 mod change;
 mod distinct;
 mod fixed;
-mod kernel;
 pub(crate) mod memory;
 mod offers;
 mod partition;
+pub(crate) mod rounds;
 #[cfg(test)]
 mod tests;
 pub(crate) mod traits;
@@ -21,4 +21,3 @@ pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};
 pub use partition::Rounds;
-pub(crate) use partition::Share;

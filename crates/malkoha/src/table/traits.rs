@@ -10,11 +10,13 @@ use alloc::vec::Vec;
 
 use crate::entries::Entry;
 use crate::error::InsertError;
-use crate::filter::CHUNK;
 use crate::format::{FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::table::Rounds;
+
+/// Hashes that a table is given at a time, if it gains nothing from more.
+pub(crate) const CHUNK: usize = 1024;
 
 /// Cannot be named outside this crate.
 pub trait Sealed {}

@@ -98,154 +98,102 @@ fn a_copy_that_comes_meanwhile_goes_or_stays() {
 #[cfg(not(any(loom, shuttle)))]
 mod restored {
     use super::*;
-    use crate::concurrent::restore::{Misfit, Restorer};
-    use crate::concurrent::snapshot::Piece;
+    use crate::concurrent::Shared;
+    use crate::error::BuildError;
     use crate::key::{Key, KeyHasher};
-    use crate::spill::SpillKey;
+    use crate::table::{Fixed, Memory, Parts};
     use proptest::prelude::*;
     use std::sync::atomic::AtomicBool;
 
-    fn empty<P: Locking>(shape: Geometry) -> Table<P> {
-        Table::new(shape, Space::new(&shape).expect("a few bytes"))
+    fn empty<P: Locking>(shape: Geometry) -> Shared<P> {
+        Shared::fixed(shape, 200, 1).expect("a few bytes")
     }
 
     fn shape() -> Geometry {
         Geometry { fingerprint_bits: 20, segments: 6, ..geometry(400) }
     }
 
-    fn restore<P: Locking>(shape: Geometry, pieces: &[Piece]) -> Result<(Table<P>, u64), Misfit> {
-        let mut restorer = Restorer::new(shape)?;
-        for piece in pieces {
-            restorer.add(&piece.words)?;
-            for &(key, copies) in &piece.spilled {
-                restorer.add_spilled(key, copies)?;
-            }
-        }
-        let shared = restorer.finish(500, 1)?;
-        let len = Lookup::len(&shared);
-        Ok((shared.table, len))
-    }
-
-    type Change<'a> = &'a dyn Fn(&mut Vec<Piece>);
-
-    fn probe<P: Locking>(table: &Table<P>, key: u64) -> Probe {
-        table.probe(key.hash_with(KeyHasher::new(0)))
-    }
-
-    /// A table with keys from 0; every third one is there five times.
-    fn filled<P: Locking>(keys: u64) -> Table<P> {
-        let table = empty(shape());
-        for key in 0..keys {
-            for _ in 0..if key % 3 == 0 { 5 } else { 1 } {
-                assert!(table.insert(&probe(&table, key), 50), "{key} of {keys} fits");
-            }
-        }
-        table
+    fn hash(key: u64) -> u64 {
+        key.hash_with(KeyHasher::new(0))
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 32 }, ..ProptestConfig::default() })]
 
+        /// Every third key is there five times.
         #[test]
-        fn pieces_make_the_same_table(keys in 0_u64..2000) {
-            let table = filled::<Global<ParkingLock>>(keys);
-            let pieces: Vec<Piece> = table.pieces().collect();
-            let (again, copies) =
-                restore::<Striped<ParkingLock>>(shape(), &pieces).expect("its own pieces fit");
-            assert_eq!(copies, keys + 4 * keys.div_ceil(3));
-            assert_eq!(copies, table.entries().map(|entry| entry.copies).sum::<u64>());
-            assert_eq!(again.spilled(), table.spilled());
-            assert!(again.pieces().eq(pieces));
+        fn copies_are_the_same_table(keys in 0_u64..2000) {
+            let table = empty::<Striped<ParkingLock>>(shape());
             for key in 0..keys {
-                let probe = probe(&table, key);
-                assert!(again.contains(&probe));
-                assert_eq!(again.count(&probe), table.count(&probe));
+                for _ in 0..if key % 3 == 0 { 5 } else { 1 } {
+                    table.insert(hash(key)).expect("it fits");
+                }
             }
-            assert_eq!(again.clear(), copies);
-            assert_eq!((again.spilled(), again.entries().count()), (0, 0));
-            assert!(!again.contains(&probe(&table, 0)));
+            let fixed = table.to_fixed().expect("memory");
+            for again in [table.clone(), Shared::from_fixed(&fixed).expect("words")] {
+                assert!(again == table);
+                let copies = keys + 4 * keys.div_ceil(3);
+                assert_eq!((again.len(), fixed.len()), (copies, copies));
+                assert_eq!(copies, again.entries().map(|entry| entry.copies).sum::<u64>());
+                assert_eq!(again.spilled(), table.spilled());
+                for key in 0..keys {
+                    assert!(again.contains(hash(key)));
+                    assert_eq!(again.count(hash(key)), table.count(hash(key)));
+                }
+                again.clear();
+                assert_eq!((again.len(), again.spilled(), again.entries().count()), (0, 0, 0));
+                assert!(!again.contains(hash(0)));
+            }
         }
     }
 
-    /// Each piece with one thing wrong.
     #[test]
-    fn pieces_that_do_not_fit_are_refused() {
-        let pieces: Vec<Piece> = filled::<Global<ParkingLock>>(1000).pieces().collect();
-        let with = |change: Change<'_>| {
-            let mut pieces = pieces.clone();
-            change(&mut pieces);
-            restore::<Striped<ParkingLock>>(shape(), &pieces).map(|(_, copies)| copies)
+    fn bits_outside_slots_are_refused() {
+        let geometry = shape();
+        let mut bytes = vec![0; usize::try_from(geometry.table_bytes().unwrap()).unwrap()];
+        let parts = Parts { geometry, max_kicks: 1, capacity: 1, len: 0 };
+        let shared = |bytes: &[u8]| {
+            let fixed = Fixed::from_bytes(Memory::from(bytes.to_vec()), parts);
+            Shared::<Striped<ParkingLock>>::from_fixed(&fixed).map(drop)
         };
-        assert!(with(&|_| ()).is_ok());
-        let segment: [Change<'_>; 2] =
-            [&|pieces| pieces.truncate(3), &|pieces| pieces.push(pieces[1].clone())];
-        for (number, change) in segment.iter().enumerate() {
-            assert!(with(change).is_err_and(|misfit| misfit != Misfit::Words), "{number}");
-        }
-        let words: [Change<'_>; 3] = [
-            &|pieces| pieces[1].words.truncate(399),
-            &|pieces| pieces[1].words.push(0),
-            &|pieces| pieces[1].words[0] |= 1 << 60,
-        ];
-        for (number, change) in words.iter().enumerate() {
-            assert_eq!(with(change), Err(Misfit::Words), "{number}");
-        }
-        let spills = |piece: &Piece| !piece.spilled.is_empty();
-        let first = pieces.iter().position(spills).expect("there are spilled copies");
-        let key = pieces[first].spilled[0].0;
-        let spilled = [
-            (SpillKey { segment: 6, ..key }, 1),
-            (SpillKey { place: 400, ..key }, 1),
-            (SpillKey { fingerprint: 0, ..key }, 1),
-            (SpillKey { fingerprint: key.fingerprint | 1 << 20, ..key }, 1),
-            (SpillKey { value: 1, ..key }, 1),
-            (key, 0),
-            (key, u64::MAX),
-        ];
-        for entry in spilled {
-            let wrong = with(&|pieces| pieces[first].spilled.push(entry));
-            assert_eq!(wrong, Err(Misfit::Spilled), "{entry:?}");
-        }
-        let early = with(&|pieces| {
-            let late = pieces.last_mut().expect("some").spilled.pop().expect("in the last one");
-            pieces[0].spilled.push(late);
-        });
-        assert_eq!(early, Err(Misfit::Spilled));
+        assert!(shared(&bytes).is_ok());
+        bytes[7] = 1 << 4;
+        assert!(matches!(shared(&bytes), Err(BuildError::Layout { .. })));
     }
 
     /// Threads put keys in and take them out again while tables are copied: each copy has all keys
     /// that stay, once, and none that went before.
-    fn copies_are_whole<P: Locking>(table: &Table<P>) {
+    fn copies_are_whole<P: Locking>(table: &Shared<P>) {
         let (stay, each): (u64, u64) = if cfg!(miri) { (100, 30) } else { (4_000, 2_000) };
-        (0..stay).for_each(|key| assert!(table.insert(&probe(table, key), 200)));
+        (0..stay).for_each(|key| table.insert(hash(key)).expect("it fits"));
         for key in stay..stay + 50 {
-            assert!(table.insert(&probe(table, key), 200) && table.remove(&probe(table, key)));
+            assert!(table.insert(hash(key)).is_ok() && table.remove(hash(key)));
         }
         let (done, mut copied) = (AtomicBool::new(false), 0);
         thread::scope(|scope| {
             let writers = [1, 2].map(|thread: u64| {
                 let done = &done;
                 scope.spawn(move || {
-                    let keys = || (thread << 32..(thread << 32) + each).map(|k| probe(table, k));
+                    let keys = || (thread << 32..(thread << 32) + each).map(hash);
                     while !done.load(Ordering::Relaxed) {
-                        keys().for_each(|key| assert!(table.whole(|t| t.insert(&key, 200))));
-                        keys().for_each(|key| assert!(table.whole(|t| t.remove(&key))));
+                        keys().for_each(|key| table.insert(key).expect("it fits"));
+                        keys().for_each(|key| assert!(table.remove(key)));
                     }
                 })
             });
             let wanted = if cfg!(miri) { 2 } else { 50 };
             while copied < wanted && !writers.iter().any(|writer| writer.is_finished()) {
-                let pieces: Vec<Piece> = table.pieces().collect();
-                let (copy, _) = restore::<P>(table.geometry, &pieces).expect("its own pieces fit");
-                let missed = (0..stay).find(|&key| copy.count(&probe(table, key)) != 1);
-                let gone = (stay..stay + 50).find(|&key| copy.contains(&probe(table, key)));
+                let copy = table.clone();
+                let missed = (0..stay).find(|&key| copy.count(hash(key)) != 1);
+                let gone = (stay..stay + 50).find(|&key| copy.contains(hash(key)));
                 // Also after a failure, so that the writers end.
                 copied = if (missed, gone) == (None, None) { copied + 1 } else { usize::MAX };
             }
             done.store(true, Ordering::Relaxed);
         });
         assert_ne!(copied, usize::MAX, "missed a key, or has one that was removed before");
-        assert_eq!(table.clear(), stay);
+        table.clear();
+        assert_eq!(table.len(), 0);
     }
 
     #[test]
@@ -254,7 +202,6 @@ mod restored {
         let places = if cfg!(miri) { 100 } else { 2_500 };
         let shape = Geometry { segments: 2, ..geometry(places) };
         copies_are_whole(&empty::<Striped<ParkingLock>>(shape));
-        copies_are_whole(&empty::<Striped<ElidedMcsLock>>(shape));
         copies_are_whole(&empty::<Global<ParkingLock>>(shape));
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::table;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
-use crate::table::kernel::with_layout;
+use crate::table::fixed::with_layout;
 use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Fixed, batch, offers};
 

@@ -5,7 +5,7 @@ mod agreement;
 use proptest::prelude::*;
 
 use super::Fixed;
-use super::kernel::Kernel;
+use super::fixed::Kernel;
 use super::traits::{Change, Fill, Lookup};
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Lanes;

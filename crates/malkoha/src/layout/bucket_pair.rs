@@ -1,28 +1,11 @@
 //! The two words that a lookup loads, compared together.
 //!
-//! What waits for memory waits in the schedulers of a processor, and once these are full, it begins
-//! no further lookup of a loop. Vector units have schedulers of their own. So a lookup that comes
-//! alone compares its words in a vector register, and the schedulers of the integer units are left
-//! to the hashes of the lookups behind it. Only x86-64 is compiled so, and only without AVX2, with
-//! which the compiler vectorises the loop as a whole. The lanes of maps, where it does not, are
-//! compared so in batches too.
-
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
-mod sse2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
-use sse2 as words;
-
-#[cfg(any(
-    test,
-    not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))
-))]
-mod portable;
-#[cfg(not(all(
-    target_arch = "x86_64",
-    target_feature = "sse2",
-    not(target_feature = "avx2")
-)))]
-use portable as words;
+//! Instructions that wait for memory fill the schedulers of a processor, and once these are full, it
+//! begins no further lookup of a loop. Vector units have schedulers of their own. So a lookup that
+//! comes alone compares its words in a vector register, which leaves the schedulers of the integer
+//! units to the hashes of the lookups behind it. Only builds for x86-64 without AVX2 do so, because
+//! with AVX2 the compiler vectorises the loop as a whole. It never vectorises the lanes of maps, so
+//! these are compared in registers in batches too.
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -33,7 +16,7 @@ use crate::layout::bits::{Word, index, load_at, split};
 pub(crate) struct Both(words::Words);
 
 impl Both {
-    /// Those that begin at two bits, or at two bytes if `WHOLE_BYTES`.
+    /// The words that begin at two bits, or at two bytes if `WHOLE_BYTES`.
     ///
     /// # Safety
     ///
@@ -54,7 +37,7 @@ impl Both {
         Self(words::of(words))
     }
 
-    /// Both this one.
+    /// This word twice.
     #[inline(always)]
     pub(crate) fn all(word: u64) -> Self {
         Self::of([word; 2])
@@ -75,7 +58,7 @@ impl Both {
         (!nonzero).either() & highs != 0
     }
 
-    /// The bits that one of the words has.
+    /// The bits that are set in one of the words, or in both.
     #[inline(always)]
     pub(crate) fn either(self) -> u64 {
         let [first, second] = words::each(self.0);
@@ -83,32 +66,19 @@ impl Both {
     }
 }
 
-impl BitAnd for Both {
-    type Output = Self;
+macro_rules! operators {
+    ($($operator:ident::$method:ident = $words:ident),*) => {$(
+        impl $operator for Both {
+            type Output = Self;
 
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        Self(words::and(self.0, other.0))
-    }
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(words::$words(self.0, other.0))
+            }
+        }
+    )*};
 }
-
-impl BitOr for Both {
-    type Output = Self;
-
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        Self(words::or(self.0, other.0))
-    }
-}
-
-impl BitXor for Both {
-    type Output = Self;
-
-    #[inline(always)]
-    fn bitxor(self, other: Self) -> Self {
-        Self(words::xor(self.0, other.0))
-    }
-}
+operators!(BitAnd::bitand = and, BitOr::bitor = or, BitXor::bitxor = xor);
 
 impl Not for Both {
     type Output = Self;
@@ -119,7 +89,153 @@ impl Not for Both {
     }
 }
 
-/// What to look for in the four lanes of a bucket. Lane number `i` lies in the word that begins
+/// Two words in a register of SSE2.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
+mod words {
+    use core::arch::x86_64::*;
+
+    use super::Wanted;
+    use crate::layout::bits::{Word, index};
+
+    pub(super) type Words = __m128i;
+
+    #[inline(always)]
+    pub(super) fn of([first, second]: [u64; 2]) -> Words {
+        // SAFETY: the processor has SSE2, because the program is compiled for it.
+        unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) }
+    }
+
+    #[inline(always)]
+    pub(super) fn each(words: Words) -> [u64; 2] {
+        // SAFETY: as above.
+        let high = unsafe { _mm_unpackhi_epi64(words, words) };
+        // SAFETY: as above.
+        [words, high].map(|words| unsafe { _mm_cvtsi128_si64(words) }.cast_unsigned())
+    }
+
+    /// Each shifted by its own number of bits.
+    #[inline(always)]
+    pub(super) fn shifted_down(words: [u64; 2], by: [u32; 2]) -> Words {
+        // SAFETY: as above.
+        let shifted = |i: usize| unsafe {
+            let word = _mm_cvtsi64_si128(words[i].cast_signed());
+            _mm_srl_epi64(word, _mm_cvtsi32_si128(by[i].cast_signed()))
+        };
+        // SAFETY: as above.
+        unsafe { _mm_unpacklo_epi64(shifted(0), shifted(1)) }
+    }
+
+    macro_rules! instructions {
+        ($($name:ident = $instruction:ident),*) => {$(
+            #[inline(always)]
+            pub(super) fn $name(a: Words, b: Words) -> Words {
+                // SAFETY: as above.
+                unsafe { $instruction(a, b) }
+            }
+        )*};
+    }
+    instructions!(
+        and = _mm_and_si128,
+        or = _mm_or_si128,
+        xor = _mm_xor_si128,
+        minus = _mm_sub_epi64
+    );
+
+    /// [`super::equal_lanes`].
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    pub(super) unsafe fn equal_lanes(
+        bytes: *const u8,
+        buckets: [u64; 2],
+        &Wanted { at, masks, lanes }: &Wanted,
+    ) -> [u32; 2] {
+        let nonzero = |lane: usize| {
+            // SAFETY: as the caller promises.
+            let read = |bucket| unsafe { u64::read(bytes.add(index(bucket) + index(at[lane]))) };
+            let words = of(buckets.map(read));
+            let difference = and(xor(words, of([lanes[lane]; 2])), of([masks[lane]; 2]));
+            // Negative if the lane is not equal, because no mask has the highest bit. So is the
+            // upper half of the word then.
+            // SAFETY: as above.
+            unsafe { _mm_castsi128_ps(minus(_mm_setzero_si128(), difference)) }
+        };
+        let [a, b, c, d] = [nonzero(0), nonzero(1), nonzero(2), nonzero(3)];
+        // SAFETY: as above.
+        unsafe {
+            // The upper halves, two words after the other; then those of all first words.
+            let (low, high) = (_mm_shuffle_ps::<0xdd>(a, b), _mm_shuffle_ps::<0xdd>(c, d));
+            let each = [_mm_shuffle_ps::<0x88>(low, high), _mm_shuffle_ps::<0xdd>(low, high)];
+            each.map(|halves| _mm_movemask_ps(halves).cast_unsigned() ^ 15)
+        }
+    }
+}
+
+/// Two words, each by itself.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
+mod words {
+    use super::Wanted;
+    use crate::layout::bits::{Word, index};
+
+    pub(super) type Words = [u64; 2];
+
+    #[inline(always)]
+    pub(super) fn of(words: [u64; 2]) -> Words {
+        words
+    }
+
+    #[inline(always)]
+    pub(super) fn each(words: Words) -> [u64; 2] {
+        words
+    }
+
+    /// Each shifted by its own number of bits.
+    #[inline(always)]
+    pub(super) fn shifted_down(words: [u64; 2], by: [u32; 2]) -> Words {
+        [words[0] >> by[0], words[1] >> by[1]]
+    }
+
+    macro_rules! word_by_word {
+        ($($name:ident = $of:expr),*) => {$(
+            #[inline(always)]
+            pub(super) fn $name(a: Words, b: Words) -> Words {
+                [$of(a[0], b[0]), $of(a[1], b[1])]
+            }
+        )*};
+    }
+    word_by_word!(
+        and = core::ops::BitAnd::bitand,
+        or = core::ops::BitOr::bitor,
+        xor = core::ops::BitXor::bitxor,
+        minus = u64::wrapping_sub
+    );
+
+    /// [`super::equal_lanes`].
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    pub(super) unsafe fn equal_lanes(
+        bytes: *const u8,
+        buckets: [u64; 2],
+        &Wanted { at, masks, lanes }: &Wanted,
+    ) -> [u32; 2] {
+        // One bucket after the other, because arrays of both words took twice the time.
+        buckets.map(|bucket| {
+            let lane = |lane: usize| {
+                // SAFETY: as the caller promises.
+                let word = unsafe { u64::read(bytes.add(index(bucket) + index(at[lane]))) };
+                u32::from((word ^ lanes[lane]) & masks[lane] == 0) << lane
+            };
+            lane(0) | lane(1) | lane(2) | lane(3)
+        })
+    }
+}
+
+/// The fingerprint that is looked for, in the four lanes of a bucket. Lane number `i` lies in the word that begins
 /// `at[i]` bytes after the bucket's first byte, under `masks[i]`. No mask has the highest bit.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
@@ -202,13 +318,8 @@ mod tests {
             prop_assert_eq!(words::each(x.minus(y).0), each(u64::wrapping_sub));
             prop_assert_eq!(x.either(), a[0] | a[1]);
             let by = starts.map(|start| u32::try_from(start).unwrap() & 63);
-            prop_assert_eq!(words::each(words::shifted_down(a, by)), portable::shifted_down(a, by));
-            let [x, y] = [a, b].map(portable::of);
-            prop_assert_eq!(portable::each(x), a);
-            prop_assert_eq!(portable::and(x, y), each(|a, b| a & b));
-            prop_assert_eq!(portable::or(x, y), each(|a, b| a | b));
-            prop_assert_eq!(portable::xor(x, y), each(|a, b| a ^ b));
-            prop_assert_eq!(portable::minus(x, y), each(u64::wrapping_sub));
+            let shifted = [a[0] >> by[0], a[1] >> by[1]];
+            prop_assert_eq!(words::each(words::shifted_down(a, by)), shifted);
         }
 
         #[test]
@@ -250,9 +361,6 @@ mod tests {
             let wanted = Wanted { at, masks, lanes };
             // SAFETY: as above.
             let found = unsafe { equal_lanes(&bytes, buckets, &wanted) };
-            prop_assert_eq!(found, expected);
-            // SAFETY: as above.
-            let found = unsafe { portable::equal_lanes(bytes.as_ptr(), buckets, &wanted) };
             prop_assert_eq!(found, expected);
         }
     }

@@ -3,10 +3,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{CHUNK, hash_chunks};
-use crate::key::{Key, KeyHasher};
-use crate::table::Share;
-use crate::table::traits::Fill;
+use crate::key::{Key, KeyHasher, hash_chunks};
+use crate::table::partition::Share;
+use crate::table::traits::{CHUNK, Fill};
 use crate::threads::side_by_side;
 
 /// Where the hashes of a batch come from.
