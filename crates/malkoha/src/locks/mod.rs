@@ -16,7 +16,6 @@ mod elided;
 #[doc(hidden)]
 pub mod gates;
 mod mcs;
-mod rtm;
 
 pub use elided::ElidedMcsLock;
 pub use mcs::McsLock;
