@@ -146,32 +146,23 @@ macro_rules! geometry_tests {
             /// everything was removed.
             #[test]
             fn a_refused_insert_changes_nothing() {
-                let mut filter = builder(2_000).max_kicks(50).build().unwrap();
-                let mut bytes = Vec::new();
-                let mut inserted = 0_u32;
-                loop {
-                    bytes.clear();
-                    filter.write_to(&mut bytes).unwrap();
+                let empty = builder(2_000).max_kicks(50).build().unwrap();
+                let (mut filter, mut inserted) = (empty.clone(), 0_u32);
+                let bytes = loop {
+                    let bytes = filter.to_bytes();
                     match filter.insert(&inserted) {
                         Ok(()) => inserted += 1,
                         Err(error) => {
                             let len = u64::from(inserted);
                             assert_eq!(error, InsertError::Full { len, capacity: filter.capacity() });
-                            break;
+                            break bytes;
                         }
                     }
-                }
-                let mut after = Vec::new();
-                filter.write_to(&mut after).unwrap();
-                assert!(bytes == after, "the refused insert changed the table");
+                };
+                assert!(bytes == filter.to_bytes(), "the refused insert changed the table");
                 assert!((0..inserted).all(|key| filter.contains(&key)));
                 assert!((0..inserted).all(|key| filter.remove(&key)));
-                let empty = builder(2_000).max_kicks(50).build().unwrap();
-                bytes.clear();
-                after.clear();
-                filter.write_to(&mut bytes).unwrap();
-                empty.write_to(&mut after).unwrap();
-                assert!(bytes == after, "a filter emptied key by key is an empty filter");
+                assert!(filter == empty, "a filter emptied key by key is an empty filter");
             }
 
             /// Sample: as many lookups of absent keys as give about 900 false positives by the
@@ -199,39 +190,25 @@ macro_rules! geometry_tests {
 
 geometry_tests! {
     b1_f12: Layout::Bucketed { bucket_size: 1 }, 12;
-    b1_f32: Layout::Bucketed { bucket_size: 1 }, 32;
     b2_f7: Layout::Bucketed { bucket_size: 2 }, 7;
-    b2_f31: Layout::Bucketed { bucket_size: 2 }, 31;
     b4_f4: Layout::Bucketed { bucket_size: 4 }, 4;
-    b4_f8: Layout::Bucketed { bucket_size: 4 }, 8;
     b4_f12: Layout::Bucketed { bucket_size: 4 }, 12;
     b4_f15: Layout::Bucketed { bucket_size: 4 }, 15;
-    b4_f16: Layout::Bucketed { bucket_size: 4 }, 16;
     b4_f17: Layout::Bucketed { bucket_size: 4 }, 17;
     b4_f32: Layout::Bucketed { bucket_size: 4 }, 32;
     b8_f5: Layout::Bucketed { bucket_size: 8 }, 5;
-    b8_f8: Layout::Bucketed { bucket_size: 8 }, 8;
-    b8_f13: Layout::Bucketed { bucket_size: 8 }, 13;
     b8_f16: Layout::Bucketed { bucket_size: 8 }, 16;
     b8_f27: Layout::Bucketed { bucket_size: 8 }, 27;
     semi_sorted_f5: Layout::SemiSorted, 5;
-    semi_sorted_f8: Layout::SemiSorted, 8;
     semi_sorted_f13: Layout::SemiSorted, 13;
-    semi_sorted_f17: Layout::SemiSorted, 17;
     semi_sorted_f18: Layout::SemiSorted, 18;
     semi_sorted_f32: Layout::SemiSorted, 32;
     words_f5: Layout::Words, 5;
-    words_f7: Layout::Words, 7;
     words_f12: Layout::Words, 12;
-    words_f16: Layout::Words, 16;
-    words_f22: Layout::Words, 22;
     words_f32: Layout::Words, 32;
     gap_windows_f6: Layout::GapWindows, 6;
-    gap_windows_f8: Layout::GapWindows, 8;
     gap_windows_f11: Layout::GapWindows, 11;
     gap_windows_f16: Layout::GapWindows, 16;
-    gap_windows_f19: Layout::GapWindows, 19;
-    gap_windows_f28: Layout::GapWindows, 28;
     gap_windows_f32: Layout::GapWindows, 32;
 }
 
@@ -250,25 +227,6 @@ fn coinciding_buckets_are_counted_once() {
     }
 }
 
-#[test]
-fn insert_unique_keeps_one_copy() {
-    let mut filter = CuckooFilter::with_capacity(100, 1e-6).unwrap();
-    assert_eq!(filter.insert_unique("a"), Ok(true));
-    assert_eq!(filter.insert_unique("a"), Ok(false));
-    assert_eq!(filter.len(), 1);
-}
-
-#[test]
-fn from_an_iterator_of_any_length() {
-    let empty = CuckooFilter::try_from_iter(std::iter::empty::<u64>(), 0.01).unwrap();
-    assert!(empty.is_empty() && !empty.contains(1_u64));
-    let filter = CuckooFilter::try_from_iter(0..5_000_u64, 0.01).unwrap();
-    assert_eq!(filter.len(), 5_000);
-    assert!((0..5_000_u64).all(|key| filter.contains(key)));
-    let copies = CuckooFilter::try_from_iter(vec!["same"; 100], 0.01).unwrap();
-    assert_eq!(copies.count("same"), 100);
-}
-
 /// Large batches are sorted by segment and filled by threads; small ones are not. All keep every
 /// key, and the number of threads changes nothing.
 #[test]
@@ -283,8 +241,7 @@ fn building_from_a_slice_keeps_every_key() {
             let filter = builder.clone().threads(threads).build_from(&keys).unwrap();
             assert_eq!(filter.len(), 1_500_000);
             assert!(filter.contains_many(&keys).into_iter().all(|found| found));
-            let mut written = Vec::new();
-            filter.write_to(&mut written).unwrap();
+            let written = filter.to_bytes();
             assert!(bytes.is_empty() || bytes == written, "{threads} threads");
             bytes = written;
         }
@@ -303,6 +260,8 @@ fn building_from_an_iterator_is_building_from_a_slice() {
     assert!(builder.build_from_iter(unknown()).unwrap() == built);
     let sized = builder.clone().capacity(1_000_000);
     assert!(sized.build_from_iter(unknown()).unwrap() == built);
+    assert!(builder.build_from_iter(std::iter::empty::<u64>()).unwrap().is_empty());
+    assert_eq!(CuckooFilter::try_from_iter(["same"; 100], 0.01).unwrap().count("same"), 100);
     let refused = builder.clone().capacity(940_000).build_from_iter(unknown()).unwrap_err();
     assert!(matches!(refused, malkoha::BuildError::Insert(InsertError::Full { .. })), "{refused}");
 }

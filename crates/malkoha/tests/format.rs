@@ -12,12 +12,6 @@ const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.
 const KEYED: KeyHasher = KeyHasher::sip13(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 
-fn bytes_of(filter: &CuckooFilter) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    filter.write_to(&mut bytes).unwrap();
-    bytes
-}
-
 /// The filters of the fixtures; the format must reproduce them byte by byte.
 fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
     let builder = || CuckooFilter::builder().capacity(100);
@@ -59,10 +53,10 @@ fn fixtures_are_reproduced_and_answer() {
     for (name, filter) in golden_filters() {
         let path = fixture(name);
         if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-            std::fs::write(&path, bytes_of(&filter)).unwrap();
+            std::fs::write(&path, filter.to_bytes()).unwrap();
         }
         let stored = std::fs::read(&path).unwrap();
-        assert!(stored == bytes_of(&filter), "{name}: the format has changed");
+        assert!(stored == filter.to_bytes(), "{name}: the format has changed");
         let opened = FilterView::view(&stored).unwrap();
         assert_eq!(opened.len(), filter.len());
         for key in 0..filter.len() {
@@ -85,16 +79,10 @@ fn golden_maps() -> [(&'static str, CuckooMap); 2] {
     [("map-v1-v33.mlk", plain), ("map-v1-copies.mlk", copies)]
 }
 
-fn bytes_of_map(map: &CuckooMap) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    map.write_to(&mut bytes).unwrap();
-    bytes
-}
-
 #[test]
 fn fixtures_of_maps() {
     for (name, map) in golden_maps() {
-        let (path, bytes) = (fixture(name), bytes_of_map(&map));
+        let (path, bytes) = (fixture(name), map.to_bytes());
         if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
             std::fs::write(&path, &bytes).unwrap();
         }
@@ -119,7 +107,7 @@ fn fixtures_of_maps() {
 /// Mutated maps with right checksums: an error, or a map that works.
 #[test]
 fn mutated_maps_do_no_harm() {
-    let originals = golden_maps().map(|(_, map)| bytes_of_map(&map));
+    let originals = golden_maps().map(|(_, map)| map.to_bytes());
     let (mut random, mut accepted) = (Random(2026), 0_u32);
     for file in 0..200_000 {
         let mut mutated = originals[file % 2].clone();
@@ -145,12 +133,12 @@ fn mutated_maps_do_no_harm() {
 fn a_filter_survives_the_way_out_and_in() {
     for (fpr, keys) in [(0.3, 1), (0.01, 1_000), (1e-6, 300_000)] {
         let filter = CuckooFilter::try_from_iter(0..keys, fpr).unwrap();
-        let bytes = bytes_of(&filter);
+        let bytes = filter.to_bytes();
         let mut stream = bytes.iter().chain(b"what follows").copied().collect::<Vec<u8>>();
         let mut reader = &stream[..];
         let mut read = CuckooFilter::read_from(&mut reader).unwrap();
         assert_eq!(reader, b"what follows");
-        assert!(bytes_of(&read) == bytes);
+        assert!(read.to_bytes() == bytes);
         read.remove(0_i32);
         assert_eq!(read.len() + 1, filter.len());
 
@@ -168,7 +156,7 @@ fn a_mapped_file_answers_and_verifies() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys.mlk");
     let filter = CuckooFilter::try_from_iter(0..50_000_u32, 0.001).unwrap();
-    let mut bytes = bytes_of(&filter);
+    let mut bytes = filter.to_bytes();
     std::fs::write(&path, &bytes).unwrap();
     // SAFETY: nobody else knows this temporary file.
     let mapped = unsafe { malkoha::MappedFilter::map(&path) }.unwrap();
@@ -195,7 +183,7 @@ fn a_mapped_file_answers_and_verifies() {
 #[test]
 fn every_truncation_and_every_flipped_bit_is_noticed() {
     for (name, filter) in golden_filters() {
-        let whole = bytes_of(&filter);
+        let whole = filter.to_bytes();
         for length in 0..whole.len() {
             assert!(FilterView::view(&whole[..length]).is_err(), "{name} cut at {length}");
             assert!(CuckooFilter::read_from(&whole[..length]).is_err(), "{name} cut at {length}");
@@ -211,7 +199,7 @@ fn every_truncation_and_every_flipped_bit_is_noticed() {
 
 #[test]
 fn errors_say_what_and_where() {
-    let whole = bytes_of(&golden_filters()[1].1);
+    let whole = golden_filters()[1].1.to_bytes();
     let message = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
         change(&mut bytes);
@@ -283,7 +271,7 @@ fn semi_sorted_buckets_are_in_order() {
 #[test]
 fn impossible_copies_are_refused() {
     let (_, filter) = &golden_filters()[0];
-    let whole = bytes_of(filter);
+    let whole = filter.to_bytes();
     let table_bytes = u64::from_le_bytes(whole[56..64].try_into().unwrap()) as usize;
     let list = HEADER + table_bytes + 8;
     let message = |change: &dyn Fn(&mut [u8])| {
@@ -315,7 +303,7 @@ fn impossible_copies_are_refused() {
 /// Nothing that a hostile header announces is believed before it is checked.
 #[test]
 fn hostile_headers_are_refused_without_an_allocation() {
-    let whole = bytes_of(&golden_filters()[1].1);
+    let whole = golden_filters()[1].1.to_bytes();
     let fields = [
         (10, 2),
         (12, 1),
@@ -372,7 +360,7 @@ const FIELDS: &[(usize, usize)] =
 #[test]
 fn a_million_mutated_files_do_no_harm() {
     let originals: Vec<Vec<u8>> =
-        golden_filters().iter().map(|(_, filter)| bytes_of(filter)).collect();
+        golden_filters().iter().map(|(_, filter)| filter.to_bytes()).collect();
     let mut random = Random(2026);
     let mut accepted = 0_u32;
     let mut mutated = Vec::new();

@@ -32,12 +32,6 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn bytes_of(map: &CuckooMap) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    map.write_to(&mut bytes).unwrap();
-    bytes
-}
-
 /// The values of each key.
 type Model = HashMap<u8, Vec<u64>>;
 
@@ -85,7 +79,7 @@ fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
             let pairs: Vec<(u8, u64)> = keys.into_iter().filter_map(rightful).collect();
             assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
         }
-        Operation::Reopen => *map = CuckooMap::read_from(&bytes_of(map)[..]).unwrap(),
+        Operation::Reopen => *map = CuckooMap::read_from(&map.to_bytes()[..]).unwrap(),
     }
 }
 
@@ -189,12 +183,12 @@ fn a_union_has_the_pairs_of_both() {
         let copies = 1 + u64::from((15_000..20_000).contains(&key));
         assert!(ours.count_value(key, u64::from(key) * 2) >= copies);
     }
-    let before = bytes_of(&ours);
+    let before = ours.to_bytes();
     let error = ours.unite(&map(40_000..75_000, 40_000), Copies::Sum).unwrap_err();
     assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
     let error = ours.unite(&map(0..10, 10), Copies::Sum).unwrap_err();
     assert!(matches!(error, UnionError::Different("geometry")), "{error}");
-    assert!(before == bytes_of(&ours));
+    assert!(before == ours.to_bytes());
 }
 
 /// 100,000 keys; candidates of present keys beyond their own: about 90, tolerance 4.5 sigma.
@@ -224,18 +218,14 @@ fn candidates_are_few() {
 fn a_refused_insert_changes_nothing() {
     let mut map = CuckooMap::with_capacity(500, 0.01, 40).unwrap();
     let mut keys = 0_u64;
-    let mut before = Vec::new();
-    loop {
-        before.clear();
-        map.write_to(&mut before).unwrap();
+    let before = loop {
+        let before = map.to_bytes();
         if map.insert(keys, keys << 8).is_err() {
-            break;
+            break before;
         }
         keys += 1;
-    }
-    let mut after = Vec::new();
-    map.write_to(&mut after).unwrap();
-    assert!(before == after);
+    };
+    assert!(before == map.to_bytes());
     assert!(keys >= 500);
     assert!((0..keys).all(|key| map.get(&key).any(|value| value == key << 8)));
 }
@@ -250,11 +240,11 @@ fn values_that_do_not_fit_are_refused() {
 
     let mut map = CuckooMap::with_capacity(10, 0.1, 3).unwrap();
     map.insert("fits", 7).unwrap();
-    let before = bytes_of(&map);
+    let before = map.to_bytes();
     let error = map.insert("does not", 8).unwrap_err();
     assert_eq!(error, InsertError::Value { value: 8, bits: 3 }, "{error}");
     assert_eq!(map.update("fits", 7, 8), Err(error));
-    assert!(before == bytes_of(&map));
+    assert!(before == map.to_bytes());
     let refusal = map.insert_many(&[("fits", 1), ("does not", 8), ("fits too", 2)]).unwrap_err();
     assert_eq!((refusal.refused, refusal.error), (vec![1], error));
     assert!(map.get("fits too").eq([2]) && map.len() == 3);
@@ -291,9 +281,9 @@ fn distinct_keys_keep_their_first_values() {
             assert_eq!(of_key.collect::<Vec<_>>(), [value]);
         }
         if bytes.is_empty() {
-            bytes = bytes_of(&map);
+            bytes = map.to_bytes();
         }
-        assert!(bytes == bytes_of(&map), "{threads} threads");
+        assert!(bytes == map.to_bytes(), "{threads} threads");
     }
 }
 

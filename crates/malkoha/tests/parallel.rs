@@ -2,10 +2,7 @@
 #![cfg(feature = "rayon")]
 
 use malkoha::tables::Lookup;
-use malkoha::{
-    Builder, ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, FilterView,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap, Key, Layout,
-};
+use malkoha::{Content, CuckooFilter, CuckooMap, Filter, GrowableCuckooFilter, Key};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Lengths around those at which chunks end, and none at all.
@@ -41,69 +38,16 @@ fn agrees<T: Lookup + Sync, C: Content + Sync>(filter: &Filter<T, C>) {
 }
 
 #[test]
-fn filters_of_every_layout() {
-    for layout in [
-        Layout::Bucketed { bucket_size: 1 },
-        Layout::Bucketed { bucket_size: 2 },
-        Layout::Bucketed { bucket_size: 4 },
-        Layout::Bucketed { bucket_size: 8 },
-        Layout::SemiSorted,
-        Layout::GapWindows,
-        Layout::Words,
-    ] {
-        let builder = CuckooFilter::builder().layout(layout).fingerprint_bits(12);
-        let present: Vec<u64> = (0..PRESENT).collect();
-        let filter = builder.build_from(&present).unwrap();
-        agrees(&filter);
-
-        let mut bytes = Vec::new();
-        filter.write_to(&mut bytes).unwrap();
-        let view = FilterView::view(&bytes).unwrap();
-        agrees(&view);
-    }
-}
-
-#[cfg(feature = "mmap")]
-#[test]
-fn mapped_filters() {
+fn sets_and_maps() {
     let present: Vec<u64> = (0..PRESENT).collect();
-    let filter = CuckooFilter::builder().fpr(0.001).build_from(&present).unwrap();
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    filter.write_to(&mut file).unwrap();
-    // SAFETY: nobody else knows the file.
-    let mapped = unsafe { malkoha::MappedFilter::map(file.path()) }.unwrap();
-    agrees(&mapped);
-}
-
-#[test]
-fn filters_that_grow_and_filters_of_threads() {
-    let present: Vec<u64> = (0..PRESENT).collect();
+    agrees(&CuckooFilter::builder().fpr(0.001).build_from(&present).unwrap());
     let mut grown = GrowableCuckooFilter::builder().capacity(100).fpr(0.001).build().unwrap();
     grown.insert_many(&present).unwrap();
     agrees(&grown);
-
-    let builder = ConcurrentCuckooFilter::builder().capacity(2 * PRESENT).fpr(0.001);
-    let shared = builder.build().unwrap();
-    shared.insert_many(&present).unwrap();
-    agrees(&shared);
-
-    let both: GrowableConcurrentCuckooFilter =
-        Builder::new().capacity(100).fpr(0.001).build().unwrap();
-    both.insert_many(&present).unwrap();
-    agrees(&both);
-}
-
-#[test]
-fn maps() {
-    let pairs: Vec<(u64, u64)> = (0..PRESENT).map(|key| (key, key % 7)).collect();
     let mut map = CuckooMap::with_capacity(2 * PRESENT, 0.001, 3).unwrap();
+    let pairs: Vec<(u64, u64)> = (0..PRESENT).map(|key| (key, key % 7)).collect();
     map.insert_many(&pairs).unwrap();
     agrees(&map);
-
-    let mut grown =
-        GrowableCuckooMap::builder().capacity(100).fpr(0.001).value_bits(3).build().unwrap();
-    grown.insert_many(&pairs).unwrap();
-    agrees(&grown);
 }
 
 #[test]

@@ -21,12 +21,6 @@ fn filter(layout: Layout, keys: impl IntoIterator<Item = u32>) -> CuckooFilter {
     filter
 }
 
-fn bytes_of(filter: &CuckooFilter) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    filter.write_to(&mut bytes).unwrap();
-    bytes
-}
-
 /// Every key of both, copies added up, in filters of several segments; also from a file's bytes.
 #[test]
 fn a_union_has_the_keys_of_both() {
@@ -34,13 +28,13 @@ fn a_union_has_the_keys_of_both() {
         let mut ours = filter(layout, (0..200_000).chain([7; 50]));
         assert!(ours.geometry().segments > 1);
         let theirs = filter(layout, (100_000..350_000).chain([7; 30]));
-        let bytes = bytes_of(&theirs);
+        let bytes = theirs.to_bytes();
         ours.unite(&FilterView::view(&bytes).unwrap(), Copies::Sum).unwrap();
         assert_eq!(ours.len(), 450_080);
         assert!((0..350_000_u32).all(|key| ours.contains(key)));
         assert!((100_000..200_000_u32).all(|key| ours.count(key) >= 2));
         assert!(ours.count(7_u32) >= 81);
-        assert!(CuckooFilter::read_from(&bytes_of(&ours)[..]).is_ok());
+        assert!(CuckooFilter::read_from(&ours.to_bytes()[..]).is_ok());
         for keys in [0..200_000_u32, 100_000..350_000] {
             assert!(keys.into_iter().all(|key| ours.remove(key)));
         }
@@ -53,7 +47,7 @@ fn a_union_has_the_keys_of_both() {
 fn what_cannot_be_united_is_left_alone() {
     for layout in LAYOUTS {
         let mut ours = filter(layout, 0..500_000);
-        let before = bytes_of(&ours);
+        let before = ours.to_bytes();
         let error = ours.unite(&filter(layout, 500_000..1_000_000), Copies::Sum).unwrap_err();
         assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
         assert!(error.to_string().contains("does not fit"), "{error}");
@@ -63,7 +57,7 @@ fn what_cannot_be_united_is_left_alone() {
         let other = CuckooFilter::with_capacity(10, 0.1).unwrap();
         let error = ours.unite(&other, Copies::Sum).unwrap_err();
         assert!(error.to_string().contains("differ in geometry"), "{error}");
-        assert!(before == bytes_of(&ours));
+        assert!(before == ours.to_bytes());
     }
 }
 
@@ -79,7 +73,7 @@ fn copies_that_cannot_be_counted_are_refused() {
     }
     assert_eq!(filter.unite(&filter.clone(), Copies::Sum), Err(UnionError::Copies));
     assert_eq!(filter.len(), 1 << 63);
-    assert_eq!(CuckooFilter::read_from(&bytes_of(&filter)[..]).unwrap().len(), 1 << 63);
+    assert_eq!(CuckooFilter::read_from(&filter.to_bytes()[..]).unwrap().len(), 1 << 63);
 }
 
 /// Segment, place and fingerprint of each entry are what docs/FORMAT.md says of its key.

@@ -40,8 +40,7 @@ impl<T: Stored, C: Content> Filter<T, C> {
 mod tests {
     use xxhash_rust::xxh3::xxh3_64;
 
-    use crate::error::InsertError;
-    use crate::{CuckooFilter, CuckooMap, FilterView, ReadError};
+    use crate::{CuckooFilter, FilterView, ReadError};
 
     fn filter() -> CuckooFilter {
         let mut filter = CuckooFilter::with_capacity(1_000, 0.001).expect("it can be built");
@@ -63,32 +62,5 @@ mod tests {
         assert!(read == filter && read.count(7_u64) == 6 && FilterView::view(&bytes)? == filter);
         assert!(read.remove(7_u64) && read != filter);
         Ok(())
-    }
-
-    #[test]
-    fn maps_too() -> Result<(), InsertError> {
-        let mut map = CuckooMap::with_capacity(100, 0.01, 9).expect("it can be built");
-        (0..100_u64).try_for_each(|key| map.insert(key, key * 5))?;
-        let read = CuckooMap::from_bytes(&map.to_bytes()).expect("whole");
-        assert!(read == map && (0..100_u64).all(|key| read.get(key).any(|v| v == key * 5)));
-        Ok(())
-    }
-
-    #[test]
-    fn every_byte_is_checked() {
-        let bytes = filter().to_bytes();
-        for at in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 1;
-            assert!(CuckooFilter::from_bytes(&damaged).is_err(), "byte {at}");
-            assert!(CuckooFilter::from_bytes(&bytes[..at]).is_err(), "{at} bytes");
-        }
-        let appended = [&bytes[..], &[0]].concat();
-        let (expected, found) = (bytes.len() as u64, appended.len() as u64);
-        assert!(matches!(
-            CuckooFilter::from_bytes(&appended),
-            Err(ReadError::Length { expected: e, found: f }) if (e, f) == (expected, found)
-        ));
-        assert!(matches!(CuckooMap::from_bytes(&bytes), Err(ReadError::Kind { .. })));
     }
 }

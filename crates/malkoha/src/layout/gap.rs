@@ -12,7 +12,7 @@ use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout, widest_gap};
 use crate::layout::bits::{Word, load_at, load_from, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::{NEVER, Offer, OfferFirst, Room, TableLayout};
+use crate::layout::{NEVER, Offer, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GapWindows<W> {
@@ -319,16 +319,10 @@ impl<W: Word> TableLayout for GapWindows<W> {
         }
     }
 
-    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
-        self.count(bytes, probe)
-    }
-
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
         self.set(bytes, self.base(probe), place, 0);
     }
-}
 
-impl<W: Word> OfferFirst for GapWindows<W> {
     #[inline(always)]
     unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
         let gap_bits = self.gap_bits(aim.fingerprint);

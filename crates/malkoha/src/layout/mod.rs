@@ -137,7 +137,9 @@ pub(crate) trait TableLayout: Room {
     /// Copies of the fingerprint in its candidate slots.
     fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
     /// Copies in the candidate slots that are equal in the value too.
-    fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32;
+    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
+        self.count(bytes, probe)
+    }
     /// Empties a candidate slot that holds such a copy.
     fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
     /// Empties a slot of `place` that holds such a copy.
@@ -164,6 +166,17 @@ pub(crate) trait TableLayout: Room {
     ) -> Offer {
         self.offer(bytes, &probe(), 0)
     }
+    /// Takes a free slot of the first candidate place of a key of a set, unless an equal
+    /// fingerprint is seen there: for tables that are so empty that it usually has room. `false`:
+    /// nothing was done, and the key has to be [offered](TableLayout::offer) to both places.
+    ///
+    /// # Safety
+    ///
+    /// As for [`offer_emptier`](Self::offer_emptier).
+    #[inline(always)]
+    unsafe fn offer_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
+        false
+    }
     /// Whether the slots of the segment that begins at byte `base` lie in the order that changes
     /// rely on, if they rely on any: those of a file might not.
     fn is_ordered(&self, _bytes: &[u8], _base: usize) -> bool {
@@ -179,16 +192,4 @@ pub(crate) trait TableLayout: Room {
         place: u64,
         each: impl FnMut(Probe, u64),
     );
-}
-
-/// A layout whose single inserts are inlined into their callers.
-pub(crate) trait OfferFirst: TableLayout {
-    /// Takes a free slot of the first candidate place of a key of a set, unless an equal
-    /// fingerprint is seen there: for tables that are so empty that it usually has room. `false`:
-    /// nothing was done, and the key is to be [offered](TableLayout::offer) to both.
-    ///
-    /// # Safety
-    ///
-    /// As for [`TableLayout::offer_emptier`].
-    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool;
 }

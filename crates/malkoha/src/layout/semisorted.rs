@@ -305,10 +305,6 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         }
     }
 
-    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
-        self.count(bytes, probe)
-    }
-
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
         let base = self.base(probe);
         let bucket = self.load(bytes, base, place);

@@ -8,7 +8,7 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, index, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::{Offer, OfferFirst, Room, TableLayout};
+use crate::layout::{Offer, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -353,19 +353,13 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         }
     }
 
-    fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
-        self.count(bytes, probe)
-    }
-
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
         let base = self.base(probe);
         let bucket = self.load(bytes, base, place);
         let found = self.matches(bucket, probe.fingerprint);
         self.empty(bytes, base, (place, bucket, found));
     }
-}
 
-impl<W: Word, const WHOLE_BYTES: bool> OfferFirst for Swar<W, WHOLE_BYTES> {
     #[inline(always)]
     unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
         let (at, shift) = self.position(aim.first);

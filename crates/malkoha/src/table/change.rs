@@ -5,7 +5,7 @@ use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
 use crate::layout::work::Refusals;
-use crate::layout::{Copies, Offer, OfferFirst, TableLayout, copies};
+use crate::layout::{Copies, Offer, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::{Fixed, Kernel, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
@@ -280,7 +280,7 @@ impl Fixed {
 ///
 /// `bytes` is a table of the layout's geometry.
 #[inline(always)]
-unsafe fn at_once<L: OfferFirst>(
+unsafe fn at_once<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     hash: u64,

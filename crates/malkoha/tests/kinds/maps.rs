@@ -13,10 +13,10 @@ fn pairs() -> Vec<(u64, u64)> {
 
 macro_rules! maps {
     ($($kind:ident: $type:ty = $builder:expr;)*) => {$(
+        #[allow(unused_mut, reason = "shared ones change through shared references")]
         mod $kind {
             use super::*;
 
-            #[allow(unused_mut, reason = "shared maps change through shared references")]
             fn full() -> $type {
                 let mut map: $type = $builder.build().unwrap();
                 map.insert_many(&pairs()).unwrap();
@@ -43,7 +43,6 @@ macro_rules! maps {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn inserts_updates_and_removals() {
                 let mut map: $type = $builder.build().unwrap();
                 for (key, value) in pairs() {
@@ -68,7 +67,6 @@ macro_rules! maps {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn copies_and_values() {
                 let mut map = full();
                 for i in 0..1_000 {
@@ -84,7 +82,6 @@ macro_rules! maps {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn clear_clone_and_equality() {
                 let mut map = full();
                 let copy = map.clone();
@@ -100,7 +97,6 @@ macro_rules! maps {
 
             #[test]
             #[cfg_attr(target_family = "wasm", ignore = "needs a file system")]
-            #[allow(unused_mut, reason = "as above")]
             fn files() {
                 let mut map = full();
                 (0..50).for_each(|_| map.insert(7_u64, 9).unwrap());

@@ -10,10 +10,10 @@ use super::{KEYS, absent, hashes, holds_all, present, tells_its_size};
 /// Instantiates every test for every kind. What is built has room for all keys in the end.
 macro_rules! sets {
     ($($kind:ident: $type:ty = $builder:expr;)*) => {$(
+        #[allow(unused_mut, reason = "shared ones change through shared references")]
         mod $kind {
             use super::*;
 
-            #[allow(unused_mut, reason = "shared filters change through shared references")]
             fn full() -> $type {
                 let mut filter: $type = $builder.build().unwrap();
                 filter.insert_many(&present()).unwrap();
@@ -28,7 +28,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn inserts_one_by_one_and_removals() {
                 let mut filter: $type = $builder.build().unwrap();
                 for key in present() {
@@ -41,7 +40,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn batches_of_hashes_and_removals() {
                 let mut filter: $type = $builder.build().unwrap();
                 let hashes = hashes(&filter, &present());
@@ -56,7 +54,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn unique_inserts() {
                 let mut filter: $type = $builder.build().unwrap();
                 assert_eq!(filter.insert_unique("koel"), Ok(true));
@@ -77,7 +74,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn copies() {
                 let mut filter = full();
                 for _ in 0..1_000 {
@@ -90,7 +86,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn clear_clone_and_equality() {
                 let mut filter = full();
                 let copy = filter.clone();
@@ -106,7 +101,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             #[cfg_attr(target_family = "wasm", ignore = "needs a file system")]
             fn files() {
                 let mut filter = full();
@@ -137,7 +131,6 @@ macro_rules! sets {
             }
 
             #[test]
-            #[allow(unused_mut, reason = "as above")]
             fn refused_keys_of_a_batch_are_named() {
                 let mut filter: $type = $builder.build().unwrap();
                 let keys: Vec<u64> = (0..4 * KEYS).collect();
@@ -155,7 +148,6 @@ macro_rules! sets {
             #[test]
             fn absent_keys_are_not_removed() {
                 let mut missed = 0;
-                #[allow(unused_mut, reason = "as above")]
                 let mut filter = full();
                 for key in absent() {
                     missed += u64::from(!filter.contains(key) && filter.remove(key));
