@@ -220,8 +220,8 @@ pub mod tables {
     #[cfg(feature = "std")]
     pub use crate::growable::{Growing, most_places_growing};
     #[cfg(feature = "std")]
-    pub use crate::layout::work::places_looked_at;
-    pub use crate::layout::work::{most_places, most_places_after_refusal};
+    pub use crate::layout::search_budget::places_looked_at;
+    pub use crate::layout::search_budget::{most_places, most_places_after_refusal};
     #[cfg(feature = "std")]
     pub use crate::sharded::Sharded;
     pub use crate::table::traits::{Candidates, Change, Fill, Lookup, Stored};

@@ -36,7 +36,7 @@ impl Group {
 /// looked at. This is a loop without closures, because those would not be compiled for the
 /// instruction set of the function around them.
 #[inline(always)]
-pub(crate) fn turns(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<Group>)> {
+pub(crate) fn schedule(keys: usize) -> impl Iterator<Item = (Option<Group>, Option<Group>)> {
     let groups = keys.div_ceil(GROUP);
     (0..groups + AHEAD).map(move |turn| {
         ((turn < groups).then_some(Group(turn)), turn.checked_sub(AHEAD).map(Group))

@@ -45,7 +45,7 @@ vectorized! {
     /// No condition: each access is checked. `found` should be as long as `hashes`.
     unsafe fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
         let mut ring = [Aims::default(); ring::SLOTS];
-        for (ask, look) in ring::turns(hashes.len()) {
+        for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
                 let rest = &hashes[group.first()..];

@@ -3,11 +3,11 @@
 //! Empty lanes hold 0 and may lie anywhere. The bits above the last lane are 0.
 
 use crate::layout::bits::Word;
-use crate::layout::bucket_pair::Both;
+use crate::layout::bucket_pair::BucketPair;
 
 /// The constants of one fingerprint size.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct WordFormat {
     bits: u32,
     /// A 1 in every lane; times a fingerprint, the fingerprint in every lane.
     ones: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Lanes {
     highs: u64,
 }
 
-impl Lanes {
+impl WordFormat {
     pub(crate) fn new(fingerprint_bits: u32) -> Self {
         let lanes = 64 / fingerprint_bits;
         let ones = (0..lanes).fold(0, |word, lane| word | 1 << (lane * fingerprint_bits));
@@ -43,7 +43,7 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn have_either(&self, words: [u64; 2], fingerprint: u64) -> bool {
         let wanted = self.ones.wrapping_mul(fingerprint);
-        Both::of(words).have_lane(wanted, [self.ones - 1, self.highs])
+        BucketPair::of(words).have_lane(wanted, [self.ones - 1, self.highs])
     }
 
     /// The bit at which the lowest lane with `fingerprint` begins; 0 finds an empty one.
@@ -107,7 +107,7 @@ mod tests {
         /// Against the lanes one by one.
         #[test]
         fn words_are_lanes(bits in 4_u32..=32, word: u64, pick: u8, shift in 0_u32..64) {
-            let lanes = Lanes::new(bits);
+            let lanes = WordFormat::new(bits);
             let used = lanes.number() * bits;
             // Empty lanes are common only if they are made so.
             let word = word & (u64::MAX >> (64 - used)) & u64::MAX.rotate_left(shift).wrapping_shl(bits);

@@ -7,8 +7,8 @@ use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
-use crate::layout::work::{self, NEAR, SHORT};
-use crate::layout::{Neighbours, Offer, Search};
+use crate::layout::search_budget::{self, NEAR, SHORT};
+use crate::layout::{Neighbours, Placement, Search};
 use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
 
@@ -74,8 +74,8 @@ impl<P: Locking> Table<P> {
     /// that other keys may have moved.
     #[inline(always)]
     pub(super) fn insert(&self, probe: &Probe, max_kicks: u32) -> bool {
-        match self.offer(probe) {
-            Offer::Taken => true,
+        match self.try_place(probe) {
+            Placement::Taken => true,
             refusal => self.insert_refused(probe, refusal, max_kicks),
         }
     }
@@ -119,9 +119,9 @@ impl<P: Locking> Table<P> {
 
     #[cold]
     #[inline(never)]
-    fn insert_refused(&self, probe: &Probe, refusal: Offer, max_kicks: u32) -> bool {
+    fn insert_refused(&self, probe: &Probe, refusal: Placement, max_kicks: u32) -> bool {
         let spill = |copies| self.spill_beside(probe, copies).then_some(());
-        if refusal == Offer::Copy && spill(MAX_COPIES).is_some() {
+        if refusal == Placement::Copy && spill(MAX_COPIES).is_some() {
             return true;
         }
         let put = |buckets: &[&AtomicU64]| self.put_in_one(probe, buckets).then_some(());
@@ -150,8 +150,8 @@ impl<P: Locking> Table<P> {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let bytes = self.space.len() as usize * 8;
         search = search.for_table(bytes);
-        let owed = || self.space.owed(probe.segment);
-        let is_short = self.space.is_owing() && owed().load(Relaxed) > 0;
+        let missing = || self.space.missing(probe.segment);
+        let is_short = self.space.has_refused() && missing().load(Relaxed) > 0;
         let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
         let near = limit.min(NEAR);
         let mut done = self.make_room(&mut search, probe, near, &put).or_else(instead);
@@ -163,8 +163,8 @@ impl<P: Locking> Table<P> {
             done = self.make_room(&mut search, probe, limit, &put);
         }
         if done.is_none() && !is_short {
-            let price = work::price(self.addressing.places(), max_kicks);
-            owed().store(price, Relaxed);
+            let price = search_budget::price(self.addressing.places(), max_kicks);
+            missing().store(price, Relaxed);
         }
         let _ = SEARCH.try_with(|kept| kept.set(search));
         done
@@ -210,7 +210,7 @@ impl<P: Locking> Table<P> {
                 self.count_in_table(&occupant) >= MAX_COPIES && self.spill_from(bucket, &occupant)
             })
         });
-        work::looked_at(looked_at);
+        search_budget::looked_at(looked_at);
         spilled
     }
 }

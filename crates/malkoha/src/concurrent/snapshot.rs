@@ -11,7 +11,7 @@ use crate::entries::Entry;
 use crate::locks::Locking;
 use crate::spill::SpillKey;
 
-use super::bucket::Lanes;
+use super::bucket::WordFormat;
 use super::sync::Ordering;
 use super::table::Table;
 
@@ -29,7 +29,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Everything in the piece: slot by slot, then the spilled copies.
-    pub(crate) fn entries(self, lanes: Lanes) -> impl Iterator<Item = Entry> {
+    pub(crate) fn entries(self, lanes: WordFormat) -> impl Iterator<Item = Entry> {
         let Self { segment, words, spilled, .. } = self;
         let entry = move |key, copies| Entry::new(key, copies, lanes.bits());
         let slots = (0..).zip(words).flat_map(move |(first, word)| {
@@ -93,8 +93,8 @@ impl<P: Locking> Table<P> {
                     }
                 }
                 copies = copies.saturating_add(self.drain_spilled(segment));
-                if self.space.is_owing() {
-                    self.space.owed(segment).store(0, Relaxed);
+                if self.space.has_refused() {
+                    self.space.missing(segment).store(0, Relaxed);
                 }
             });
         }

@@ -11,15 +11,16 @@ use crate::geometry::Geometry;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 
-/// The buckets of all segments, and what each segment owes.
+/// The buckets of all segments, and the search budget of each.
 #[derive(Debug)]
 pub(super) struct Space {
-    words: Words,
+    words: SharedWords,
     places: usize,
     /// Whether anything was ever refused. Most filters refuse nothing, and need not look further.
-    is_owing: AtomicBool,
-    /// What each segment owes for a refusal: not part of the protocol.
-    owed: Box<[AtomicU32]>,
+    has_refused: AtomicBool,
+    /// The places of a refused search that removals from each segment have still to make up for: not
+    /// part of the protocol.
+    missing: Box<[AtomicU32]>,
 }
 
 // The bucket is in memory, so its index fits usize.
@@ -28,14 +29,14 @@ impl Space {
     /// `None` if the system lacks the memory.
     pub(super) fn new(geometry: &Geometry) -> Option<Self> {
         let (segments, places) = (geometry.segments, geometry.places);
-        let words = Words::new(u64::from(segments) * u64::from(places))?;
-        let owed = (0..segments).map(|_| AtomicU32::new(0)).collect();
-        let is_owing = AtomicBool::new(false);
-        Some(Self { words, places: places as usize, is_owing, owed })
+        let words = SharedWords::new(u64::from(segments) * u64::from(places))?;
+        let missing = (0..segments).map(|_| AtomicU32::new(0)).collect();
+        let has_refused = AtomicBool::new(false);
+        Some(Self { words, places: places as usize, has_refused, missing })
     }
 
     pub(super) fn segments(&self) -> usize {
-        self.owed.len()
+        self.missing.len()
     }
 
     /// The buckets of a segment.
@@ -75,16 +76,16 @@ impl Space {
         prefetch_from(self.words.as_ptr().cast(), (number * size_of::<AtomicU64>()) as u64);
     }
 
-    /// Whether some segment may owe for a refusal.
+    /// Whether some segment may have a short budget.
     #[inline(always)]
-    pub(super) fn is_owing(&self) -> bool {
-        self.is_owing.load(Relaxed)
+    pub(super) fn has_refused(&self) -> bool {
+        self.has_refused.load(Relaxed)
     }
 
-    /// What the segment owes for a refusal. The caller may add to it.
-    pub(super) fn owed(&self, segment: u64) -> &AtomicU32 {
-        self.is_owing.store(true, Relaxed);
-        &self.owed[segment as usize]
+    /// The places that removals from the segment have still to make up for. The caller may change it.
+    pub(super) fn missing(&self, segment: u64) -> &AtomicU32 {
+        self.has_refused.store(true, Relaxed);
+        &self.missing[segment as usize]
     }
 
     /// The number of buckets.
@@ -94,7 +95,7 @@ impl Space {
 }
 
 /// Zeroed words: on huge pages if there are many and the system has such pages.
-struct Words(Inner);
+struct SharedWords(Inner);
 
 enum Inner {
     Heap(Box<[AtomicU64]>),
@@ -102,7 +103,7 @@ enum Inner {
     Mapped(memmap2::MmapRaw),
 }
 
-impl Words {
+impl SharedWords {
     /// This many words, or `None` if the system lacks the memory.
     fn new(words: u64) -> Option<Self> {
         let words = usize::try_from(words).ok()?;
@@ -117,7 +118,7 @@ impl Words {
     }
 }
 
-impl Deref for Words {
+impl Deref for SharedWords {
     type Target = [AtomicU64];
 
     #[inline(always)]
@@ -135,8 +136,8 @@ impl Deref for Words {
     }
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for SharedWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Words({})", self.len())
+        write!(f, "SharedWords({})", self.len())
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use std::{
 };
 
 #[cfg(loom)]
-mod turns;
+mod schedule;
 
 #[cfg(loom)]
 pub(crate) use {
@@ -27,7 +27,7 @@ pub(crate) use {
         },
         thread::yield_now,
     },
-    turns::{AtomicU64, Flag, RwLock},
+    schedule::{AtomicU64, Flag, RwLock},
 };
 
 #[cfg(shuttle)]

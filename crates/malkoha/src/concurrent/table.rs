@@ -24,20 +24,20 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::bucket::Lanes;
+use super::bucket::WordFormat;
 use super::space::Space;
 use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
-use crate::layout::work;
-use crate::layout::{Offer, Step};
+use crate::layout::search_budget;
+use crate::layout::{Placement, Step};
 use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 #[derive(Debug)]
 pub(super) struct Table<P: Locking> {
     pub(super) space: Space,
-    pub(super) lanes: Lanes,
+    pub(super) lanes: WordFormat,
     pub(super) addressing: Addressing,
     pub(super) geometry: Geometry,
     pub(super) stripes: Box<[Padded<Stripe<P::Stripe>>]>,
@@ -63,7 +63,7 @@ impl<P: Locking> Table<P> {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
         Self {
             space,
-            lanes: Lanes::new(fingerprint_bits),
+            lanes: WordFormat::new(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
             stripes: (0..STRIPES).map(|_| Padded::default()).collect(),
@@ -185,21 +185,21 @@ impl<P: Locking> Table<P> {
 
     /// Takes an empty lane, unless the search for one meets the fingerprint.
     #[inline(always)]
-    pub(super) fn offer(&self, probe: &Probe) -> Offer {
+    pub(super) fn try_place(&self, probe: &Probe) -> Placement {
         let [first, second] = self.space.buckets(probe);
-        match self.offer_to(first, probe.fingerprint) {
-            Offer::Full => self.offer_to(second, probe.fingerprint),
+        match self.try_place_in(first, probe.fingerprint) {
+            Placement::Full => self.try_place_in(second, probe.fingerprint),
             answer => answer,
         }
     }
 
     #[inline(always)]
-    fn offer_to(&self, bucket: &AtomicU64, fingerprint: u64) -> Offer {
+    fn try_place_in(&self, bucket: &AtomicU64, fingerprint: u64) -> Placement {
         let word = bucket.load(Ordering::Acquire);
         if self.lanes.matches(word, fingerprint) != 0 {
-            return Offer::Copy;
+            return Placement::Copy;
         }
-        if self.put_from(bucket, word, fingerprint) { Offer::Taken } else { Offer::Full }
+        if self.put_from(bucket, word, fingerprint) { Placement::Taken } else { Placement::Full }
     }
 
     /// Takes an empty lane of a bucket, if there is one.
@@ -268,18 +268,18 @@ impl<P: Locking> Table<P> {
             buckets.any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
         let removed = stripe.lock.with(take);
-        if removed && self.space.is_owing() {
-            self.pay(probe.segment);
+        if removed && self.space.has_refused() {
+            self.note_removal(probe.segment);
         }
         removed
     }
 
-    /// A removal pays for some of the next long search in its segment.
+    /// A removal makes up for some places of a refused search in its segment.
     #[cold]
     #[inline(never)]
-    fn pay(&self, segment: u64) {
-        let owed = self.space.owed(segment);
-        owed.store(work::paid(owed.load(Relaxed)), Relaxed);
+    fn note_removal(&self, segment: u64) {
+        let missing = self.space.missing(segment);
+        missing.store(search_budget::after_removal(missing.load(Relaxed)), Relaxed);
     }
 
     /// Moves the fingerprint in lane `choice` of one bucket of a segment to another, if it belongs

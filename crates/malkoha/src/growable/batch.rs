@@ -161,7 +161,7 @@ vectorized! {
     ) {
         let is_far = !table.is_near();
         let mut ring = [Aims::EMPTY; ring::SLOTS];
-        for (ask, look) in ring::turns(hashes.len()) {
+        for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
                 aims.find(table, codec.width, hashes, group);
@@ -202,7 +202,7 @@ vectorized! {
         found: &mut [Sole],
     ) {
         let mut ring = [(Aims::EMPTY, [EntryWord::default(); GROUP]); ring::SLOTS];
-        for (ask, look) in ring::turns(hashes.len()) {
+        for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let (aims, words) = &mut ring[group.slot()];
                 *words = aims.find(table, codec.width, hashes, group);

@@ -7,7 +7,7 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::shape::LANES;
 use crate::layout::bits::{Word, index, split};
-use crate::layout::bucket_pair::Both;
+use crate::layout::bucket_pair::BucketPair;
 
 /// BucketWord of each of the two words.
 const HALF: u32 = LANES / 2;
@@ -45,7 +45,7 @@ pub(super) trait BucketWord: LaneWords + PartialEq {
     /// # Safety
     ///
     /// As for [`read`](Self::read) of each bucket; their lanes are short.
-    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, each: impl FnMut(Both));
+    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, each: impl FnMut(BucketPair));
     /// The sum of each two words.
     fn plus(self, other: Self) -> Self;
     /// The product of each word and a number.
@@ -111,9 +111,14 @@ impl BucketWord for u64 {
     }
 
     #[inline(always)]
-    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], _width: u32, mut each: impl FnMut(Both)) {
+    unsafe fn each_both(
+        bytes: *const u8,
+        bits: [u64; 2],
+        _width: u32,
+        mut each: impl FnMut(BucketPair),
+    ) {
         // SAFETY: as the caller promises.
-        each(unsafe { Both::read::<false>(bytes, bits) });
+        each(unsafe { BucketPair::read::<false>(bytes, bits) });
     }
 
     #[inline(always)]
@@ -230,7 +235,7 @@ impl LaneWords for Pair {
     }
 }
 
-impl LaneWords for Both {
+impl LaneWords for BucketPair {
     #[inline(always)]
     fn all(word: u64) -> Self {
         Self::all(word)
@@ -280,12 +285,17 @@ impl BucketWord for Pair {
     }
 
     #[inline(always)]
-    unsafe fn each_both(bytes: *const u8, bits: [u64; 2], width: u32, mut each: impl FnMut(Both)) {
+    unsafe fn each_both(
+        bytes: *const u8,
+        bits: [u64; 2],
+        width: u32,
+        mut each: impl FnMut(BucketPair),
+    ) {
         let [first, second] = bits.map(|bit| Self::bits(bit, width));
         // SAFETY: as the caller promises.
         unsafe {
-            each(Both::read::<false>(bytes, [first[0], second[0]]));
-            each(Both::read::<false>(bytes, [first[1], second[1]]));
+            each(BucketPair::read::<false>(bytes, [first[0], second[0]]));
+            each(BucketPair::read::<false>(bytes, [first[1], second[1]]));
         }
     }
 

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 
 use super::bucket_word::{BucketWord, LaneWords, Pair};
 use super::shape::{LANES, MIX_BITS};
-use crate::layout::bucket_pair::Both;
+use crate::layout::bucket_pair::BucketPair;
 
 /// The constants of the words.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,8 @@ impl<W: BucketWord> Codec<W> {
         buckets: [u64; 2],
         wanted: u64,
     ) -> bool {
-        let (wanted, mut found) = (Both::all(self.ones.wrapping_mul(wanted)), Both::all(0));
+        let (wanted, mut found) =
+            (BucketPair::all(self.ones.wrapping_mul(wanted)), BucketPair::all(0));
         // SAFETY: as the caller promises.
         unsafe {
             W::each_both(segment, buckets, self.width, |words| {

@@ -7,7 +7,6 @@ mod hasher;
 mod os;
 mod sip;
 mod types;
-mod xxh3;
 
 pub use hashed::Hashed;
 pub use hasher::{HashFunction, KeyHasher};

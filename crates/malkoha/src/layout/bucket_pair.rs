@@ -13,9 +13,9 @@ use crate::layout::bits::{Word, index, load_at, split};
 
 /// Two words. Each operation treats both alike.
 #[derive(Clone, Copy)]
-pub(crate) struct Both(words::Words);
+pub(crate) struct BucketPair(words::Words);
 
-impl Both {
+impl BucketPair {
     /// The words that begin at two bits, or at two bytes if `WHOLE_BYTES`.
     ///
     /// # Safety
@@ -68,7 +68,7 @@ impl Both {
 
 macro_rules! operators {
     ($($operator:ident::$method:ident = $words:ident),*) => {$(
-        impl $operator for Both {
+        impl $operator for BucketPair {
             type Output = Self;
 
             #[inline(always)]
@@ -80,7 +80,7 @@ macro_rules! operators {
 }
 operators!(BitAnd::bitand = and, BitOr::bitor = or, BitXor::bitxor = xor);
 
-impl Not for Both {
+impl Not for BucketPair {
     type Output = Self;
 
     #[inline(always)]
@@ -258,7 +258,7 @@ pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wante
     unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
-/// [`Both::have_lane`] of words in a table, which begin where those of [`Both::read`] do, for words
+/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read`] do, for words
 /// of any width. `ALONE` says that no loop over lookups is to be vectorised.
 ///
 /// # Safety
@@ -276,7 +276,7 @@ pub(super) unsafe fn have_lane<W: Word, const WHOLE_BYTES: bool, const ALONE: bo
             index(if WHOLE_BYTES { start } else { start >> 3 }) + size_of::<u64>() <= bytes.len()
         }));
         // SAFETY: as the caller promises.
-        let words = unsafe { Both::read::<WHOLE_BYTES>(bytes.as_ptr(), starts) };
+        let words = unsafe { BucketPair::read::<WHOLE_BYTES>(bytes.as_ptr(), starts) };
         return words.have_lane(wanted.low(), [below.low(), highs.low()]);
     }
     // SAFETY: as the caller promises.
@@ -299,17 +299,17 @@ mod tests {
             bytes: [u8; 24], starts in [0_u64..=128, 0_u64..=128], a: [u64; 2], b: [u64; 2]
         ) {
             // SAFETY: 8 bytes from byte 16 on at most, of 24.
-            let read = unsafe { Both::read::<false>(bytes.as_ptr(), starts) };
+            let read = unsafe { BucketPair::read::<false>(bytes.as_ptr(), starts) };
             // SAFETY: as above.
             let words = starts.map(|start| unsafe { load_at::<u64>(&bytes, start) });
             prop_assert_eq!(words::each(read.0), words);
             let whole = starts.map(|start| start >> 3);
             // SAFETY: as above.
-            let read = unsafe { Both::read::<true>(bytes.as_ptr(), whole) };
+            let read = unsafe { BucketPair::read::<true>(bytes.as_ptr(), whole) };
             // SAFETY: as above.
             let words = whole.map(|start| unsafe { load_at::<u64>(&bytes, start << 3) });
             prop_assert_eq!(words::each(read.0), words);
-            let [x, y] = [a, b].map(Both::of);
+            let [x, y] = [a, b].map(BucketPair::of);
             let each = |of: fn(u64, u64) -> u64| [of(a[0], b[0]), of(a[1], b[1])];
             prop_assert_eq!(words::each((x & y).0), each(|a, b| a & b));
             prop_assert_eq!(words::each((x | y).0), each(|a, b| a | b));
@@ -333,7 +333,7 @@ mod tests {
             for wanted in [picked, other & u64::ones(bits)] {
                 let is_there =
                     words.iter().any(|&word| (0..lanes).any(|i| lane(word, i) == wanted));
-                let found = Both::of(words)
+                let found = BucketPair::of(words)
                     .have_lane(ones.wrapping_mul(wanted), [ones - 1, ones << (bits - 1)]);
                 prop_assert_eq!(found, is_there, "{} bits", bits);
             }

@@ -6,8 +6,8 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
-use crate::layout::work::{self, NEAR};
-use crate::layout::{self, Search, TableLayout, search};
+use crate::layout::search_budget::{self, NEAR};
+use crate::layout::{self, Placement, Search, TableLayout, search};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// How often a key counts in a union that counts in both.
@@ -19,48 +19,24 @@ pub enum Copies {
     Sum,
 }
 
-/// The result of offering a key to its candidate slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
-    Taken,
-    Full,
-    /// An equal copy was seen; nothing was done.
-    Copy,
-}
-
-impl Offer {
-    /// Of what was seen without a branch.
-    #[inline(always)]
-    pub(crate) fn of(is_copy: bool, is_full: bool) -> Self {
-        // The usual case first, and both as one condition: loops that count refusals need no more.
-        if !(is_copy | is_full) {
-            Self::Taken
-        } else if is_copy {
-            Self::Copy
-        } else {
-            Self::Full
-        }
-    }
-}
-
-/// Offers a key: in a sparse table to the first place with room, in another to the emptier one. A
-/// table with values always counts as sparse.
+/// Tries to place a key: in a sparse table in the first place with room, in another in the emptier
+/// one. A table with values always counts as sparse.
 ///
 /// # Safety
 ///
 /// `bytes` is a table of the layout's geometry.
 #[inline(always)]
-pub(crate) unsafe fn offer<L: TableLayout>(
+pub(crate) unsafe fn try_place<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     (probe, value): (&Probe, u64),
     is_sparse: bool,
-) -> Offer {
+) -> Placement {
     if is_sparse {
-        layout.offer(bytes, probe, value)
+        layout.try_place(bytes, probe, value)
     } else {
         // SAFETY: the caller vouches for the table, and the aim is the layout's.
-        unsafe { layout.offer_emptier(bytes, &layout.aim(probe), || *probe) }
+        unsafe { layout.try_place_emptier(bytes, &layout.aim(probe), || *probe) }
     }
 }
 
@@ -78,8 +54,8 @@ pub(crate) unsafe fn insert_as<L: TableLayout>(
     (max_kicks, is_sparse): (u32, bool),
 ) -> bool {
     // SAFETY: the caller vouches for the table.
-    let offer = unsafe { offer(layout, bytes, pair, is_sparse) };
-    offer == Offer::Taken || insert_refused(layout, bytes, room, pair, offer, max_kicks)
+    let placement = unsafe { try_place(layout, bytes, pair, is_sparse) };
+    placement == Placement::Taken || insert_refused(layout, bytes, room, pair, placement, max_kicks)
 }
 
 /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed.
@@ -91,8 +67,8 @@ pub(crate) fn insert<L: TableLayout>(
     (probe, value): (&Probe, u64),
     max_kicks: u32,
 ) -> bool {
-    match layout.offer(bytes, probe, value) {
-        Offer::Taken => true,
+    match layout.try_place(bytes, probe, value) {
+        Placement::Taken => true,
         refusal => {
             insert_refused(layout, bytes, (search, spill), (probe, value), refusal, max_kicks)
         }
@@ -226,13 +202,13 @@ pub(crate) fn insert_refused<L: TableLayout>(
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
     (probe, value): (&Probe, u64),
-    refusal: Offer,
+    refusal: Placement,
     max_kicks: u32,
 ) -> bool {
     let limit = search.refusals.limit(probe.segment, max_kicks);
     let inserted = insert_within(layout, bytes, (search, spill), (probe, value), refusal, limit);
     if !inserted {
-        search.refusals.refused(probe.segment, work::price(layout.places(), max_kicks));
+        search.refusals.refused(probe.segment, search_budget::price(layout.places(), max_kicks));
     }
     inserted
 }
@@ -242,11 +218,11 @@ fn insert_within<L: TableLayout>(
     bytes: &mut [u8],
     (search, spill): (&mut Search, &mut Spill),
     (probe, value): (&Probe, u64),
-    refusal: Offer,
+    refusal: Placement,
     max_kicks: u32,
 ) -> bool {
     let near = max_kicks.min(NEAR);
-    if refusal == Offer::Copy {
+    if refusal == Placement::Copy {
         // In a map, equal fingerprints can have different values.
         let in_table = layout.count(bytes, probe);
         let inserted = if layout.copies(bytes, probe, value) >= MAX_COPIES {
@@ -298,7 +274,7 @@ fn spill_a_copy<L: TableLayout>(
         });
         copy
     });
-    work::looked_at(looked_at);
+    search_budget::looked_at(looked_at);
     if let Some((place, copy, value)) = copy {
         layout.vacate(bytes, place, &copy, value);
         spill.add(SpillKey::of(&copy, value), 1);

@@ -12,7 +12,7 @@ use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout, widest_gap};
 use crate::layout::bits::{Word, load_at, load_from, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::{NEVER, Offer, Room, TableLayout};
+use crate::layout::{NEVER, Placement, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GapWindows<W> {
@@ -257,7 +257,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
 
     /// One window at a time; the slot in it is chosen without a branch.
     #[inline(always)]
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+    fn try_place(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Placement {
         let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
         let stored = probe.fingerprint << 1;
         for place in [probe.first, probe.second] {
@@ -266,25 +266,25 @@ impl<W: Word> TableLayout for GapWindows<W> {
             let word = W::load(bytes, at) >> shift;
             let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
             if (start == stored) | (end == stored | 1) {
-                return Offer::Copy;
+                return Placement::Copy;
             }
             if (start == 0) | (end == 0) {
                 let at_end = u64::from(start != 0);
                 self.set_at(bytes, base, bit + at_end * u64::from(gap_bits), stored | at_end);
-                return Offer::Taken;
+                return Placement::Taken;
             }
         }
-        Offer::Full
+        Placement::Full
     }
 
     /// The window with more free slots. A key that finds none changes no slot.
     #[inline(always)]
-    unsafe fn offer_emptier(
+    unsafe fn try_place_emptier(
         &self,
         bytes: &mut [u8],
         aim: &Aim,
         _probe: impl FnOnce() -> Probe,
-    ) -> Offer {
+    ) -> Placement {
         let fingerprint = aim.fingerprint;
         let gap_bits = self.gap_bits(fingerprint);
         // SAFETY: a word has 16 bytes at most.
@@ -301,7 +301,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let stored = if is_copy | is_full { 0 } else { fingerprint << 1 | u64::from(at_end) };
         // SAFETY: as above.
         unsafe { Self::occupy(bytes, window, at_end * gap_bits, stored) };
-        Offer::of(is_copy, is_full)
+        Placement::of(is_copy, is_full)
     }
 
     fn for_each_occupant(
@@ -324,7 +324,7 @@ impl<W: Word> TableLayout for GapWindows<W> {
     }
 
     #[inline(always)]
-    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+    unsafe fn try_place_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
         let gap_bits = self.gap_bits(aim.fingerprint);
         let stored = aim.fingerprint << 1;
         // SAFETY: a word has 16 bytes at most.

@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
 use crate::layout::matches::{Matches, Position};
-use crate::layout::{Offer, Room, TableLayout};
+use crate::layout::{Placement, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -326,31 +326,31 @@ impl TableLayout for Lanes {
     }
 
     #[inline]
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer {
+    fn try_place(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Placement {
         let base = self.base(probe);
         for place in [probe.first, probe.second] {
             if self.matches(bytes, base, place, probe.fingerprint) != 0 {
-                return Offer::Copy;
+                return Placement::Copy;
             }
             if self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0 {
                 self.push(bytes, base, place, Slot { fingerprint: probe.fingerprint, value });
-                return Offer::Taken;
+                return Placement::Taken;
             }
         }
-        Offer::Full
+        Placement::Full
     }
 
     /// The bucket whose lanes are the lesser number, the last lane first.
-    unsafe fn offer_emptier(
+    unsafe fn try_place_emptier(
         &self,
         bytes: &mut [u8],
         _aim: &Aim,
         probe: impl FnOnce() -> Probe,
-    ) -> Offer {
+    ) -> Placement {
         let probe = probe();
         let (base, places) = (self.base(&probe), [probe.first, probe.second]);
         if places.iter().any(|&place| self.matches(bytes, base, place, probe.fingerprint) != 0) {
-            return Offer::Copy;
+            return Placement::Copy;
         }
         let table = &*bytes;
         let lanes = |place| {
@@ -358,10 +358,10 @@ impl TableLayout for Lanes {
         };
         let place = if lanes(places[1]).lt(lanes(places[0])) { places[1] } else { places[0] };
         if self.fingerprint(bytes, base, place, self.bucket_size - 1) != 0 {
-            return Offer::Full;
+            return Placement::Full;
         }
         self.push(bytes, base, place, Slot { fingerprint: probe.fingerprint, value: 0 });
-        Offer::Taken
+        Placement::Taken
     }
 
     fn for_each_occupant(

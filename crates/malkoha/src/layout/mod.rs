@@ -3,20 +3,19 @@
 //! A layout is a small `Copy` value of precomputed constants. It owns no memory: every operation
 //! is given the table's bytes. So one set of code serves owned tables, mapped files and views.
 
-pub(crate) mod aged;
 pub(crate) mod bits;
 pub(crate) mod bucket_pair;
 pub(crate) mod copies;
+pub(crate) mod expiring;
 pub(crate) mod gap;
 mod lanes;
 mod matches;
 mod search;
+pub(crate) mod search_budget;
 pub(crate) mod semisorted;
 mod swar;
-pub(crate) mod work;
 
 pub use copies::Copies;
-pub(crate) use copies::Offer;
 pub(crate) use gap::GapWindows;
 pub(crate) use lanes::Lanes;
 pub(crate) use matches::Matches;
@@ -76,6 +75,30 @@ pub(crate) trait Room: Copy {
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64);
     /// Puts a key into its candidate of this number, which has room.
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64);
+}
+
+/// The result of trying to place a key in its candidate slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    Taken,
+    Full,
+    /// An equal copy was seen; nothing was done.
+    Copy,
+}
+
+impl Placement {
+    /// From the two conditions, each found without a branch.
+    #[inline(always)]
+    pub(crate) fn of(is_copy: bool, is_full: bool) -> Self {
+        // The usual case first, and both as one condition: loops that count refusals need no more.
+        if !(is_copy | is_full) {
+            Self::Taken
+        } else if is_copy {
+            Self::Copy
+        } else {
+            Self::Full
+        }
+    }
 }
 
 /// For [`TableLayout::CROWDED`].
@@ -148,7 +171,7 @@ pub(crate) trait TableLayout: Room {
     /// the one before. Copies in the other place are not searched for: rarely, and never beyond a
     /// key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Offer;
+    fn try_place(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Placement;
     /// Takes a free candidate slot of a set, unless an equal fingerprint is seen in one of them. If
     /// the layout can, it does so in the emptier place, so that fewer keys find both full, and
     /// without a branch that is hard to predict. `probe` is that of the aim, for layouts to which
@@ -158,23 +181,23 @@ pub(crate) trait TableLayout: Room {
     ///
     /// `bytes` has 16 bytes from each byte on in which the aim has a place begin.
     #[inline(always)]
-    unsafe fn offer_emptier(
+    unsafe fn try_place_emptier(
         &self,
         bytes: &mut [u8],
         _aim: &Aim,
         probe: impl FnOnce() -> Probe,
-    ) -> Offer {
-        self.offer(bytes, &probe(), 0)
+    ) -> Placement {
+        self.try_place(bytes, &probe(), 0)
     }
     /// Takes a free slot of the first candidate place of a key of a set, unless an equal
     /// fingerprint is seen there: for tables that are so empty that it usually has room. `false`:
-    /// nothing was done, and the key has to be [offered](TableLayout::offer) to both places.
+    /// nothing was done, and the key has to be [offered](TableLayout::try_place) to both places.
     ///
     /// # Safety
     ///
-    /// As for [`offer_emptier`](Self::offer_emptier).
+    /// As for [`try_place_emptier`](Self::try_place_emptier).
     #[inline(always)]
-    unsafe fn offer_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
+    unsafe fn try_place_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
         false
     }
     /// Whether the slots of the segment that begins at byte `base` lie in the order that changes

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::Room;
-use crate::layout::work::{self, Refusals};
+use crate::layout::search_budget::{self, Refusals};
 
 /// Places whose targets' lines are requested together. This many misses overlap.
 const GROUP: usize = 4;
@@ -76,7 +76,7 @@ pub(crate) struct Search {
     far: bool,
     /// Places that all its searches looked at.
     pub(crate) work: u64,
-    /// The number of places of the table that the memory belongs to.
+    /// The segments with short budgets of the table that the memory belongs to.
     pub(crate) refusals: Refusals,
 }
 
@@ -247,7 +247,7 @@ impl Search {
         };
         let looked_at = found.map_or(limit, |found| found.number);
         self.work += looked_at as u64;
-        work::looked_at(looked_at);
+        search_budget::looked_at(looked_at);
         found
     }
 

@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::{Offer, Room, TableLayout};
+use crate::layout::{Placement, Room, TableLayout};
 
 const LANES: usize = 4;
 /// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).
@@ -275,19 +275,19 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline]
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+    fn try_place(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Placement {
         let (base, new) = (self.base(probe), probe.fingerprint);
         for place in [probe.first, probe.second] {
             let bucket = self.load(bytes, base, place);
             if self.matches(bucket, new) != 0 {
-                return Offer::Copy;
+                return Placement::Copy;
             }
             if bucket[0] == 0 {
                 self.fill(bytes, base, place, bucket, new);
-                return Offer::Taken;
+                return Placement::Taken;
             }
         }
-        Offer::Full
+        Placement::Full
     }
 
     fn for_each_occupant(

@@ -8,7 +8,7 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, index, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::{Offer, Room, TableLayout};
+use crate::layout::{Placement, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -147,16 +147,22 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    fn offer_to(&self, bytes: &mut [u8], base: usize, place: u64, fingerprint: u64) -> Offer {
+    fn try_place_in(
+        &self,
+        bytes: &mut [u8],
+        base: usize,
+        place: u64,
+        fingerprint: u64,
+    ) -> Placement {
         let bucket = self.load(bytes, base, place);
         if self.matches(bucket, fingerprint) != W::ZERO {
-            return Offer::Copy;
+            return Placement::Copy;
         }
         if bucket & self.last_lane != W::ZERO {
-            return Offer::Full;
+            return Placement::Full;
         }
         self.store(bytes, base, place, self.pushed(bucket, fingerprint));
-        Offer::Taken
+        Placement::Taken
     }
 
     /// Empties the lowest lane that `found` has the highest bit of; `false` if there is none.
@@ -296,10 +302,10 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    fn offer(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Offer {
+    fn try_place(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Placement {
         let base = self.base(probe);
-        match self.offer_to(bytes, base, probe.first, probe.fingerprint) {
-            Offer::Full => self.offer_to(bytes, base, probe.second, probe.fingerprint),
+        match self.try_place_in(bytes, base, probe.first, probe.fingerprint) {
+            Placement::Full => self.try_place_in(bytes, base, probe.second, probe.fingerprint),
             answer => answer,
         }
     }
@@ -307,12 +313,12 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     /// The emptier bucket is the lesser number, since occupied lanes come first. A key that finds
     /// no room writes the bucket back unchanged.
     #[inline(always)]
-    unsafe fn offer_emptier(
+    unsafe fn try_place_emptier(
         &self,
         bytes: &mut [u8],
         aim: &Aim,
         _probe: impl FnOnce() -> Probe,
-    ) -> Offer {
+    ) -> Placement {
         let [(first_at, first_shift), (second_at, second_shift)] =
             [self.position(aim.first), self.position(aim.second)];
         // SAFETY: a word has 16 bytes at most.
@@ -332,7 +338,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let change = if is_copy | is_full { W::ZERO } else { change };
         // SAFETY: as above.
         unsafe { (word ^ (change << shift)).store_unchecked(bytes, at) };
-        Offer::of(is_copy, is_full)
+        Placement::of(is_copy, is_full)
     }
 
     fn for_each_occupant(
@@ -361,7 +367,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn offer_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
+    unsafe fn try_place_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
         let (at, shift) = self.position(aim.first);
         // SAFETY: a word has 16 bytes at most.
         let word = unsafe { W::load_unchecked(bytes, at) };

@@ -2,7 +2,7 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
-use crate::layout::{self, FAR_BYTES, Offer, Search, TableLayout, copies};
+use crate::layout::{self, FAR_BYTES, Placement, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
 
@@ -65,7 +65,7 @@ vectorized! {
         found: &mut [bool],
     ) {
         let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
-        for (ask, look) in ring::turns(hashes.len()) {
+        for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
                 let rest = &hashes[group.first()..];
@@ -144,24 +144,25 @@ pub(crate) unsafe fn insert<L: TableLayout>(
     let mut waiting = [(0, Probe::default()); WAITING];
     let mut waited = 0;
     // Inserts a key that was refused just now, or when it began to wait.
-    let mut insert = |bytes: &mut [u8], (i, probe): (usize, Probe), offer: Option<Offer>| {
-        let pair = (&probe, value(i));
-        let offer = offer.unwrap_or_else(|| layout.offer(bytes, &probe, pair.1));
-        let room = (&mut *search, &mut *spill);
-        if offer != Offer::Taken
-            && !copies::insert_refused(layout, bytes, room, pair, offer, max_kicks)
-        {
-            refused(i);
-        }
-    };
+    let mut insert =
+        |bytes: &mut [u8], (i, probe): (usize, Probe), placement: Option<Placement>| {
+            let pair = (&probe, value(i));
+            let placement = placement.unwrap_or_else(|| layout.try_place(bytes, &probe, pair.1));
+            let room = (&mut *search, &mut *spill);
+            if placement != Placement::Taken
+                && !copies::insert_refused(layout, bytes, room, pair, placement, max_kicks)
+            {
+                refused(i);
+            }
+        };
     pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
         // SAFETY: the caller vouches for the table.
-        let offer = unsafe { copies::offer(layout, bytes, (probe, value(i)), i < sparse) };
-        if offer == Offer::Taken {
+        let placement = unsafe { copies::try_place(layout, bytes, (probe, value(i)), i < sparse) };
+        if placement == Placement::Taken {
             return;
         }
         if !far {
-            return insert(bytes, (i, *probe), Some(offer));
+            return insert(bytes, (i, *probe), Some(placement));
         }
         layout::prefetch_neighbours(layout, bytes, probe);
         let oldest = core::mem::replace(&mut waiting[waited % WAITING], (i, *probe));

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
-use crate::layout::work::Refusals;
-use crate::layout::{Copies, Offer, TableLayout, copies};
+use crate::layout::search_budget::Refusals;
+use crate::layout::{Copies, Placement, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::fixed::{Fixed, Kernel, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
@@ -97,8 +97,9 @@ impl Change for Fixed {
 
     #[inline(always)]
     fn remove(&mut self, hash: u64, value: u64) -> bool {
-        let is_owed = self.search.refusals.are_owed();
-        let removed = if is_owed { self.take_and_pay(hash, value) } else { self.take(hash, value) };
+        let is_short = self.search.refusals.is_any_short();
+        let removed =
+            if is_short { self.take_and_count(hash, value) } else { self.take(hash, value) };
         // Saturating: a damaged file may claim fewer keys than its table holds.
         self.parts.len = self.parts.len.saturating_sub(removed.into());
         removed
@@ -111,7 +112,7 @@ impl Change for Fixed {
         value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
-        if self.search.refusals.are_owed() {
+        if self.search.refusals.is_any_short() {
             let removals = hashes.iter().enumerate();
             return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
         }
@@ -154,26 +155,26 @@ impl Fixed {
     fn put(&mut self, hash: u64, value: u64) -> bool {
         let (bytes, is_sparse) = (&mut *self.bytes, self.parts.len < self.crowded_from[0]);
         // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
-        let offer = unsafe {
+        let placement = unsafe {
             match &self.kernel {
                 Kernel::BucketedBytes64(layout) => at_once(layout, bytes, hash, is_sparse),
                 Kernel::GapWindows64(layout) => at_once(layout, bytes, hash, is_sparse),
                 _ => return self.put_in_others(hash, value),
             }
         };
-        offer == Some(Offer::Taken) || self.put_refused(hash, offer)
+        placement == Some(Placement::Taken) || self.put_refused(hash, placement)
     }
 
     /// [`put`](Self::put) of a key of a set that got no slot at once.
     #[cold]
     #[inline(never)]
-    fn put_refused(&mut self, hash: u64, offer: Option<Offer>) -> bool {
+    fn put_refused(&mut self, hash: u64, placement: Option<Placement>) -> bool {
         let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
         with_layout!(&self.kernel, layout => {
             let (pair, max_kicks) = ((&layout.probe(hash), 0), self.parts.max_kicks);
-            match offer {
-                Some(offer) => {
-                    copies::insert_refused(layout, bytes, room, pair, offer, max_kicks)
+            match placement {
+                Some(placement) => {
+                    copies::insert_refused(layout, bytes, room, pair, placement, max_kicks)
                 }
                 None => copies::insert(layout, bytes, room, pair, max_kicks),
             }
@@ -214,11 +215,11 @@ impl Fixed {
         })
     }
 
-    /// [`take`](Self::take) if segments owe something: the removal pays for its own segment. The
-    /// caller checks first, so that nothing is kept in registers if nothing is owed.
+    /// [`take`](Self::take) if segments have short budgets: the removal counts for its own segment.
+    /// The caller checks first, so that nothing is kept in registers if all budgets are whole.
     #[cold]
     #[inline(never)]
-    fn take_and_pay(&mut self, hash: u64, value: u64) -> bool {
+    fn take_and_count(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.take(hash, value);
         if removed {
             let segment = with_layout!(&self.kernel, layout => layout.probe(hash).segment);
@@ -285,15 +286,15 @@ unsafe fn at_once<L: TableLayout>(
     bytes: &mut [u8],
     hash: u64,
     is_sparse: bool,
-) -> Option<Offer> {
+) -> Option<Placement> {
     let probe = layout.probe(hash);
     let aim = layout.aim(&probe);
     // SAFETY: the caller vouches for the table, and the aim is the layout's.
     unsafe {
         if is_sparse {
-            layout.offer_first(bytes, &aim).then_some(Offer::Taken)
+            layout.try_place_first(bytes, &aim).then_some(Placement::Taken)
         } else {
-            Some(layout.offer_emptier(bytes, &aim, || probe))
+            Some(layout.try_place_emptier(bytes, &aim, || probe))
         }
     }
 }

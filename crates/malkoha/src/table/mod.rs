@@ -1,13 +1,13 @@
 //! The table of fixed size, and what `Filter` asks of every table.
 
-mod aged;
 pub(crate) mod batch;
 mod change;
 mod distinct;
+mod expiring;
 mod fixed;
 pub(crate) mod memory;
-mod offers;
 mod partition;
+mod placing;
 pub(crate) mod rounds;
 #[cfg(test)]
 mod tests;

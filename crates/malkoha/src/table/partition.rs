@@ -10,7 +10,7 @@ use crate::geometry::Geometry;
 use crate::layout::{Search, TableLayout};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
-use crate::table::offers;
+use crate::table::placing;
 use crate::threads::side_by_side;
 
 /// With fewer hashes per segment, bringing the segment into cache does not pay: with 1900, the ring
@@ -271,10 +271,10 @@ fn fill<L: TableLayout>(
     for partition in partitions {
         for hashes in rounds.partition(partition) {
             // SAFETY: the function asks nothing of its callers.
-            unsafe { offers::offer(layout, bytes, first_segment, hashes, &mut left) };
+            unsafe { placing::try_place(layout, bytes, first_segment, hashes, &mut left) };
         }
         let (table, room) = ((&mut *bytes, first_segment), (&mut search, &mut spill));
-        offers::insert_left(layout, table, room, &mut left, max_kicks);
+        placing::insert_left(layout, table, room, &mut left, max_kicks);
         refused.append(&mut left);
     }
     (refused, spill.shifted(first_segment))

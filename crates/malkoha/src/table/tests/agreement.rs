@@ -10,7 +10,7 @@ use crate::geometry::{Geometry, Layout};
 use crate::layout::TableLayout;
 use crate::table::fixed::with_layout;
 use crate::table::traits::{Change, Fill, Lookup};
-use crate::table::{Fixed, batch, offers};
+use crate::table::{Fixed, batch, placing};
 
 #[path = "../../../tests/support/random.rs"]
 mod random;
@@ -126,7 +126,7 @@ impl Pair {
                 let bytes = &mut *self.table.bytes;
                 with_layout!(&self.table.kernel, layout => {
                     // SAFETY: the function asks nothing of its callers.
-                    unsafe { offers::offer(layout, bytes, 0, &words, &mut left) };
+                    unsafe { placing::try_place(layout, bytes, 0, &words, &mut left) };
                 });
                 self.table.parts.len += (hashes.len() - left.len()) as u64;
                 let mut left = left.into_iter().peekable();

@@ -2,16 +2,16 @@
 
 use crate::addressing::Probe;
 use crate::expiry::Times;
-use crate::layout::aged::Aged;
 use crate::layout::bits::Word;
-use crate::layout::{Neighbours, Search, work};
+use crate::layout::expiring::ExpiringBuckets;
+use crate::layout::{Neighbours, Search, search_budget};
 use crate::table::fixed::Fixed;
 
 use super::{BLOCK, block_of};
 
 /// A table that is changed.
 pub(super) struct Slots<'a, W> {
-    aged: Aged<W>,
+    buckets: ExpiringBuckets<W>,
     pub(super) bytes: &'a mut [u8],
     search: &'a mut Search,
     /// Occupied slots, including expired ones that were not swept.
@@ -20,10 +20,10 @@ pub(super) struct Slots<'a, W> {
 }
 
 impl<'a, W: Word> Slots<'a, W> {
-    pub(super) fn of(table: &'a mut Fixed, aged: Aged<W>) -> Self {
+    pub(super) fn of(table: &'a mut Fixed, buckets: ExpiringBuckets<W>) -> Self {
         let Fixed { bytes, search, parts, .. } = table;
         let max_kicks = parts.max_kicks;
-        Self { aged, bytes, search, occupied: &mut parts.len, max_kicks }
+        Self { buckets, bytes, search, occupied: &mut parts.len, max_kicks }
     }
 
     /// Sees a key. Returns whether it is new, or `None` if there is no room for it. A known key
@@ -36,13 +36,13 @@ impl<'a, W: Word> Slots<'a, W> {
         label: u64,
         refresh: impl FnOnce(&Times, u64) -> bool,
     ) -> Option<bool> {
-        let (aged, base) = (self.aged, self.aged.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
         self.clean(times, probe.segment, probe.first);
         self.clean(times, probe.segment, probe.second);
-        let first = aged.load(self.bytes, base, probe.first);
-        let second = aged.load(self.bytes, base, probe.second);
+        let first = buckets.load(self.bytes, base, probe.first);
+        let second = buckets.load(self.bytes, base, probe.second);
         let found =
-            [aged.matches(first, probe.fingerprint), aged.matches(second, probe.fingerprint)];
+            [buckets.matches(first, probe.fingerprint), buckets.matches(second, probe.fingerprint)];
         if found[0] | found[1] != W::ZERO {
             let in_first = found[0] != W::ZERO;
             let (place, bucket, found) = if in_first {
@@ -50,26 +50,26 @@ impl<'a, W: Word> Slots<'a, W> {
             } else {
                 (probe.second, second, found[1])
             };
-            let shift = aged.shift_of(found);
-            if let Some((_, known)) = aged.slot(bucket, shift)
+            let shift = buckets.shift_of(found);
+            if let Some((_, known)) = buckets.slot(bucket, shift)
                 && known != label
                 && refresh(times, known)
             {
-                self.bytes_of(base, place, aged.relabelled(bucket, shift, label));
+                self.bytes_of(base, place, buckets.relabelled(bucket, shift, label));
                 times.count_out(known);
                 times.count_in(label);
             }
             return Some(false);
         }
-        let (place, bucket) = if !aged.is_full(first) {
+        let (place, bucket) = if !buckets.is_full(first) {
             (probe.first, first)
-        } else if !aged.is_full(second) {
+        } else if !buckets.is_full(second) {
             (probe.second, second)
         } else {
             let place = self.make_room(times, probe)?;
-            (place, aged.load(self.bytes, base, place))
+            (place, buckets.load(self.bytes, base, place))
         };
-        self.bytes_of(base, place, aged.pushed(bucket, (probe.fingerprint, label)));
+        self.bytes_of(base, place, buckets.pushed(bucket, (probe.fingerprint, label)));
         *self.occupied += 1;
         times.count_in(label);
         Some(true)
@@ -77,20 +77,20 @@ impl<'a, W: Word> Slots<'a, W> {
 
     #[inline(always)]
     fn bytes_of(&mut self, base: usize, place: u64, bucket: W) {
-        self.aged.store(self.bytes, base, place, bucket);
+        self.buckets.store(self.bytes, base, place, bucket);
     }
 
     /// Both buckets of a key are full: makes room in one of them, and returns which.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, times: &mut Times, probe: &Probe) -> Option<u64> {
-        let (aged, base) = (self.aged, self.aged.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
         let candidates = [probe.first, probe.second];
         let limit = self.search.refusals.limit(probe.segment, self.max_kicks);
-        let bytes = &self.bytes[base..][..aged.segment_bytes()];
-        let segment = Segment { aged, bytes, times, number: probe.segment };
+        let bytes = &self.bytes[base..][..buckets.segment_bytes()];
+        let segment = Segment { buckets, bytes, times, number: probe.segment };
         let Some(found) = self.search.find_room(&segment, &candidates, limit) else {
-            let price = work::price(aged.addressing().places(), self.max_kicks);
+            let price = search_budget::price(buckets.addressing().places(), self.max_kicks);
             self.search.refusals.refused(probe.segment, price);
             return None;
         };
@@ -101,25 +101,25 @@ impl<'a, W: Word> Slots<'a, W> {
             self.clean(times, probe.segment, step.to);
         }
         for step in steps {
-            aged.relocate(self.bytes, base, step.from, step.choice, step.to);
+            buckets.relocate(self.bytes, base, step.from, step.choice, step.to);
         }
         Some(candidates[found.root()])
     }
 
     /// Removes a key; whether it lived.
     pub(super) fn forget(&mut self, times: &mut Times, probe: &Probe) -> bool {
-        let (aged, base) = (self.aged, self.aged.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
         for place in [probe.first, probe.second] {
             self.clean(times, probe.segment, place);
-            let bucket = aged.load(self.bytes, base, place);
-            let found = aged.matches(bucket, probe.fingerprint);
+            let bucket = buckets.load(self.bytes, base, place);
+            let found = buckets.matches(bucket, probe.fingerprint);
             if found == W::ZERO {
                 continue;
             }
-            let shift = aged.shift_of(found);
-            self.bytes_of(base, place, aged.closed(bucket, shift));
+            let shift = buckets.shift_of(found);
+            self.bytes_of(base, place, buckets.closed(bucket, shift));
             self.freed(probe.segment, 1);
-            if let Some((_, label)) = aged.slot(bucket, shift) {
+            if let Some((_, label)) = buckets.slot(bucket, shift) {
                 times.count_out(label);
             }
             return true;
@@ -131,7 +131,7 @@ impl<'a, W: Word> Slots<'a, W> {
     fn freed(&mut self, segment: u64, slots: u64) {
         // Saturating: a damaged file may claim fewer keys than its table holds.
         *self.occupied = self.occupied.saturating_sub(slots);
-        if self.search.refusals.are_owed() {
+        if self.search.refusals.is_any_short() {
             (0..slots).for_each(|_| self.search.refusals.removed(segment));
         }
     }
@@ -139,7 +139,7 @@ impl<'a, W: Word> Slots<'a, W> {
     /// Sweeps the block of a place, unless this was done in this epoch.
     #[inline(always)]
     pub(super) fn clean(&mut self, times: &mut Times, segment: u64, place: u64) {
-        let block = block_of(&self.aged, segment, place);
+        let block = block_of(&self.buckets, segment, place);
         if !times.is_swept(block) {
             self.sweep(times, segment, place, block);
         }
@@ -148,22 +148,22 @@ impl<'a, W: Word> Slots<'a, W> {
     #[cold]
     #[inline(never)]
     fn sweep(&mut self, times: &mut Times, segment: u64, place: u64, block: usize) {
-        let (aged, base) = (self.aged, self.aged.base(segment));
+        let (buckets, base) = (self.buckets, self.buckets.base(segment));
         let first = place / BLOCK * BLOCK;
         let expired = times.expired_label(block);
         let mut freed = 0;
-        for place in first..(first + BLOCK).min(aged.addressing().places()) {
-            let bucket = aged.load(self.bytes, base, place);
+        for place in first..(first + BLOCK).min(buckets.addressing().places()) {
+            let bucket = buckets.load(self.bytes, base, place);
             // Usually one label has expired, which few buckets have.
-            if expired.is_some_and(|label| aged.labelled(bucket, label) == W::ZERO) {
+            if expired.is_some_and(|label| buckets.labelled(bucket, label) == W::ZERO) {
                 continue;
             }
             let mut kept = bucket;
             // From the last lane on, so that lanes that move down have been looked at.
-            for shift in aged.shifts().rev() {
-                let label = aged.slot(bucket, shift).map(|(_, label)| label);
+            for shift in buckets.shifts().rev() {
+                let label = buckets.slot(bucket, shift).map(|(_, label)| label);
                 if label.is_some_and(|label| times.age(block, label).is_none()) {
-                    kept = aged.closed(kept, shift);
+                    kept = buckets.closed(kept, shift);
                     freed += 1;
                 }
             }
@@ -178,7 +178,7 @@ impl<'a, W: Word> Slots<'a, W> {
 
 /// A segment in which a search looks for room.
 struct Segment<'a, W> {
-    aged: Aged<W>,
+    buckets: ExpiringBuckets<W>,
     bytes: &'a [u8],
     times: &'a Times,
     number: u64,
@@ -186,34 +186,34 @@ struct Segment<'a, W> {
 
 impl<W: Word> Neighbours for Segment<'_, W> {
     fn places(&self) -> u64 {
-        self.aged.addressing().places()
+        self.buckets.addressing().places()
     }
 
     #[inline(always)]
     fn for_each_target(&self, place: u64, mut each: impl FnMut(u64)) {
-        let bucket = self.aged.load(self.bytes, 0, place);
-        for shift in self.aged.shifts() {
+        let bucket = self.buckets.load(self.bytes, 0, place);
+        for shift in self.buckets.shifts() {
             let fingerprint =
-                self.aged.slot(bucket, shift).map_or(0, |(fingerprint, _)| fingerprint);
-            each(self.aged.addressing().alternate(place, fingerprint));
+                self.buckets.slot(bucket, shift).map_or(0, |(fingerprint, _)| fingerprint);
+            each(self.buckets.addressing().alternate(place, fingerprint));
         }
     }
 
     /// An expired slot counts as free.
     #[inline(always)]
     unsafe fn has_room(&self, place: u64) -> bool {
-        let (aged, bucket) = (&self.aged, self.aged.load(self.bytes, 0, place));
-        let block = block_of(aged, self.number, place);
-        !aged.is_full(bucket)
+        let (buckets, bucket) = (&self.buckets, self.buckets.load(self.bytes, 0, place));
+        let block = block_of(buckets, self.number, place);
+        !buckets.is_full(bucket)
             || !self.times.is_swept(block)
-                && aged.shifts().any(|shift| {
-                    let label = aged.slot(bucket, shift).map(|(_, label)| label);
+                && buckets.shifts().any(|shift| {
+                    let label = buckets.slot(bucket, shift).map(|(_, label)| label);
                     label.is_none_or(|label| self.times.age(block, label).is_none())
                 })
     }
 
     #[inline(always)]
     fn prefetch(&self, place: u64) {
-        crate::arch::prefetch(self.bytes, self.aged.byte(0, place));
+        crate::arch::prefetch(self.bytes, self.buckets.byte(0, place));
     }
 }

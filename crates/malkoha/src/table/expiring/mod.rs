@@ -10,8 +10,8 @@ use slots::Slots;
 use crate::addressing::Probe;
 use crate::error::{InsertError, UnionError};
 use crate::expiry::{Ages, Times};
-use crate::layout::aged::{Aged, MOST_BITS};
 use crate::layout::bits::Word;
+use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
 use crate::params::float;
 use crate::ring;
 use crate::table::fixed::Fixed;
@@ -22,20 +22,20 @@ const BLOCK: u64 = 64;
 
 /// How buckets are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Form(Words);
+pub struct Form(Width);
 
 /// In words that hold one.
 #[derive(Clone, Copy, Debug)]
-enum Words {
-    Narrow(Aged<u64>),
-    Wide(Aged<u128>),
+enum Width {
+    Narrow(ExpiringBuckets<u64>),
+    Wide(ExpiringBuckets<u128>),
 }
 
 macro_rules! with_form {
-    ($form:expr, $aged:ident => $body:expr) => {
+    ($form:expr, $buckets:ident => $body:expr) => {
         match $form.0 {
-            Words::Narrow($aged) => $body,
-            Words::Wide($aged) => $body,
+            Width::Narrow($buckets) => $body,
+            Width::Wide($buckets) => $body,
         }
     };
 }
@@ -52,8 +52,8 @@ impl Ages for Fixed {
 
     fn form(&self) -> Option<Form> {
         let geometry = &self.parts.geometry;
-        let narrow = Aged::new(geometry).map(Words::Narrow);
-        let form = narrow.or_else(|| Aged::new(geometry).map(Words::Wide)).map(Form);
+        let narrow = ExpiringBuckets::new(geometry).map(Width::Narrow);
+        let form = narrow.or_else(|| ExpiringBuckets::new(geometry).map(Width::Wide)).map(Form);
         form.filter(|_| self.spill.is_empty())
     }
 
@@ -65,18 +65,18 @@ impl Ages for Fixed {
 
     #[inline]
     fn age(&self, form: Form, times: &Times, hash: u64) -> Option<u64> {
-        with_form!(form, aged => age_of(&aged, &self.bytes, times, &aged.probe(hash)))
+        with_form!(form, buckets => age_of(&buckets, &self.bytes, times, &buckets.probe(hash)))
     }
 
     fn lives(&self, form: Form, times: &Times, hashes: &[u64], found: &mut [bool]) {
-        with_form!(form, aged => {
+        with_form!(form, buckets => {
             let ask = |bytes: &&[u8], hash: u64| {
-                let probe = aged.probe(hash);
-                aged.prefetch(bytes, &probe);
+                let probe = buckets.probe(hash);
+                buckets.prefetch(bytes, &probe);
                 probe
             };
             ring::one_by_one(&mut &*self.bytes, hashes, ask, |bytes, i, _, probe| {
-                found[i] = age_of(&aged, bytes, times, probe).is_some();
+                found[i] = age_of(&buckets, bytes, times, probe).is_some();
             });
         });
     }
@@ -90,18 +90,18 @@ impl Ages for Fixed {
         refresh: bool,
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        with_form!(form, aged => {
-            let (mut slots, label) = (Slots::of(self, aged), times.label());
+        with_form!(form, buckets => {
+            let (mut slots, label) = (Slots::of(self, buckets), times.label());
             let mut see = |slots: &mut Slots<'_, _>, i: usize, probe: &Probe| {
                 let seen = slots.see(times, probe, label, |_, _| refresh);
                 done(i, seen.ok_or_else(|| times.refusal()));
             };
             if let [hash] = hashes {
-                return see(&mut slots, 0, &aged.probe(*hash));
+                return see(&mut slots, 0, &buckets.probe(*hash));
             }
             let ask = |slots: &Slots<'_, _>, hash: u64| {
-                let probe = aged.probe(hash);
-                aged.prefetch(slots.bytes, &probe);
+                let probe = buckets.probe(hash);
+                buckets.prefetch(slots.bytes, &probe);
                 probe
             };
             ring::one_by_one(&mut slots, hashes, ask, |slots, i, _, probe| see(slots, i, probe));
@@ -109,14 +109,14 @@ impl Ages for Fixed {
     }
 
     fn forget(&mut self, form: Form, times: &mut Times, hash: u64) -> bool {
-        with_form!(form, aged => Slots::of(self, aged).forget(times, &aged.probe(hash)))
+        with_form!(form, buckets => Slots::of(self, buckets).forget(times, &buckets.probe(hash)))
     }
 
     fn sweep(&mut self, form: Form, times: &mut Times) {
-        with_form!(form, aged => {
-            let mut slots = Slots::of(self, aged);
-            for segment in 0..aged.addressing().segments() {
-                for block in 0..aged.addressing().places().div_ceil(BLOCK) {
+        with_form!(form, buckets => {
+            let mut slots = Slots::of(self, buckets);
+            for segment in 0..buckets.addressing().segments() {
+                for block in 0..buckets.addressing().places().div_ceil(BLOCK) {
                     slots.clean(times, segment.into(), block * BLOCK);
                 }
             }
@@ -124,10 +124,10 @@ impl Ages for Fixed {
     }
 
     fn for_each_label(&self, form: Form, mut each: impl FnMut(u64)) {
-        with_form!(form, aged => {
-            for (base, place) in every_place(&aged) {
-                let bucket = aged.load(&self.bytes, base, place);
-                aged.shifts().filter_map(|at| aged.slot(bucket, at)).for_each(|slot| each(slot.1));
+        with_form!(form, buckets => {
+            for (base, place) in every_place(&buckets) {
+                let bucket = buckets.load(&self.bytes, base, place);
+                buckets.shifts().filter_map(|at| buckets.slot(bucket, at)).for_each(|slot| each(slot.1));
             }
         });
     }
@@ -136,13 +136,13 @@ impl Ages for Fixed {
         if self.parts.geometry != other.parts.geometry {
             return Err(UnionError::Different("geometry"));
         }
-        with_form!(form, aged => {
-            let mut slots = Slots::of(self, aged);
-            for segment in 0..aged.addressing().segments() {
-                for place in 0..aged.addressing().places() {
-                    let bucket = aged.load(&other.bytes, aged.base(segment.into()), place);
-                    for (fingerprint, label) in aged.shifts().filter_map(|at| aged.slot(bucket, at)) {
-                        let probe = aged.addressing().occupant(segment.into(), place, fingerprint);
+        with_form!(form, buckets => {
+            let mut slots = Slots::of(self, buckets);
+            for segment in 0..buckets.addressing().segments() {
+                for place in 0..buckets.addressing().places() {
+                    let bucket = buckets.load(&other.bytes, buckets.base(segment.into()), place);
+                    for (fingerprint, label) in buckets.shifts().filter_map(|at| buckets.slot(bucket, at)) {
+                        let probe = buckets.addressing().occupant(segment.into(), place, fingerprint);
                         let is_older = |times: &Times, known| times.is_older(known, label);
                         if slots.see(times, &probe, label, is_older).is_none() {
                             return Err(times.refusal().into());
@@ -161,15 +161,18 @@ impl Ages for Fixed {
 }
 
 /// The bases of segments, with each of their places.
-fn every_place<W: Word>(aged: &Aged<W>) -> impl Iterator<Item = (usize, u64)> + use<'_, W> {
-    let segments = 0..u64::from(aged.addressing().segments());
-    segments.flat_map(move |n| (0..aged.addressing().places()).map(move |p| (aged.base(n), p)))
+fn every_place<W: Word>(
+    buckets: &ExpiringBuckets<W>,
+) -> impl Iterator<Item = (usize, u64)> + use<'_, W> {
+    let segments = 0..u64::from(buckets.addressing().segments());
+    segments
+        .flat_map(move |n| (0..buckets.addressing().places()).map(move |p| (buckets.base(n), p)))
 }
 
 /// The number of the block of a place.
 #[inline(always)]
-fn block_of<W: Word>(aged: &Aged<W>, segment: u64, place: u64) -> usize {
-    let blocks = aged.addressing().places().div_ceil(BLOCK);
+fn block_of<W: Word>(buckets: &ExpiringBuckets<W>, segment: u64, place: u64) -> usize {
+    let blocks = buckets.addressing().places().div_ceil(BLOCK);
     // A number below `blocks()`, which fits.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     let block = (segment * blocks + place / BLOCK) as usize;
@@ -177,19 +180,25 @@ fn block_of<W: Word>(aged: &Aged<W>, segment: u64, place: u64) -> usize {
 }
 
 #[inline(always)]
-fn age_of<W: Word>(aged: &Aged<W>, bytes: &[u8], times: &Times, probe: &Probe) -> Option<u64> {
-    let base = aged.base(probe.segment);
-    let first = aged.load(bytes, base, probe.first);
-    let second = aged.load(bytes, base, probe.second);
-    let found = [aged.matches(first, probe.fingerprint), aged.matches(second, probe.fingerprint)];
+fn age_of<W: Word>(
+    buckets: &ExpiringBuckets<W>,
+    bytes: &[u8],
+    times: &Times,
+    probe: &Probe,
+) -> Option<u64> {
+    let base = buckets.base(probe.segment);
+    let first = buckets.load(bytes, base, probe.first);
+    let second = buckets.load(bytes, base, probe.second);
+    let found =
+        [buckets.matches(first, probe.fingerprint), buckets.matches(second, probe.fingerprint)];
     if found[0] | found[1] == W::ZERO {
         return None;
     }
     let one = |bucket: W, mut found: W, place: u64| {
         let mut age = None;
         while found != W::ZERO && age.is_none() {
-            let label = aged.slot(bucket, aged.shift_of(found)).map(|(_, label)| label);
-            let block = block_of(aged, probe.segment, place);
+            let label = buckets.slot(bucket, buckets.shift_of(found)).map(|(_, label)| label);
+            let block = block_of(buckets, probe.segment, place);
             age = label.and_then(|label| times.age(block, label));
             found = found & found.wrapping_sub(W::from_u64(1));
         }

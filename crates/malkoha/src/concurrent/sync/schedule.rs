@@ -11,38 +11,38 @@ use loom::sync::{LockResult, RwLockReadGuard, RwLockWriteGuard, TryLockResult};
 
 #[derive(Debug, Default)]
 pub(crate) struct AtomicU64 {
-    turn: Word,
+    step: Word,
     word: Word,
 }
 
 impl AtomicU64 {
     pub(crate) fn new(value: u64) -> Self {
-        Self { turn: Word::new(0), word: Word::new(value) }
+        Self { step: Word::new(0), word: Word::new(value) }
     }
 
-    fn take_turn(&self) -> &Word {
-        self.turn.fetch_add(1, Ordering::Relaxed);
+    fn next_step(&self) -> &Word {
+        self.step.fetch_add(1, Ordering::Relaxed);
         &self.word
     }
 
     pub(crate) fn load(&self, order: Ordering) -> u64 {
-        self.take_turn().load(order)
+        self.next_step().load(order)
     }
 
     pub(crate) fn store(&self, value: u64, order: Ordering) {
-        self.take_turn().store(value, order);
+        self.next_step().store(value, order);
     }
 
     pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.take_turn().swap(value, order)
+        self.next_step().swap(value, order)
     }
 
     pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.take_turn().fetch_add(value, order)
+        self.next_step().fetch_add(value, order)
     }
 
     pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
-        self.take_turn().fetch_sub(value, order)
+        self.next_step().fetch_sub(value, order)
     }
 
     pub(crate) fn compare_exchange_weak(
@@ -52,14 +52,14 @@ impl AtomicU64 {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u64, u64> {
-        self.take_turn().compare_exchange_weak(current, new, success, failure)
+        self.next_step().compare_exchange_weak(current, new, success, failure)
     }
 }
 
 loom::lazy_static! {
     /// Of all locks and flags. One that a thread has just made may come to others through what Loom
     /// does not know, so whoever has a turn comes after all that was made.
-    static ref TURN: Word = Word::new(0);
+    static ref STEP: Word = Word::new(0);
 }
 
 /// A lock whose takers come in every order: of threads that look under it one after the other, Loom
@@ -70,25 +70,25 @@ pub(crate) struct RwLock<T>(loom::sync::RwLock<T>);
 impl<T> RwLock<T> {
     pub(crate) fn new(data: T) -> Self {
         let lock = Self(loom::sync::RwLock::new(data));
-        TURN.fetch_add(1, Ordering::Release);
+        STEP.fetch_add(1, Ordering::Release);
         lock
     }
 
-    fn take_turn(&self) -> &loom::sync::RwLock<T> {
-        TURN.fetch_add(1, Ordering::Acquire);
+    fn next_step(&self) -> &loom::sync::RwLock<T> {
+        STEP.fetch_add(1, Ordering::Acquire);
         &self.0
     }
 
     pub(crate) fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        self.take_turn().read()
+        self.next_step().read()
     }
 
     pub(crate) fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        self.take_turn().try_read()
+        self.next_step().try_read()
     }
 
     pub(crate) fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        self.take_turn().write()
+        self.next_step().write()
     }
 
     pub(crate) fn get_mut(&mut self) -> LockResult<&mut T> {
@@ -106,21 +106,21 @@ pub(crate) struct Flag {
 impl Flag {
     pub(crate) fn new(value: bool) -> Self {
         let flag = Self { was_set: value.into(), flag: AtomicBool::new(value) };
-        TURN.fetch_add(1, Ordering::Release);
+        STEP.fetch_add(1, Ordering::Release);
         flag
     }
 
-    fn take_turn(&self) -> &AtomicBool {
-        TURN.fetch_add(1, Ordering::Acquire);
+    fn next_step(&self) -> &AtomicBool {
+        STEP.fetch_add(1, Ordering::Acquire);
         &self.flag
     }
 
     pub(crate) fn load(&self, order: Ordering) -> bool {
-        self.was_set.load(Ordering::Relaxed) && self.take_turn().load(order)
+        self.was_set.load(Ordering::Relaxed) && self.next_step().load(order)
     }
 
     pub(crate) fn store(&self, value: bool, order: Ordering) {
         self.was_set.fetch_or(value, Ordering::Relaxed);
-        self.take_turn().store(value, order);
+        self.next_step().store(value, order);
     }
 }

@@ -16,7 +16,7 @@ pub(crate) const LANES: u32 = 4;
 pub(crate) const MOST_BITS: u32 = 30;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Aged<W> {
+pub(crate) struct ExpiringBuckets<W> {
     addressing: Addressing,
     segment_bytes: u64,
     fingerprint_bits: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Aged<W> {
     mask: W,
 }
 
-impl<W: Word> Aged<W> {
+impl<W: Word> ExpiringBuckets<W> {
     /// `None` if a bucket of this geometry can straddle two words, or has no ages.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
         let (fingerprint_bits, lane_bits) = (geometry.fingerprint_bits, geometry.slot_bits());

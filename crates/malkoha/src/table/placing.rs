@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::bits::index;
-use crate::layout::{Offer, Search, TableLayout, copies};
+use crate::layout::{Placement, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
 
@@ -18,7 +18,7 @@ vectorized! {
     /// # Safety
     ///
     /// None is needed: functions of several instruction sets are unsafe usually.
-    pub(crate) unsafe fn offer<L: TableLayout>(
+    pub(crate) unsafe fn try_place<L: TableLayout>(
         layout: &L,
         bytes: &mut [u8],
         first_segment: u64,
@@ -28,7 +28,7 @@ vectorized! {
         let mut number = left.len();
         left.resize(number + hashes.len(), 0);
         let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
-        for (ask, look) in ring::turns(hashes.len()) {
+        for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
                 let rest = &hashes[group.first()..];
@@ -58,8 +58,8 @@ vectorized! {
                     left[number] = u64::from_le_bytes(*hash);
                     let probe = || probe_from(layout, *hash, first_segment);
                     // SAFETY: as was asserted for its group.
-                    let offer = unsafe { layout.offer_emptier(bytes, aim, probe) };
-                    number += usize::from(offer != Offer::Taken);
+                    let placement = unsafe { layout.try_place_emptier(bytes, aim, probe) };
+                    number += usize::from(placement != Placement::Taken);
                 }
             }
         }

@@ -1,8 +1,9 @@
-//! How much an insert may do, counted in places that it looks at.
+//! How far an insert may search, counted in places that it looks at.
 //!
 //! Anyone who knows the hash can fill a segment with keys that fit nowhere, and each refusal would
-//! be a search to its limit. So a segment that has refused a key *owes* the cost of that search.
-//! Until removals from it have paid this back, its inserts look at few places.
+//! be a search to its limit. So a segment that has refused a key has a *short budget*: its inserts
+//! look at few places. Each removal from it makes up for some places of the refused search. When
+//! all are made up for, the segment has its whole budget again.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -13,14 +14,15 @@ use std::cell::Cell;
 /// a copy that gives way. Searches below the load that tables are built for rarely take more.
 pub(crate) const NEAR: u32 = 1_000;
 
-/// Places that a search looks at in a segment that owes for a refusal. Below the load that tables
+/// Places that a search looks at in a segment with a short budget. Below the load that tables
 /// are built for this is usually enough, so other keys of the segment are hardly affected.
 pub(crate) const SHORT: u32 = 128;
-/// Places of the next long search for which a removal pays.
-const PAID: u32 = 256;
+/// Places that a removal makes up for.
+const PER_REMOVAL: u32 = 256;
 /// Slots of a bucket, at most.
 const MOST_SLOTS: u64 = 16;
-/// What a search looks at beyond its limit: its candidates, and all moves out of its last place.
+/// Places that a search looks at beyond its limit: its candidates, and the targets of all moves out
+/// of its last place.
 const BEYOND: u64 = 4 + MOST_SLOTS;
 
 /// Places that an insert into a table of fixed size looks at, at most, if it may consider this many
@@ -39,55 +41,56 @@ pub const fn most_places_after_refusal() -> u64 {
     most_places(SHORT)
 }
 
-/// What a segment of this many places owes for a refusal.
+/// The places of a refused search in a segment of this many places.
 pub(crate) fn price(places: u64, max_kicks: u32) -> u32 {
     u32::try_from(places * 8).unwrap_or(u32::MAX).min(max_kicks)
 }
 
-/// What remains of this debt after a removal.
-pub(crate) fn paid(owed: u32) -> u32 {
-    owed.saturating_sub(PAID)
+/// The places that are still to be made up for after a removal.
+pub(crate) fn after_removal(missing: u32) -> u32 {
+    missing.saturating_sub(PER_REMOVAL)
 }
 
-/// What the segments of a table owe.
+/// The segments of a table that have refused a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Refusals {
+    /// The places that removals from each of them have still to make up for.
     #[expect(clippy::box_collection, reason = "as a rule there is none, and searches are moved")]
-    owed: Option<Box<BTreeMap<u64, u32>>>,
+    missing: Option<Box<BTreeMap<u64, u32>>>,
 }
 
 impl Refusals {
     pub(crate) const fn new() -> Self {
-        Self { owed: None }
+        Self { missing: None }
     }
 
     /// Evictions that an insert into this segment may consider, at most `max_kicks`.
     pub(crate) fn limit(&self, segment: u64, max_kicks: u32) -> u32 {
-        let owes = self.owed.as_ref().is_some_and(|owed| owed.contains_key(&segment));
-        if owes { max_kicks.min(SHORT) } else { max_kicks }
+        let is_short = self.missing.as_ref().is_some_and(|all| all.contains_key(&segment));
+        if is_short { max_kicks.min(SHORT) } else { max_kicks }
     }
 
     /// Notes a refusal.
     pub(crate) fn refused(&mut self, segment: u64, price: u32) {
-        self.owed.get_or_insert_default().entry(segment).or_insert(price);
+        self.missing.get_or_insert_default().entry(segment).or_insert(price);
     }
 
-    /// Whether a segment owes anything.
+    /// Whether a segment has a short budget.
     #[inline(always)]
-    pub(crate) fn are_owed(&self) -> bool {
-        self.owed.is_some()
+    pub(crate) fn is_any_short(&self) -> bool {
+        self.missing.is_some()
     }
 
     /// Notes a removal.
     #[inline(never)]
     pub(crate) fn removed(&mut self, segment: u64) {
-        let Some(all) = &mut self.owed else { return };
-        let Some(owed) = all.get_mut(&segment) else { return };
-        *owed = paid(*owed);
-        if *owed == 0 {
+        let Some(all) = &mut self.missing else { return };
+        let Some(missing) = all.get_mut(&segment) else { return };
+        *missing = after_removal(*missing);
+        if *missing == 0 {
             all.remove(&segment);
             if all.is_empty() {
-                self.owed = None;
+                self.missing = None;
             }
         }
     }
