@@ -103,9 +103,9 @@ class Hostile(unittest.TestCase):
                 client = server.client()
                 client.cf().create("f", 5000)
                 first, second = (client.cf().scandump("f", n)[1] for n in (0, 1))
-                # Behind magic and number of chunks: items deleted, capacity, error rate, growth.
+                # After magic, kind and number of chunks: items deleted, capacity, error rate, growth.
                 said = struct.pack("<QQdd", 2**64 - 1, 2**36, 0.01, 1.0)
-                client.cf().loadchunk("new", 1, first[:12] + said + first[12 + len(said):])
+                client.cf().loadchunk("new", 1, first[:13] + said + first[13 + len(said):])
                 client.cf().loadchunk("new", 2, second)
                 client.execute_command("CF.COMPACT", "new")
                 self.assertLess(client.memory_usage("new"), client.memory_usage("f") + 1000)

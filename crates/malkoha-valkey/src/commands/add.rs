@@ -1,10 +1,12 @@
 //! CF.RESERVE, and everything that adds items.
 
-use super::many::{AT_ONCE, Many, Verb};
+use super::access::{before_change, filter_mut, limit, still_here};
+use super::hash;
+use super::many::{Many, Verb};
 use super::options::{self, Wanted, spelled_out, wanted};
-use super::{CommandError, expire, filter_mut, hash, limit, still_here};
+use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Promised, defaults, max_filter_bytes};
-use crate::value::{Refused, StoredFilter, Value};
+use crate::value::{StoredFilter, Value};
 
 /// The last word of a CF.RESERVE for a filter that came from RedisBloom.
 const BESIDE: &[u8] = b"BESIDE";
@@ -82,123 +84,51 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
 
 /// CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item...
 pub(super) fn insert(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let request = InsertRequest::parse(args)?;
-    insert_many(context, args, &request, Verb::Add, reply_added)
-}
-
-/// CF.MADD key item...
-pub(super) fn add_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let request = InsertRequest { capacity: None, may_create: true, first: 2 };
-    insert_many(context, args, &request, Verb::Add, reply_added)
+    insert_many(context, args, Verb::Add)
 }
 
 /// CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...
 pub(super) fn insert_nx(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let request = InsertRequest::parse(args)?;
-    insert_many(context, args, &request, Verb::AddAbsent, |context, outcomes| {
-        context.reply_array(outcomes.len());
-        for outcome in outcomes {
-            context.reply_integer(outcome.map_or(-1, i64::from));
-        }
-    })
+    insert_many(context, args, Verb::AddAbsent)
 }
 
-/// Integers 1 and -1 in RESP2, booleans in RESP3.
-fn reply_added(context: &Context, outcomes: &[Result<bool, Refused>]) {
-    let is_resp3 = context.is_resp3();
-    context.reply_array(outcomes.len());
-    for outcome in outcomes {
-        match outcome {
-            _ if is_resp3 => context.reply_bool(outcome.is_ok()),
-            Ok(_) => context.reply_integer(1),
-            Err(_) => context.reply_integer(-1),
-        }
-    }
+/// CF.MADD key item...
+pub(super) fn add_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    context.perform(args, Many::new(Verb::Add, 2))
 }
 
-struct InsertRequest {
-    capacity: Option<u64>,
-    may_create: bool,
-    /// The number of the first item's argument.
-    first: usize,
-}
-
-impl InsertRequest {
-    fn parse(args: &Args<'_>) -> Result<Self, CommandError> {
-        let mut request = Self { capacity: None, may_create: true, first: 0 };
-        let mut at = 2;
-        while at < args.len() {
-            let is = |option: &str| args.get(at).eq_ignore_ascii_case(option.as_bytes());
-            if is("ITEMS") {
-                request.first = at + 1;
-                break;
-            } else if is("NOCREATE") {
-                request.may_create = false;
-            } else if is("CAPACITY") {
-                at += 1;
-                if at == args.len() {
-                    return Err(CommandError::Arity);
-                }
-                request.capacity = Some(options::capacity(args.get(at))?);
-            } else {
-                return Err(CommandError::UNKNOWN_ARGUMENT);
-            }
+fn insert_many(context: &Context, args: &Args<'_>, verb: Verb) -> Result<(), CommandError> {
+    let (mut many, mut may_create) = (Many::new(verb, 0), true);
+    let mut at = 2;
+    while at < args.len() && many.first == 0 {
+        let is = |option: &str| args.get(at).eq_ignore_ascii_case(option.as_bytes());
+        if is("ITEMS") {
+            many.first = at + 1;
+        } else if is("NOCREATE") {
+            may_create = false;
+        } else if is("CAPACITY") {
             at += 1;
+            if at == args.len() {
+                return Err(CommandError::Arity);
+            }
+            many.capacity = Some(options::capacity(args.get(at))?);
+        } else {
+            return Err(CommandError::UNKNOWN_ARGUMENT);
         }
-        if request.first == 0 || request.first == args.len() {
-            return Err(CommandError::Arity);
-        }
-        Ok(request)
+        at += 1;
     }
-}
-
-/// Adds items, and replies for each whether it was added or was there already.
-fn insert_many(
-    context: &Context,
-    args: &Args<'_>,
-    request: &InsertRequest,
-    verb: Verb,
-    reply: impl Fn(&Context, &[Result<bool, Refused>]),
-) -> Result<(), CommandError> {
-    let mut key = context.open_mut(args, 1);
-    if !request.may_create && key.get()?.is_none() {
+    if many.first == 0 || many.first == args.len() {
+        return Err(CommandError::Arity);
+    }
+    if !may_create && context.open(args, 1).get()?.is_none() {
         return Err(CommandError::NOT_FOUND);
     }
-    let filter = filter_or_new(context, args, &mut key, request.capacity)?;
-    if args.len() - request.first > AT_ONCE {
-        drop(key);
-        return context.perform(args, Many::new(verb, request.first));
-    }
-    let items: Vec<&[u8]> = args.iter(request.first).collect();
-    let outcomes = filter.insert_all(&items, verb == Verb::AddAbsent, limit(context));
-    if outcomes.contains(&Ok(true)) {
-        if outcomes.iter().any(Result::is_err) {
-            replicate_added(context, args, request, &outcomes);
-        } else {
-            context.replicate_verbatim();
-        }
-        context.changed(args, 1, c"cf.insert");
-    }
-    reply(context, &outcomes);
-    Ok(())
-}
-
-/// Tells replicas what was added if that is not all that the client sent: limits may differ.
-fn replicate_added(
-    context: &Context,
-    args: &Args<'_>,
-    request: &InsertRequest,
-    outcomes: &[Result<bool, Refused>],
-) {
-    let items = args.iter(request.first).zip(outcomes);
-    let added = items.filter(|(_, outcome)| **outcome == Ok(true)).map(|(item, _)| item);
-    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(added).collect();
-    context.replicate(c"CF.MADD", &words);
+    context.perform(args, many)
 }
 
 /// The key's filter; a new one with the default properties if there is none, or only what
 /// RedisBloom had.
-fn filter_or_new<'k>(
+pub(super) fn filter_or_new<'k>(
     context: &Context,
     args: &Args<'_>,
     key: &'k mut Key<'_>,
@@ -219,7 +149,7 @@ fn filter_or_new<'k>(
         put(context, args, key, &wanted, filter);
     }
     let filter = filter_mut(key)?.ok_or(CommandError::NOT_FOUND)?;
-    expire::before_change(context, args, filter)?;
+    before_change(context, args, filter)?;
     Ok(filter)
 }
 

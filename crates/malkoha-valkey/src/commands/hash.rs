@@ -2,7 +2,9 @@
 
 use malkoha::KeyHasher;
 
-use super::{CommandError, filter, options};
+use super::access::filter;
+use super::options;
+use crate::error::CommandError;
 use crate::server::{Args, Context};
 
 /// Digits of a key of 128 bits.

@@ -1,16 +1,18 @@
-//! CF.MADD, CF.INSERT, CF.INSERTNX, CF.MDEL and CF.MEXISTS with many items, a piece at a time.
-//! Each piece is replicated as what it changed, so replicas are not blocked either. Between pieces,
-//! other clients see the items that were done so far.
+//! CF.MADD, CF.INSERT, CF.INSERTNX, CF.MDEL and CF.MEXISTS. With many items they work a piece at a
+//! time. Each piece is replicated as its changes, so that replicas are not blocked either. Between
+//! pieces, other clients see the items that were done so far.
 
 use std::mem;
 use std::time::Instant;
 
-use super::{CommandError, delete, expire, filter_mut, holder_if_any, limit};
-use crate::server::{Args, Context, Kept, PIECE, Step, Task};
+use super::access::{before_change, existing, filter_mut, limit, now, whole_if_any};
+use super::add::filter_or_new;
+use crate::error::CommandError;
+use crate::server::{Args, Context, Kept, Key, PIECE, Step, Task};
 use crate::value::{Refused, Value};
 
 /// Items that a command does at once, well within a millisecond.
-pub(super) const AT_ONCE: usize = 1024;
+const AT_ONCE: usize = 1024;
 /// Items between two looks at the clock: few, because segments of a growing filter are rebuilt at
 /// about the same time, for up to a millisecond each.
 const BATCH: usize = 64;
@@ -29,11 +31,13 @@ pub(super) enum Verb {
 pub(super) struct Many {
     verb: Verb,
     /// The number of the first item's argument.
-    first: usize,
+    pub(super) first: usize,
+    /// Of a filter that the command creates.
+    pub(super) capacity: Option<u64>,
     outcomes: Vec<Outcome>,
     /// The number of items that have a reply.
     replied: usize,
-    /// Those that were done, if others are served in between.
+    /// Arguments that were done, if others are served in between.
     kept: Vec<Kept>,
 }
 
@@ -59,43 +63,82 @@ impl From<Result<bool, Refused>> for Outcome {
 
 impl Many {
     pub(super) fn new(verb: Verb, first: usize) -> Self {
-        Self { verb, first, outcomes: Vec::new(), replied: 0, kept: Vec::new() }
+        let (outcomes, kept) = (Vec::new(), Vec::new());
+        Self { verb, first, capacity: None, outcomes, replied: 0, kept }
     }
 
-    /// Does some of the items that are left.
+    fn is_long(&self, args: &Args<'_>) -> bool {
+        args.len() - self.first > AT_ONCE
+    }
+
+    /// The begin of a piece, if it must end after [`PIECE`].
+    fn clock(&self, context: &Context, args: &Args<'_>) -> Option<Instant> {
+        (self.is_long(args) && context.can_wait()).then(Instant::now)
+    }
+
+    /// Does some of the remaining items.
     fn work(&mut self, context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-        let begun = Instant::now();
-        self.before_piece(context, args)?;
+        let begun = self.clock(context, args);
         let start = self.first + self.outcomes.len();
         if self.outcomes.is_empty() {
-            // All at once: to copy megabytes when they grow takes long too.
+            // All at once, because copying megabytes when they grow takes long too.
             let items = args.len() - self.first;
             self.outcomes.reserve(items);
-            self.kept.reserve(if context.can_wait() { items } else { 0 });
+            self.kept.reserve(begun.map_or(0, |_| items));
         }
+        let outcome = self.piece(context, args, begun);
+        self.replicate(context, args, start);
+        outcome
+    }
+
+    fn piece(
+        &mut self,
+        context: &Context,
+        args: &Args<'_>,
+        begun: Option<Instant>,
+    ) -> Result<(), CommandError> {
+        let mut key = match self.verb {
+            Verb::Exists => context.open(args, 1),
+            _ => context.open_mut(args, 1),
+        };
+        self.before_piece(context, args, &mut key)?;
+        let batch = if self.is_long(args) { BATCH } else { AT_ONCE };
         while self.first + self.outcomes.len() < args.len() {
             let from = self.first + self.outcomes.len();
-            let items: Vec<&[u8]> = args.iter(from).take(BATCH).collect();
-            self.some(context, args, &items)?;
-            if context.can_wait() {
+            let items: Vec<&[u8]> = args.iter(from).take(batch).collect();
+            self.some(context, args, &mut key, &items)?;
+            if let Some(begun) = begun {
                 self.kept.extend((from..from + items.len()).map(|number| args.keep(number)));
-            }
-            if begun.elapsed() >= PIECE && context.can_wait() {
-                break;
+                if begun.elapsed() >= PIECE {
+                    break;
+                }
             }
         }
-        self.replicate(context, args, start);
         Ok(())
     }
 
-    /// Tells the time once for a piece, and not for each batch: replicas hear of all that the piece
-    /// changed after that.
-    fn before_piece(&self, context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-        if self.verb == Verb::Exists {
-            return Ok(());
+    /// Prepares the change of a piece, and not of each batch: replicas receive all changes of the
+    /// piece after the time.
+    fn before_piece(
+        &self,
+        context: &Context,
+        args: &Args<'_>,
+        key: &mut Key<'_>,
+    ) -> Result<(), CommandError> {
+        let is_first = self.outcomes.is_empty();
+        match self.verb {
+            Verb::Exists => return Ok(()),
+            Verb::Add | Verb::AddAbsent if is_first => {
+                if key.get()?.is_none() && context.has_moved(args) {
+                    return Err(CommandError::MOVED);
+                }
+                return filter_or_new(context, args, key, self.capacity).map(|_| ());
+            }
+            _ => {}
         }
-        match delete::existing(&mut context.open_mut(args, 1), CommandError::GONE)? {
-            Value::Filter(filter) => expire::before_change(context, args, filter),
+        let missing = if is_first { CommandError::DELETE_NOT_FOUND } else { CommandError::GONE };
+        match existing(key, missing)? {
+            Value::Filter(filter) => before_change(context, args, filter),
             Value::RedisBloom(_) | Value::Loading(_) => Ok(()),
         }
     }
@@ -104,35 +147,34 @@ impl Many {
         &mut self,
         context: &Context,
         args: &Args<'_>,
+        key: &mut Key<'_>,
         items: &[&[u8]],
     ) -> Result<(), CommandError> {
-        if self.verb == Verb::Exists {
-            let key = context.open(args, 1);
-            let found = match holder_if_any(&key)? {
-                Some(holder) => holder.contains_all(items, holder.now(context)),
-                None if context.has_moved(args) => return Err(CommandError::MOVED),
-                None => vec![false; items.len()],
-            };
-            self.outcomes.extend(found.into_iter().map(Outcome::from));
-            return Ok(());
-        }
-        let mut key = context.open_mut(args, 1);
-        if self.verb == Verb::Delete {
-            let removed = match delete::existing(&mut key, CommandError::GONE)? {
-                Value::Filter(filter) => filter.remove_all(items),
-                Value::RedisBloom(chain) => items.iter().map(|item| chain.remove(item)).collect(),
-                Value::Loading(_) => return Err(CommandError::LOADING),
-            };
-            self.outcomes.extend(removed.into_iter().map(Outcome::from));
-        } else {
-            let filter = filter_mut(&mut key)?.ok_or(CommandError::GONE)?;
-            let added = filter.insert_all(items, self.verb == Verb::AddAbsent, limit(context));
-            self.outcomes.extend(added.into_iter().map(Outcome::from));
+        let outcomes = &mut self.outcomes;
+        match self.verb {
+            Verb::Exists => {
+                let found = match whole_if_any(key)? {
+                    Some(value) => value.contains_all(items, now(context, value)),
+                    None if context.has_moved(args) => return Err(CommandError::MOVED),
+                    None => vec![false; items.len()],
+                };
+                outcomes.extend(found.into_iter().map(Outcome::from));
+            }
+            Verb::Delete => {
+                let removed = existing(key, CommandError::GONE)?.remove_all(items);
+                outcomes.extend(removed.into_iter().map(Outcome::from));
+            }
+            Verb::Add | Verb::AddAbsent => {
+                let filter = filter_mut(key)?.ok_or(CommandError::GONE)?;
+                let absent_only = self.verb == Verb::AddAbsent;
+                let added = filter.insert_all(items, absent_only, limit(context));
+                outcomes.extend(added.into_iter().map(Outcome::from));
+            }
         }
         Ok(())
     }
 
-    /// Tells replicas of what was changed from an argument on.
+    /// Sends the changes from an argument on to replicas.
     fn replicate(&self, context: &Context, args: &Args<'_>, start: usize) {
         let (command, event) = match self.verb {
             Verb::Add | Verb::AddAbsent => (c"CF.MADD", c"cf.insert"),
@@ -140,30 +182,34 @@ impl Many {
             Verb::Exists => return,
         };
         let outcomes = &self.outcomes[start - self.first..];
-        let changed = (start..).zip(outcomes).filter(|(_, outcome)| **outcome == Outcome::Yes);
-        let mut numbers = vec![1];
-        numbers.extend(changed.map(|(number, _)| number));
-        if numbers.len() > 1 {
-            context.replicate_some(command, args, &numbers);
-            context.changed(args, 1, event);
+        if !outcomes.contains(&Outcome::Yes) {
+            return;
         }
+        if self.is_long(args) || outcomes.contains(&Outcome::Refused) {
+            // Limits of replicas may differ.
+            let changed = (start..).zip(outcomes).filter(|(_, outcome)| **outcome == Outcome::Yes);
+            let numbers: Vec<_> = [1].into_iter().chain(changed.map(|(at, _)| at)).collect();
+            context.replicate_some(command, args, &numbers);
+        } else {
+            context.replicate_verbatim();
+        }
+        context.changed(args, 1, event);
     }
 
-    /// Replies of some of the items that are left.
-    fn reply(&mut self, context: &Context) {
-        let begun = Instant::now();
+    /// Replies for some of the remaining items.
+    fn reply(&mut self, context: &Context, args: &Args<'_>) {
+        let begun = self.clock(context, args);
         if self.replied == 0 {
             context.reply_array(self.outcomes.len());
         }
-        let is_resp3 = context.is_resp3();
+        let is_integer = match self.verb {
+            Verb::AddAbsent => true,
+            Verb::Add => !context.is_resp3(),
+            Verb::Delete | Verb::Exists => false,
+        };
         while self.replied < self.outcomes.len() {
             let end = self.outcomes.len().min(self.replied + REPLIES);
             for &outcome in &self.outcomes[self.replied..end] {
-                let is_integer = match self.verb {
-                    Verb::AddAbsent => true,
-                    Verb::Add => !is_resp3,
-                    Verb::Delete | Verb::Exists => false,
-                };
                 match outcome {
                     Outcome::Refused if is_integer => context.reply_integer(-1),
                     _ if is_integer => context.reply_integer((outcome == Outcome::Yes).into()),
@@ -171,7 +217,7 @@ impl Many {
                 }
             }
             self.replied = end;
-            if begun.elapsed() >= PIECE && context.can_wait() {
+            if begun.is_some_and(|begun| begun.elapsed() >= PIECE) {
                 break;
             }
         }
@@ -182,18 +228,24 @@ impl Task for Many {
     fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
         let items = args.len() - self.first;
         if self.outcomes.len() < items {
-            return match self.work(context, args) {
-                Err(CommandError::Lent) => Ok(Step::Wait),
+            match self.work(context, args) {
+                Ok(()) if self.is_long(args) => return Ok(Step::More),
+                Ok(()) => {}
+                Err(CommandError::Lent) => return Ok(Step::Wait),
                 Err(error) if error == CommandError::GONE && context.has_moved(args) => {
                     // Clients send the whole command again after the first of these: not where it
                     // would add or delete what it has added or deleted already.
                     let is_safe = self.outcomes.is_empty() || self.verb == Verb::AddAbsent;
-                    Err(if is_safe { CommandError::MOVED } else { CommandError::MOVED_AMID })
+                    return Err(if is_safe {
+                        CommandError::MOVED
+                    } else {
+                        CommandError::MOVED_AMID
+                    });
                 }
-                outcome => outcome.map(|()| Step::More),
-            };
+                Err(error) => return Err(error),
+            }
         }
-        self.reply(context);
+        self.reply(context, args);
         Ok(if self.replied < items { Step::More } else { Step::Done })
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{CommandError, filter_mut, limit, still_here, unless_lent};
+use super::access::{filter_mut, limit, still_here, unless_lent};
+use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key};
 use crate::value::{StoredFilter, Table, Value};
 

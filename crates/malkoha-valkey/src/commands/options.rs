@@ -1,7 +1,7 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
-use super::CommandError;
 use super::hash::HashOption;
+use crate::error::CommandError;
 use crate::server::{Context, max_filter_bytes};
 use crate::value::{Expiry, Properties, parse_rate};
 
@@ -30,7 +30,7 @@ pub(super) struct Wanted {
 }
 
 /// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`,
-/// `[EXPIRE seconds [RESOLUTION seconds]]`, and what there is of the hash.
+/// `[EXPIRE seconds [RESOLUTION seconds]]`, and the option of the hash.
 pub(super) fn wanted<'a>(
     mut properties: Properties,
     mut options: impl Iterator<Item = &'a [u8]>,

@@ -1,40 +1,30 @@
 //! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO.
 
-use super::many::{AT_ONCE, Many, Verb};
-use super::{CommandError, Holder, holder, holder_if_any, now};
+use super::access::{now, whole, whole_if_any};
+use super::many::{Many, Verb};
+use crate::error::CommandError;
 use crate::server::{Args, Context};
 use crate::value::{Chain, StoredFilter, Value};
 
 /// CF.EXISTS key item
 pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let holder = holder_if_any(&key)?;
-    let found = holder.is_some_and(|holder| holder.contains(args.get(2), holder.now(context)));
+    let value = whole_if_any(&key)?;
+    let found = value.is_some_and(|value| value.contains(args.get(2), now(context, value)));
     context.reply_bool(found);
     Ok(())
 }
 
 /// CF.MEXISTS key item...
 pub(super) fn exists_many(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    if args.len() - 2 > AT_ONCE {
-        return context.perform(args, Many::new(Verb::Exists, 2));
-    }
-    let key = context.open(args, 1);
-    let found = match holder_if_any(&key)? {
-        Some(holder) => holder.contains_all(&args.iter(2).collect::<Vec<_>>(), holder.now(context)),
-        None => vec![false; args.len() - 2],
-    };
-    context.reply_array(found.len());
-    found.into_iter().for_each(|found| context.reply_bool(found));
-    Ok(())
+    context.perform(args, Many::new(Verb::Exists, 2))
 }
 
 /// CF.COUNT key item
 pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let holder = holder_if_any(&key)?;
-    let count = holder.map_or(0, |holder| holder.count(args.get(2), holder.now(context)));
-    context.reply_count(count);
+    let value = whole_if_any(&key)?;
+    context.reply_count(value.map_or(0, |value| value.count(args.get(2), now(context, value))));
     Ok(())
 }
 
@@ -47,9 +37,11 @@ enum Field {
 /// CF.INFO key
 pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let fields = match holder(&key)?.ok_or(CommandError::NOT_FOUND)? {
-        Holder::Filter(stored) => of_filter(stored, now(context, stored)),
-        Holder::Chain(chain) => of_chain(chain),
+    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
+    let fields = match value {
+        Value::Filter(stored) => of_filter(stored, now(context, value)),
+        Value::RedisBloom(chain) => of_chain(chain),
+        Value::Loading(_) => return Err(CommandError::LOADING),
     };
     context.reply_map(fields.len());
     for (name, field) in fields {

@@ -1,11 +1,10 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
+use super::access::{filter_mut, still_here, whole};
 use super::options::number;
-use super::{CommandError, filter_mut, still_here};
+use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
-use crate::value::{
-    BESIDE, Chain, HEADER_BYTES, Loading, Small, StoredFilter, Value, chunk_behind,
-};
+use crate::value::{BESIDE, Chain, HEADER_BYTES, Loading, Small, StoredFilter, Value};
 
 /// Bytes of a filter that is written or read at once.
 const LITTLE: u64 = 256 << 10;
@@ -13,13 +12,10 @@ const LITTLE: u64 = 256 << 10;
 /// CF.SCANDUMP key iterator
 pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = match key.get()?.ok_or(CommandError::NOT_FOUND)? {
-        Value::Loading(_) => return Err(CommandError::LOADING),
-        value => value,
-    };
+    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
     let position = number(args.get(2)).ok_or(CommandError::INVALID_POSITION)?;
     context.reply_array(2);
-    if let Some((next, bytes)) = chunk_behind(value, position) {
+    if let Some((next, bytes)) = value.chunk_behind(position) {
         context.reply_count(next);
         context.reply_bytes(&bytes);
     } else {

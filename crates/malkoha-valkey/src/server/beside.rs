@@ -9,7 +9,7 @@ use valkey_module::raw::RedisModuleCtx;
 use super::args::{Args, Kept};
 use super::context::{Context, reply_bytes};
 use super::tasks::{Step, Task};
-use crate::commands::CommandError;
+use crate::error::CommandError;
 
 type Work = Box<dyn FnOnce() + Send>;
 type Finish<R> = Box<dyn FnOnce(&Context, &Args<'_>, R) -> Result<(), CommandError>>;

@@ -11,6 +11,9 @@ use super::api::call;
 use super::args::Args;
 use super::key::Key;
 use super::tasks::Task;
+use crate::error::CommandError;
+
+const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;
@@ -303,7 +306,15 @@ impl Context {
         unsafe { call!(RedisModule_ReplyWithMap(self.replies, long(len))) };
     }
 
-    pub(crate) fn reply_error(&self, message: &str) {
+    pub(super) fn reply_command_error(&self, error: CommandError) {
+        let message: &str = match &error {
+            CommandError::WrongType => WRONG_TYPE,
+            CommandError::Message(message) => message,
+            // Found before the command waits.
+            CommandError::Arity => "ERR wrong number of arguments",
+            // Returned only where the command can wait.
+            CommandError::Lent => "ERR the filter is in use: try again",
+        };
         // A message never has a line end or a 0 inside.
         let clean = message.bytes().map(|byte| if byte < b' ' { b' ' } else { byte });
         let text: Vec<u8> = clean.chain([0]).collect();

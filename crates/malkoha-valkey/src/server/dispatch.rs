@@ -8,14 +8,12 @@ use valkey_module::raw::{RedisModuleCtx, RedisModuleString};
 use super::args::Args;
 use super::context::Context;
 use super::tasks::{Step, Task};
-use crate::commands::CommandError;
+use crate::error::CommandError;
 
-/// What a command is: it replies, or says what is wrong before it has replied anything.
+/// A command. It replies, or returns an error before it has replied anything.
 pub(crate) type Handler = fn(&Context, &Args<'_>) -> Result<(), CommandError>;
 
-const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
-
-/// What the server calls.
+/// A function as the server calls it.
 pub(crate) type Entry =
     unsafe extern "C" fn(*mut RedisModuleCtx, *mut *mut RedisModuleString, c_int) -> c_int;
 
@@ -52,22 +50,10 @@ pub(crate) unsafe fn dispatch(
         Ok(Ok(())) => {}
         Ok(Err(CommandError::Arity)) => return context.wrong_arity(),
         Ok(Err(CommandError::Lent)) => context.put_off(&args, |_| Box::new(Again(handler))),
-        Ok(Err(error)) => reply_error(&context, error),
-        Err(_) => reply_error(&context, CommandError::INTERNAL),
+        Ok(Err(error)) => context.reply_command_error(error),
+        Err(_) => context.reply_command_error(CommandError::INTERNAL),
     }
     0
-}
-
-/// Says what is wrong.
-pub(super) fn reply_error(context: &Context, error: CommandError) {
-    match error {
-        CommandError::WrongType => context.reply_error(WRONG_TYPE),
-        CommandError::Message(message) => context.reply_error(&message),
-        // Found before anything is put off.
-        CommandError::Arity => context.reply_error("ERR wrong number of arguments"),
-        // Said only where it can be put off.
-        CommandError::Lent => context.reply_error("ERR the filter is in use: try again"),
-    }
 }
 
 /// A command that waits until its filter is no longer lent, and is then run again.

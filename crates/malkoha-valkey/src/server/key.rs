@@ -9,6 +9,7 @@ use valkey_module::raw::{
 };
 
 use super::api::call;
+use crate::error::CommandError;
 use crate::value::{Chain, Value};
 
 /// The type of our values, once registered.
@@ -22,6 +23,12 @@ const NO_EXPIRE: mstime_t = -1;
 /// The key has a value of another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OtherType;
+
+impl From<OtherType> for CommandError {
+    fn from(_: OtherType) -> Self {
+        Self::WrongType
+    }
+}
 
 /// Open until dropped.
 pub(crate) struct Key<'a> {

@@ -1,4 +1,4 @@
-//! What happens when a server loads the module.
+//! Registers everything when a server loads the module.
 
 use std::ffi::{CString, c_int};
 
@@ -6,8 +6,8 @@ use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
 use super::api::call;
 use super::args::Args;
+use super::dispatch::Entry;
 use super::{config, data_type, info, metadata};
-use crate::commands::ENTRIES;
 
 /// Prefix of the settings and of the section of INFO.
 const NAME: &std::ffi::CStr = c"malkoha";
@@ -22,16 +22,16 @@ const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
     | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
     | HANDLE_ATOMIC_SLOT_MIGRATION;
 
-/// Called by the server.
+/// Registers the module with these commands; returns a status for the server.
 ///
 /// # Safety
 ///
 /// The context and the arguments must be those of a load, as the module API documents.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn RedisModule_OnLoad(
+pub(crate) unsafe fn load(
     context: *mut RedisModuleCtx,
     argv: *mut *mut RedisModuleString,
     argc: c_int,
+    entries: &[(&str, Entry)],
 ) -> c_int {
     // Nothing here may allocate before this: our memory is the server's.
     // SAFETY: the caller's promise; the name ends in 0.
@@ -48,19 +48,23 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(
     }
     // SAFETY: the caller's promise.
     let args = unsafe { Args::new(argv, argc) };
-    let registered = std::panic::catch_unwind(|| register(context, args))
+    let registered = std::panic::catch_unwind(|| register(context, args, entries))
         .unwrap_or_else(|_| Err("internal error".into()));
     let Err(problem) = registered else { return 0 };
     log(context, &format!("malkoha is not loaded: {problem}"));
     1
 }
 
-fn register(context: *mut RedisModuleCtx, args: Args<'_>) -> Result<(), String> {
+fn register(
+    context: *mut RedisModuleCtx,
+    args: Args<'_>,
+    entries: &[(&str, Entry)],
+) -> Result<(), String> {
     let check = |done: bool, what: &str| done.then_some(()).ok_or_else(|| what.to_owned());
     // SAFETY: the context is that of the load.
     unsafe { call!(RedisModule_SetModuleOptions(context, OPTIONS.cast_signed())) };
     check(data_type::register(context), "the server refuses the data type")?;
-    metadata::register(context, &ENTRIES)?;
+    metadata::register(context, entries)?;
     check(config::register(context), "the server refuses the settings")?;
     info::register(context);
     take_arguments(context, args)

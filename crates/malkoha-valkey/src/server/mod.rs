@@ -24,7 +24,8 @@ pub(crate) use beside::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::{Context, Promised};
 pub(crate) use dispatch::{Entry, dispatch, entry};
-pub(crate) use key::{Key, OtherType};
+pub(crate) use key::Key;
+pub(crate) use load::load;
 #[cfg(not(test))]
 pub(crate) use memory::ServerMemory;
 pub(crate) use tasks::{PIECE, Step, Task};

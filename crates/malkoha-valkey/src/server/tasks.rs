@@ -20,8 +20,7 @@ use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
 use super::api::call;
 use super::args::{Args, Kept};
 use super::context::Context;
-use super::dispatch::reply_error;
-use crate::commands::CommandError;
+use crate::error::CommandError;
 
 /// The time that a piece of work takes, about: no more than half of what others are to wait at
 /// most, since the last part of it may take as long again.
@@ -220,11 +219,11 @@ impl Blocked {
         match step {
             Ok(Ok(step)) => step,
             Ok(Err(error)) => {
-                reply_error(&context, error);
+                context.reply_command_error(error);
                 Step::Done
             }
             Err(_) => {
-                reply_error(&context, CommandError::INTERNAL);
+                context.reply_command_error(CommandError::INTERNAL);
                 Step::Done
             }
         }

@@ -2,10 +2,10 @@
 
 use std::mem;
 
-use super::Damaged;
-use super::chunks::Preamble;
+use super::chunks::{Kind, Preamble};
+use super::filter::StoredFilter;
 use super::redisbloom::Chain;
-use super::stored::StoredFilter;
+use super::stream::Damaged;
 use super::table::Loader;
 use crate::ledger::measure;
 
@@ -41,8 +41,11 @@ impl Loading {
     /// As [`begin`](Self::begin), for chunks that all come at once and need not be kept.
     pub(super) fn begin_passing(chunk: &[u8]) -> Result<Self, Damaged> {
         let (preamble, header) = Preamble::split(chunk)?;
+        if preamble.kind == Kind::Small {
+            return Err(Damaged("a small filter has one chunk"));
+        }
         let (loader, held) = measure(|| {
-            let mut loader = Loader::new(preamble.expires);
+            let mut loader = Loader::new(preamble.kind == Kind::Expiring);
             loader.push(header).map(|()| loader).ok()
         });
         let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
@@ -85,7 +88,7 @@ impl Loading {
     pub(crate) fn catch_up(&mut self) -> bool {
         let number = self.chunks.len() - self.unread;
         let Some(chunk) = self.chunks.get(number) else { return false };
-        let (loader, expires) = (&mut self.loader, self.preamble.expires);
+        let (loader, expires) = (&mut self.loader, self.preamble.kind == Kind::Expiring);
         let ((), held) = measure(|| {
             let bytes = if number == 0 {
                 *loader = Loader::new(expires);
@@ -102,7 +105,8 @@ impl Loading {
 
     /// Lets a new loader read the kept chunks, because a loader cannot be used after an error.
     fn begin_anew(&mut self) {
-        let ((), held) = measure(|| self.loader = Loader::new(self.preamble.expires));
+        let expires = self.preamble.kind == Kind::Expiring;
+        let ((), held) = measure(|| self.loader = Loader::new(expires));
         self.held += held;
         self.unread = self.chunks.len();
     }
@@ -115,12 +119,12 @@ impl Loading {
         }
         self.taken += 1;
         self.bytes += chunk.len() as u64;
-        let Preamble { chunks, deleted, properties, expires } = self.preamble;
+        let Preamble { kind, chunks, deleted, properties } = self.preamble;
         if self.taken < chunks {
             return Ok(None);
         }
         let ((table, rest), held) = measure(|| {
-            let (spent, rest) = measure(|| Loader::new(expires));
+            let (spent, rest) = measure(|| Loader::new(kind == Kind::Expiring));
             (mem::replace(&mut self.loader, spent).into_table().ok(), rest)
         });
         // The loader's memory is the filter's now, but for that of the new loader.
@@ -149,7 +153,7 @@ impl Loading {
 impl Clone for Loading {
     fn clone(&self) -> Self {
         let Self { preamble, taken, bytes, keeps, ref chunks, ref older, .. } = *self;
-        let (loader, held) = measure(|| Loader::new(preamble.expires));
+        let (loader, held) = measure(|| Loader::new(preamble.kind == Kind::Expiring));
         let (chunks, older, unread) = (chunks.clone(), older.clone(), chunks.len());
         Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older }
     }

@@ -108,22 +108,6 @@ impl Properties {
         builder.growth(growth).with_hasher(hasher)
     }
 
-    /// The empty table of these properties that stands for a small filter with fingerprints of
-    /// `bits` bits. If [`build`](Self::build) chooses another number, an earlier version of the
-    /// module chose it, with which fingerprints had the same number of bits at all depths.
-    pub(super) fn build_small(&self, bits: u32, hasher: KeyHasher) -> Option<Table> {
-        let built = self.build(None, hasher).ok()?;
-        if built.fingerprint_bits() == bits {
-            return Some(built);
-        }
-        // Of few items that do not grow, fingerprints have the same bits at all depths, and eight
-        // places are told apart: n bits keep to a rate of 2^(3 - n), and one less to twice that.
-        let rate = 1.5 * 2.0_f64.powi(3 - i32::try_from(bits).ok()?);
-        let alike = Self { error_rate: rate, ..*self };
-        let alike = alike.builder(FIRST_ITEMS, 1.0, hasher).build().map(Table::Lasting).ok()?;
-        (alike.fingerprint_bits() == bits).then_some(alike)
-    }
-
     /// Bytes that `build` will take, at most: bits for the rate at the eight slots that a lookup
     /// meets, or for the alternate places of two to eight doublings; two more for rounding and the
     /// mark of the end; slots a twentieth more than items, in buckets up to a sixteenth more; a few
@@ -211,23 +195,6 @@ mod tests {
                 prop_assert!(bytes <= properties.estimated_bytes(expiry), "{bytes}");
             }
         }
-    }
-
-    #[test]
-    fn small_filters_have_the_fingerprints_that_they_were_saved_with() {
-        let properties = Properties {
-            capacity: 1000,
-            error_rate: 0.01,
-            growth: 1e6,
-            bucket_size: 2,
-            max_iterations: 20,
-            expansion: 1,
-        };
-        let built = |bits| properties.build_small(bits, KeyHasher::new(0));
-        for bits in 10..=30 {
-            assert_eq!(built(bits).unwrap().fingerprint_bits(), bits);
-        }
-        assert!((0..10).chain(31..256).all(|bits| built(bits).is_none()));
     }
 
     #[test]

@@ -24,6 +24,15 @@ macro_rules! each {
     };
 }
 
+/// Functions of the library that both kinds have.
+macro_rules! both {
+    ($($(#[$doc:meta])* $visibility:vis fn $name:ident -> $result:ty;)*) => {
+        $($(#[$doc])* $visibility fn $name(&self) -> $result {
+            each!(self, filter => filter.$name())
+        })*
+    };
+}
+
 /// Why two tables are not united.
 #[derive(Debug)]
 pub(crate) enum Unlike {
@@ -33,6 +42,19 @@ pub(crate) enum Unlike {
 }
 
 impl Table {
+    both! {
+        pub(crate) fn to_bytes -> Vec<u8>;
+        pub(crate) fn hasher -> KeyHasher;
+        pub(crate) fn buckets -> u64;
+        pub(crate) fn segments -> usize;
+        pub(super) fn capacity -> u64;
+        pub(crate) fn fingerprint_bits -> u32;
+        pub(crate) fn expected_fpr -> f64;
+        pub(super) fn size_in_bytes -> u64;
+        /// Pieces that a [`Loader`] puts together.
+        pub(super) fn piece_count -> usize;
+    }
+
     /// The table of a file of the library.
     pub(super) fn open(file: &[u8]) -> Result<Self, ReadError> {
         match FileKind::of(file)? {
@@ -41,10 +63,6 @@ impl Table {
             }
             _ => GrowableCuckooFilter::from_bytes(file).map(Self::Lasting),
         }
-    }
-
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        each!(self, filter => filter.to_bytes())
     }
 
     pub(crate) fn expiring(&self) -> Option<&GrowableExpiringCuckooFilter> {
@@ -58,10 +76,6 @@ impl Table {
         if let Self::Expiring(filter) = self {
             filter.advance(now);
         }
-    }
-
-    pub(crate) fn hasher(&self) -> KeyHasher {
-        each!(self, filter => filter.hasher())
     }
 
     pub(super) fn contains(&self, hash: u64, now: u64) -> bool {
@@ -143,30 +157,6 @@ impl Table {
         4 * self.buckets()
     }
 
-    pub(crate) fn buckets(&self) -> u64 {
-        each!(self, filter => filter.buckets())
-    }
-
-    pub(crate) fn segments(&self) -> usize {
-        each!(self, filter => filter.segments())
-    }
-
-    pub(super) fn capacity(&self) -> u64 {
-        each!(self, filter => filter.capacity())
-    }
-
-    pub(crate) fn fingerprint_bits(&self) -> u32 {
-        each!(self, filter => filter.fingerprint_bits())
-    }
-
-    pub(crate) fn expected_fpr(&self) -> f64 {
-        each!(self, filter => filter.expected_fpr())
-    }
-
-    pub(super) fn size_in_bytes(&self) -> u64 {
-        each!(self, filter => filter.size_in_bytes())
-    }
-
     pub(super) fn unite(&mut self, other: &Self) -> Result<(), Unlike> {
         let united = match (self, other) {
             (Self::Lasting(ours), Self::Lasting(theirs)) => ours.unite(theirs, Copies::Sum),
@@ -181,11 +171,6 @@ impl Table {
         if let Self::Expiring(filter) = self {
             filter.sweep();
         }
-    }
-
-    /// Pieces that a [`Loader`] puts together.
-    pub(super) fn piece_count(&self) -> usize {
-        each!(self, filter => filter.piece_count())
     }
 
     pub(super) fn piece(&self, number: usize) -> Option<Vec<u8>> {

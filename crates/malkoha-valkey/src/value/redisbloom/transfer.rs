@@ -2,7 +2,7 @@
 
 use super::{Chain, Shape, Table};
 use crate::ledger::measure;
-use crate::value::{Damaged, Sink, Source};
+use crate::value::stream::{Damaged, Sink, Source};
 
 /// The newest version of what is in RDB files; the ones before it lack some numbers.
 pub(crate) const ENCODING_VERSION: i32 = 4;

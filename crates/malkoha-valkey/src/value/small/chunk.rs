@@ -1,16 +1,13 @@
-//! The one chunk of CF.SCANDUMP that a small filter is.
+//! The only chunk of a small filter in CF.SCANDUMP.
 
 use malkoha::KeyHasher;
 
-use super::super::Damaged;
-use super::super::properties::{PROPERTIES_BYTES, Properties};
+use super::super::chunks::{Kind, PREAMBLE_BYTES, Preamble};
+use super::super::stream::Damaged;
 use super::{BITS_OF_FORM, DELETED_END, ITEM_BYTES, Small};
 
-/// What the chunk of such a filter begins with, the last byte being the version.
-const MAGIC: [u8; 4] = *b"MCF\x03";
-/// Magic, items deleted, properties, function of the hash and its key, bits of a fingerprint,
-/// items.
-const HEAD_BYTES: usize = 4 + 8 + PROPERTIES_BYTES + 1 + 16 + 1 + 1;
+/// Preamble, function of the hash and its key, bits of a fingerprint, number of items.
+const HEAD_BYTES: usize = PREAMBLE_BYTES + 1 + 16 + 1 + 1;
 pub(super) const CHECKSUM_BYTES: usize = 8;
 /// Seed of the checksum.
 const CHECKSUM_SEED: u64 = 3;
@@ -18,9 +15,8 @@ const CHECKSUM_SEED: u64 = 3;
 impl Small {
     /// The chunk from which [`from_chunk`](Self::from_chunk) makes the same filter.
     pub(in crate::value) fn chunk(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(self.deleted().to_le_bytes());
-        bytes.extend(self.properties.encode());
+        let (deleted, properties) = (self.deleted(), *self.properties);
+        let mut bytes = Preamble { kind: Kind::Small, chunks: 1, deleted, properties }.encode();
         bytes.push(self.form >> BITS_OF_FORM);
         bytes.extend(self.key);
         bytes.extend([self.form & ((1 << BITS_OF_FORM) - 1), self.len]);
@@ -35,7 +31,7 @@ impl Small {
 
     /// Whether a chunk is one of such a filter, damaged or not.
     pub(crate) fn is_chunk(chunk: &[u8]) -> bool {
-        chunk.starts_with(&MAGIC)
+        Preamble::split(chunk).is_ok_and(|(preamble, _)| preamble.kind == Kind::Small)
     }
 
     pub(crate) fn from_chunk(chunk: &[u8]) -> Result<Box<Self>, Damaged> {
@@ -45,20 +41,19 @@ impl Small {
     fn parse(chunk: &[u8]) -> Option<Box<Self>> {
         let (body, stored) = chunk.split_last_chunk::<CHECKSUM_BYTES>()?;
         let (head, items) = body.split_first_chunk::<HEAD_BYTES>()?;
-        let (magic, rest) = head.split_first_chunk()?;
-        let (deleted, rest) = rest.split_first_chunk()?;
-        let (properties, rest) = rest.split_first_chunk()?;
+        let (Preamble { kind, deleted, properties, .. }, rest) = Preamble::split(head).ok()?;
         let (&function, rest) = rest.split_first()?;
         let (key, form) = rest.split_first_chunk()?;
-        let properties = Properties::decode(properties)?;
         let hasher = KeyHasher::from_parts(function, u128::from_le_bytes(*key))?;
-        let deleted = u64::from_le_bytes(*deleted);
-        let is_sealed = *magic == MAGIC && u64::from_le_bytes(*stored) == checksum(body);
+        let is_sealed = kind == Kind::Small && u64::from_le_bytes(*stored) == checksum(body);
         // Checked before a table is made, which may be of any size.
         if !is_sealed || deleted >= DELETED_END || !properties.begins_small() {
             return None;
         }
-        let table = properties.build_small(form[0].into(), hasher)?;
+        let table = properties.build(None, hasher).ok()?;
+        if table.fingerprint_bits() != u32::from(form[0]) {
+            return None;
+        }
         let mut small = Self::instead_of(&table, &properties, hasher)?;
         let len = usize::from(form[1]);
         if len * small.bits().count() as usize > 8 * ITEM_BYTES {

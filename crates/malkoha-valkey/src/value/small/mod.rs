@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use malkoha::{KeptBits, KeyHasher};
 
-use super::large::Large;
 use super::properties::Properties;
 use super::stats;
 use super::table::Table;
@@ -221,18 +220,13 @@ impl Small {
 
     /// The table that it stands for.
     pub(super) fn table(&self) -> Table {
-        let built = self.properties.build_small(self.of_fingerprint(), self.hasher());
+        let built = self.properties.build(None, self.hasher());
         let mut table = built.expect("it was built when the filter was made");
         for kept in self.iter() {
             // Tables that grow refuse nothing.
             let _ = table.insert(self.bits().hash(kept));
         }
         table
-    }
-
-    pub(super) fn to_large(&self) -> Box<Large> {
-        let (table, bytes) = measure(|| self.table());
-        Large::of(table, *self.properties, self.deleted(), bytes)
     }
 }
 

@@ -1,18 +1,73 @@
 //! Items are added and deleted.
 
-use super::super::limits::is_full;
 use super::super::stats;
-use super::{Large, Refused};
-use crate::ledger::measure;
+use super::StoredFilter::{Large as IsLarge, Small as IsSmall};
+use super::large::Large;
+use super::{Refused, StoredFilter};
 
 /// Items that are added between two checks of the limit: few, so that it is hardly exceeded, and
 /// fewer than the library would sort. So a table does not depend on how items are cut into batches:
 /// a replica gets them in other ones than its primary.
 const BATCH: usize = 512;
 
+impl StoredFilter {
+    /// Adds a copy of an item, or one that is not in already, unless the filter takes `max_bytes`;
+    /// returns whether it was added.
+    pub(crate) fn insert(
+        &mut self,
+        item: &[u8],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if let IsSmall(small) = self
+            && let Some(added) = small.insert(item, absent_only)
+        {
+            return Ok(added);
+        }
+        let large = self.large();
+        if absent_only {
+            large.insert_unique(item, max_bytes)
+        } else {
+            large.insert(item, max_bytes).map(|()| true)
+        }
+    }
+
+    /// Adds a copy of each item, or of each that is not in already; returns which were added.
+    pub(crate) fn insert_all(
+        &mut self,
+        items: &[&[u8]],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Vec<Result<bool, Refused>> {
+        let mut outcomes = Vec::new();
+        if let IsSmall(small) = self {
+            outcomes.extend(items.iter().map_while(|item| small.insert(item, absent_only)).map(Ok));
+        }
+        let left = &items[outcomes.len()..];
+        if outcomes.is_empty() || !left.is_empty() {
+            outcomes.extend(self.large().insert_all(left, absent_only, max_bytes));
+        }
+        outcomes
+    }
+
+    /// Deletes a copy of an item; returns whether it was there.
+    pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
+        let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
+        removed.unwrap_or_else(|| self.large().remove(item))
+    }
+
+    /// Deletes a copy of each item; returns which were there.
+    pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
+        match self {
+            IsLarge(large) => large.remove_all(items),
+            IsSmall(_) => items.iter().map(|item| self.remove(item)).collect(),
+        }
+    }
+}
+
 impl Large {
     /// Adds a copy of an item, unless the filter takes `max_bytes` already.
-    pub(in crate::value) fn insert(&mut self, item: &[u8], max_bytes: u64) -> Result<(), Refused> {
+    pub(super) fn insert(&mut self, item: &[u8], max_bytes: u64) -> Result<(), Refused> {
         self.insert_hash(self.hash(item), max_bytes)
     }
 
@@ -26,11 +81,7 @@ impl Large {
     }
 
     /// As [`insert`](Self::insert), unless the item is in already; returns whether it was added.
-    pub(in crate::value) fn insert_unique(
-        &mut self,
-        item: &[u8],
-        max_bytes: u64,
-    ) -> Result<bool, Refused> {
+    pub(super) fn insert_unique(&mut self, item: &[u8], max_bytes: u64) -> Result<bool, Refused> {
         if self.is_older(item) {
             return Ok(false);
         }
@@ -46,14 +97,13 @@ impl Large {
 
     fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
         self.may_take(hash, max_bytes)?;
-        let table = self.table.own();
-        let (inserted, bytes) = measure(|| table.insert(hash));
-        self.grown_by(bytes);
-        inserted.map_err(|_| Refused::Full)
+        self.change(|table| table.insert(hash)).map_err(|_| Refused::Full)
     }
 
     fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        if is_full(self.table(), &self.properties, hash) {
+        // Further copies of an item that is in twice take no slot, nor does an item that is added
+        // again before it expires.
+        if self.holds(self.properties.capacity) && !self.table().has_slot_for(hash) {
             Err(Refused::Full)
         } else if self.bytes() >= max_bytes {
             Err(Refused::AtLimit)
@@ -63,7 +113,7 @@ impl Large {
     }
 
     /// Adds a copy of each item, or of each that is not in already; returns which were added.
-    pub(in crate::value) fn insert_all(
+    pub(super) fn insert_all(
         &mut self,
         items: &[&[u8]],
         absent_only: bool,
@@ -87,13 +137,11 @@ impl Large {
             }
             let new = &mut new[..batch.len()];
             new.fill(true);
-            let table = self.table.own();
-            let (refused, bytes) = measure(|| match absent_only {
+            let refused = self.change(|table| match absent_only {
                 true => table.insert_all_absent(batch, new).is_err(),
                 false => table.insert_all(batch).is_err(),
             });
             debug_assert!(!refused, "one that grows refuses nothing");
-            self.grown_by(bytes);
             stats::ADDED.add(new.iter().filter(|&&new| new).count() as u64);
             outcomes.extend(new.iter().map(|&new| Ok(new)));
         }
@@ -108,7 +156,7 @@ impl Large {
 
     /// Deletes a copy of an item; returns whether it was there. Where both parts seem to have it,
     /// one of them may have another item that looks like it, so neither deletes anything.
-    pub(in crate::value) fn remove(&mut self, item: &[u8]) -> bool {
+    pub(super) fn remove(&mut self, item: &[u8]) -> bool {
         let hash = self.hash(item);
         if self.has_none(hash) {
             return false;
@@ -118,9 +166,7 @@ impl Large {
             self.removed(1);
             return true;
         }
-        let table = self.table.own();
-        let (removed, bytes) = measure(|| table.remove(hash));
-        self.grown_by(bytes);
+        let removed = self.change(|table| table.remove(hash));
         self.removed(u64::from(removed));
         removed || self.remove_older(item)
     }
@@ -133,16 +179,14 @@ impl Large {
     }
 
     /// Deletes a copy of each item; returns which were there.
-    pub(in crate::value) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
+    pub(super) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
         // Deleting an absent item must not remove expired ones: see `has_none`.
         if self.older.is_some() || self.table().expiring().is_some() {
             return items.iter().map(|item| self.remove(item)).collect();
         }
         let hashes = &self.hashes(items);
         let mut removed = vec![false; hashes.len()];
-        let table = self.table.own();
-        let ((), bytes) = measure(|| table.remove_all(hashes, &mut removed));
-        self.grown_by(bytes);
+        self.change(|table| table.remove_all(hashes, &mut removed));
         self.removed(removed.iter().filter(|&&removed| removed).count() as u64);
         removed
     }
@@ -151,5 +195,49 @@ impl Large {
         // A dump may claim any number of earlier deletions.
         self.deleted = self.deleted.saturating_add(copies);
         stats::DELETED.add(copies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use malkoha::KeyHasher;
+
+    use super::*;
+    use crate::value::Properties;
+    use crate::value::small::tests::PROPERTIES;
+    use crate::value::table::Table;
+
+    #[test]
+    fn what_is_added_unless_it_is_in_stays_in() {
+        let properties = Properties { capacity: 4, error_rate: 0.2, growth: 1e4, ..PROPERTIES };
+        let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
+        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
+        for item in &items {
+            stored.insert(item, true, u64::MAX).unwrap();
+        }
+        let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
+        assert_eq!(lost, 0);
+    }
+
+    /// A replica gets the items of a long command in pieces, and its primary added them in smaller
+    /// ones. Where a piece had 1024 items, it sorted them, and had them in other slots.
+    #[test]
+    fn a_table_does_not_depend_on_how_items_are_cut() {
+        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
+        let items: Vec<&[u8]> = items.iter().map(<[u8; 4]>::as_slice).collect();
+        let filled = |pieces: usize, absent_only| {
+            let mut stored = StoredFilter::create(PROPERTIES, None, KeyHasher::sip13(1)).unwrap();
+            for piece in items.chunks(pieces) {
+                stored.insert_all(piece, absent_only, u64::MAX);
+            }
+            let Table::Lasting(filter) = stored.table().into_owned() else { unreachable!() };
+            filter
+        };
+        for absent_only in [false, true] {
+            let small = filled(64, absent_only);
+            for pieces in [512, 1024, 2048, items.len()] {
+                assert!(filled(pieces, absent_only) == small, "{pieces} items at a time");
+            }
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use malkoha::{BuildError, UnionError};
 
-use crate::server::OtherType;
 use crate::value::{NotUnited, Refused};
 
 /// An error reply.
@@ -89,12 +88,6 @@ impl CommandError {
 
 const fn fixed(text: &'static str) -> CommandError {
     CommandError::Message(Cow::Borrowed(text))
-}
-
-impl From<OtherType> for CommandError {
-    fn from(_: OtherType) -> Self {
-        Self::WrongType
-    }
 }
 
 impl From<BuildError> for CommandError {

@@ -1,20 +1,49 @@
 //! A filter as a key holds it: a few items, or a table.
 
 mod change;
+mod large;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use malkoha::{BuildError, KeyHasher, ReadError};
+use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
 
-pub(crate) use super::large::{NotUnited, Refused};
+pub(crate) use large::Large;
 
-use super::large::Large;
 use super::properties::{Expiry, Properties};
 use super::redisbloom::Chain;
 use super::small::Small;
-use super::table::Table;
+use super::stats;
+use super::table::{Table, Unlike};
 use crate::ledger::measure;
+
+/// Why an item was not added. The filter is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It must not grow, and holds its capacity.
+    Full,
+    /// It takes as many bytes as a filter may.
+    AtLimit,
+}
+
+/// Why filters are not united.
+#[derive(Debug)]
+pub(crate) enum NotUnited {
+    /// All together are larger than a filter may be.
+    TooLarge,
+    /// Items of some of them stay, those of others expire.
+    Kinds,
+    Unlike(UnionError),
+}
+
+impl From<Unlike> for NotUnited {
+    fn from(unlike: Unlike) -> Self {
+        match unlike {
+            Unlike::Kinds => Self::Kinds,
+            Unlike::Filters(error) => Self::Unlike(error),
+        }
+    }
+}
 
 /// A filter of either size.
 pub(crate) enum StoredFilter {
@@ -23,16 +52,6 @@ pub(crate) enum StoredFilter {
 }
 
 use StoredFilter::{Large as IsLarge, Small as IsSmall};
-
-/// Runs one expression on either.
-macro_rules! either {
-    ($stored:expr, $filter:ident => $body:expr) => {
-        match $stored {
-            IsSmall($filter) => $body,
-            IsLarge($filter) => $body,
-        }
-    };
-}
 
 impl StoredFilter {
     /// The filter of a table that takes `bytes` bytes.
@@ -54,13 +73,16 @@ impl StoredFilter {
 
     /// The filter of a file of the library.
     pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
-        Large::open(file).map(IsLarge)
+        let (table, bytes) = measure(|| Table::open(file));
+        let table = table?;
+        let properties = Properties::of_file(&table);
+        Ok(Self::of(table, properties, 0, bytes))
     }
 
     /// The same with RedisBloom's part, if anything is left of it.
     pub(crate) fn beside(mut self, older: Option<Chain>) -> Self {
-        if let Some(older) = older {
-            self.large().beside(Some(older));
+        if let Some(older) = older.filter(|older| older.len() > 0) {
+            self.large().older = Some(Box::new(older));
         }
         self
     }
@@ -68,7 +90,8 @@ impl StoredFilter {
     /// The filter with a table; a small one gets a table first.
     fn large(&mut self) -> &mut Large {
         if let IsSmall(small) = self {
-            *self = IsLarge(small.to_large());
+            let (table, bytes) = measure(|| small.table());
+            *self = Self::of(table, *small.properties(), small.deleted(), bytes);
         }
         match self {
             IsLarge(large) => large,
@@ -84,16 +107,9 @@ impl StoredFilter {
         }
     }
 
-    fn as_large_mut(&mut self) -> Option<&mut Large> {
-        match self {
-            IsLarge(large) => Some(large),
-            IsSmall(_) => None,
-        }
-    }
-
     /// The part in RedisBloom's layout.
     pub(crate) fn older(&self) -> Option<&Chain> {
-        self.as_large()?.older()
+        self.as_large()?.older.as_deref()
     }
 
     /// Its table, or the one that a few items stand for.
@@ -155,28 +171,38 @@ impl StoredFilter {
     /// The time to pass to `advance` at `now` before a change, if its items expire and another step
     /// has begun since the last one.
     pub(crate) fn step_begun(&self, now: u64) -> Option<u64> {
-        self.as_large()?.step_begun(now)
+        let filter = self.as_large()?.table().expiring();
+        filter.filter(|filter| filter.next_step() <= now).map(|filter| filter.step_start(now))
     }
 
     /// Sets its time to this, if that is later than the time it has.
     pub(crate) fn advance(&mut self, now: u64) {
-        if let Some(large) = self.as_large_mut() {
-            large.advance(now);
+        if let IsLarge(large) = self {
+            large.change(|table| table.advance(now));
         }
     }
 
     pub(crate) fn properties(&self) -> &Properties {
-        either!(self, filter => filter.properties())
+        match self {
+            IsLarge(large) => &large.properties,
+            IsSmall(small) => small.properties(),
+        }
     }
 
     /// Copies that were deleted in its life.
     pub(crate) fn deleted(&self) -> u64 {
-        either!(self, filter => filter.deleted())
+        match self {
+            IsLarge(large) => large.deleted,
+            IsSmall(small) => small.deleted(),
+        }
     }
 
     /// What it takes, as the server counts it.
     pub(crate) fn bytes(&self) -> u64 {
-        either!(self, filter => filter.bytes())
+        match self {
+            IsLarge(large) => large.bytes(),
+            IsSmall(small) => small.bytes(),
+        }
     }
 
     /// The approximate number of allocations.
@@ -187,23 +213,34 @@ impl StoredFilter {
     /// Whether an item is in, at a time that matters where items expire.
     pub(crate) fn contains(&self, item: &[u8], now: u64) -> bool {
         match self {
-            IsLarge(large) => large.contains(item, now),
+            IsLarge(large) => large.table().contains(large.hash(item), now) || large.is_older(item),
             IsSmall(small) => small.contains(item),
         }
     }
 
     /// Which of the items are in.
     pub(crate) fn contains_all(&self, items: &[&[u8]], now: u64) -> Vec<bool> {
-        match self {
-            IsLarge(large) => large.contains_all(items, now),
-            IsSmall(small) => items.iter().map(|item| small.contains(item)).collect(),
+        let large = match self {
+            IsLarge(large) => large,
+            IsSmall(small) => return items.iter().map(|item| small.contains(item)).collect(),
+        };
+        let mut found = vec![false; items.len()];
+        large.table().contains_all(&large.hashes(items), now, &mut found);
+        if large.older.is_some() {
+            for (found, item) in found.iter_mut().zip(items) {
+                *found = *found || large.is_older(item);
+            }
         }
+        found
     }
 
     /// How many copies of an item are in.
     pub(crate) fn count(&self, item: &[u8], now: u64) -> u64 {
         match self {
-            IsLarge(large) => large.count(item, now),
+            IsLarge(large) => {
+                let older = large.older.as_ref().map_or(0, |older| older.count(item));
+                large.table().count(large.hash(item), now) + older
+            }
             IsSmall(small) => small.count(item),
         }
     }
@@ -216,24 +253,57 @@ impl StoredFilter {
         tables: &[Arc<Table>],
         max_bytes: u64,
     ) -> Result<Self, NotUnited> {
-        Large::union(properties, deleted, tables, max_bytes).map(IsLarge)
+        let (united, bytes) = measure(|| {
+            let (first, others) = tables.split_first().ok_or(NotUnited::Kinds)?;
+            let mut united = Table::clone(first);
+            others.iter().try_for_each(|other| {
+                united.unite(other)?;
+                let fits = united.size_in_bytes() <= max_bytes;
+                fits.then_some(()).ok_or(NotUnited::TooLarge)
+            })?;
+            Ok::<_, NotUnited>(united)
+        });
+        let united = Self::of(united?, properties, deleted, bytes);
+        stats::ADDED.add(tables.iter().skip(1).map(|other| other.len(0)).sum());
+        Ok(united)
     }
 
     /// A filter of these properties with the items of a table that have not expired.
     pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
-        IsLarge(Large::swept(properties, deleted, table))
+        let (table, bytes) = measure(|| {
+            let mut table = table.clone();
+            table.sweep();
+            table
+        });
+        Self::of(table, properties, deleted, bytes)
     }
 
     /// Whether it holds more than it may.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.as_large().is_some_and(Large::is_overfull)
+        let most = self.properties().capacity;
+        self.as_large().is_some_and(|large| large.holds(most.saturating_add(1)))
     }
 
-    /// Frees what an empty filter grew by, and merges tables of RedisBloom's part if fewer suffice.
+    /// Frees the memory that an empty filter grew by, and merges tables of RedisBloom's part if fewer suffice.
     pub(crate) fn compact(&mut self) {
-        if let Some(large) = self.as_large_mut() {
-            large.compact();
+        let IsLarge(large) = self else { return };
+        if let Some(older) = &mut large.older {
+            older.compact();
         }
+        // One that never had slots for its capacity has nothing to free; and a dump may claim any
+        // capacity.
+        let properties = large.properties;
+        let Table::Lasting(filter) = large.table() else { return };
+        if !filter.is_empty() || 4 * filter.buckets() < properties.capacity {
+            return;
+        }
+        let hasher = filter.hasher();
+        large.change(|table| {
+            // Fails for a filter from a file, because its properties are not known.
+            if let Ok(fresh) = properties.build(None, hasher) {
+                *table = fresh;
+            }
+        });
     }
 }
 
