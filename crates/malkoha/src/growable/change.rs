@@ -171,10 +171,10 @@ impl Growing {
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         // Of a map's key, copies in slots may differ from spilled ones.
         let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
-        let Some(any_codec) = self.plain.filter(|_| all_alike) else {
-            return self.remove_from_any(hash, value);
-        };
-        let target = self.plain_target(any_codec, hash);
+        let target = self.target(hash);
+        if !all_alike || target.entry.has_stash() {
+            return self.remove_from_any(&target, value);
+        }
         let found = self.longest_slot_of(&target, value);
         if let Some(found) = &found {
             let is_spilled = !self.spill.is_empty()
@@ -186,12 +186,11 @@ impl Growing {
         found.is_some()
     }
 
-    /// [`try_remove`](Self::try_remove) where segments differ in width, or keys have no slot.
+    /// [`try_remove`](Self::try_remove) where keys have no slot, or spilled copies other values.
     #[cold]
     #[inline(never)]
-    fn remove_from_any(&mut self, hash: u64, value: u64) -> bool {
-        let target = self.target(hash);
-        for found in self.find(&target).longest_first() {
+    fn remove_from_any(&mut self, target: &Target, value: u64) -> bool {
+        for found in self.find(target).longest_first() {
             let key = target.spill_key(found.fingerprint, value);
             let is_spilled =
                 if found.has_slot() { self.spill.take(&key) } else { self.unstash(key) };
@@ -206,7 +205,7 @@ impl Growing {
                 match other {
                     // Copies are spilled only while others lie in the table.
                     Some(other) => self.set_value(target.number(), found, other),
-                    None => self.vacate(&target, found),
+                    None => self.vacate(target, found),
                 }
                 return true;
             }

@@ -207,23 +207,13 @@ impl Growing {
         self.find(target).fingerprints().flat_map(of).collect()
     }
 
-    #[inline(never)]
-    fn for_each_of_all(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        self.get(hash).for_each(|(value, copies)| each(value, copies));
-    }
-
-    /// [`get`](Self::get), which keeps nothing of the slots in the usual case that no segment
-    /// is of another width.
+    /// [`get`](Self::get), which keeps nothing of the slots.
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        let Some(any_codec) = self.plain else {
-            return self.for_each_of_all(hash, each);
-        };
-        let target = self.plain_target(any_codec, hash);
+        let target = self.target(hash);
         let mut spilled = target.entry.has_stash();
         let bytes = self.segments.from(target.entry.address());
         with_codec!(target.any_codec, codec => {
-            // The entry has all that a match needs of a segment, so the record need not be read.
             let segment = Segment::new(codec, target.entry.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 if !self.spill.is_empty() {
@@ -243,25 +233,9 @@ impl Growing {
     /// Prefetches the cache lines of a key.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
-        match self.plain {
-            Some(any_codec) => {
-                self.prefetch_target(&self.near, &self.plain_target(any_codec, hash))
-            }
-            None => self.prefetch_in_any(hash),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn prefetch_in_any(&self, hash: u64) {
         let target = self.target(hash);
-        self.prefetch_target(target.any_codec, &target);
-    }
-
-    #[inline(always)]
-    fn prefetch_target(&self, any_codec: &AnyCodec, target: &Target) {
         let bytes = self.segments.from(target.entry.address());
-        for bit in self.bits_of(any_codec.width(), target) {
+        for bit in self.bits_of(target.any_codec.width(), &target) {
             prefetch(bytes, bit >> 3);
         }
     }

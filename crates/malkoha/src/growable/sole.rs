@@ -1,10 +1,8 @@
-//! The candidate of a key of a map, if there is one: most keys have one or none.
+//! The candidate of each key of a batch, if there is one: most keys have one or none.
 //!
-//! A lookup waits for memory. The fewer instructions it takes, the more of the next one a processor
-//! begins meanwhile. So this is compiled for the usual segments alone, and has no branch that
-//! depends on where in its two buckets a key lies.
+//! Compiled for the usual segments alone, without a branch that depends on which of its two buckets
+//! a key lies in.
 
-use super::any_codec::with_codec;
 use super::batch;
 use super::bucket_word::{BucketWord, read};
 use super::codec::Codec;
@@ -79,60 +77,24 @@ impl Buckets {
 }
 
 impl Growing {
-    /// [`Candidates::sole_candidate`], fast in segments whose buckets are groups, and whose four
-    /// fingerprints fit a word of 64 bits.
-    #[inline(always)]
-    pub(super) fn sole(&self, hash: u64) -> Sole {
-        if !self.is_grouped() {
-            return self.sole_in_any(hash);
-        }
-        let key = KeyBits::of(hash);
-        let entry = self.directory.find(key.path);
-        let form = entry.form();
-        let (Some(codec), false, 0..=MOST_BITS) =
-            (entry.any_codec().narrow(), entry.has_stash(), form.value_bits)
-        else {
-            return self.sole_in_any(hash);
-        };
-        let wanted = key.fingerprint(entry.depth(), codec.bits);
-        let bits = bucket_bits(codec.width, form);
-        let buckets = Buckets {
-            segment: self.segments.from(entry.address()).as_ptr(),
-            bits: key.places.map(|place| form.grid.bucket_in_group(place, key.mix) * bits),
-            home: (entry.number(), key.places[0].min(key.places[1])),
-            value_bits: form.value_bits,
-        };
-        // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment, and they are groups.
-        match unsafe { buckets.sole::<u64, true>(codec, wanted, &self.spill) } {
-            Sole::Several => self.sole_in_any(hash),
-            sole => sole,
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn sole_in_any(&self, hash: u64) -> Sole {
-        Sole::of(|each| self.for_each_candidate(hash, each))
-    }
-
-    /// [`sole`](Self::sole) for many hashes.
+    /// [`Candidates::sole_candidate`] for many hashes.
     pub(super) fn soles(&self, hashes: &[u64], found: &mut [Sole]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         let is_usual = self.is_grouped() && self.shape.value_bits <= MOST_BITS;
         let Some(any_codec) = self.plain.filter(|_| is_usual) else {
             let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
             return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
-                found[i] = table.sole_in_any(hash);
+                found[i] = table.sole_candidate(hash);
             });
         };
         with_codec!(any_codec, codec => {
-            // SAFETY: the table is plain, so the codec is that of all segments, whose buckets are groups.
+            // SAFETY: the table is plain, so the codec is that of all segments, whose buckets are
+            // in groups.
             unsafe { batch::soles(codec, self, hashes, found) }
         });
         for (found, &hash) in found.iter_mut().zip(hashes) {
             if *found == Sole::Several {
-                *found = self.sole_in_any(hash);
+                *found = self.sole_candidate(hash);
             }
         }
     }
@@ -159,9 +121,7 @@ mod tests {
                     (0..4).for_each(|_| Change::insert(&mut table, hash(n), 1).unwrap());
                 }
                 for of in [n, n / 97 * 97, n + keys] {
-                    let all = table.sole_in_any(hash(of));
-                    assert_eq!(table.sole(hash(of)), all, "{of} of {n}, {value_bits} bits");
-                    seen[match all {
+                    seen[match table.sole_candidate(hash(of)) {
                         Sole::Absent => 0,
                         Sole::Value(_) => 1,
                         Sole::Several => 2,
@@ -184,7 +144,8 @@ mod tests {
         for hashes in batches {
             let mut found = vec![Sole::Several; hashes.len()];
             table.soles(hashes, &mut found);
-            let one_by_one: Vec<Sole> = hashes.iter().map(|&hash| table.sole(hash)).collect();
+            let one_by_one: Vec<Sole> =
+                hashes.iter().map(|&hash| table.sole_candidate(hash)).collect();
             assert_eq!(found, one_by_one);
             let (mut values, mut expected) = (Vec::new(), Vec::new());
             table.get_batch(hashes, |i, value, copies| values.push((i, value, copies)));

@@ -200,11 +200,6 @@ impl Candidates for Growing {
         self.get(hash)
     }
 
-    #[inline(always)]
-    fn sole_candidate(&self, hash: u64) -> Sole {
-        self.sole(hash)
-    }
-
     fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
         self.soles(hashes, found);
     }
