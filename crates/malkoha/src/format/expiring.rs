@@ -55,7 +55,7 @@ pub(super) fn put_head(
     put(BLOCKS, &(blocks as u64).to_le_bytes());
 }
 
-/// What a header says.
+/// The fields of a header.
 pub(super) struct Head {
     pub(super) hasher: KeyHasher,
     pub(super) window: Window,

@@ -45,7 +45,7 @@ pub(super) mod offset {
     pub(in crate::format) const CHECKSUM: usize = 120;
 }
 
-/// What a file holds, by its header.
+/// The kind of a file's content, by its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u16)]

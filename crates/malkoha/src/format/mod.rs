@@ -65,9 +65,9 @@ pub enum ReadError {
     /// A filter of another kind.
     #[error("the file holds a {found}, but a {expected} was asked for")]
     Kind {
-        /// What was asked for.
+        /// The kind that was asked for.
         expected: &'static str,
-        /// What the file says it is.
+        /// The kind that the file has.
         found: &'static str,
     },
     /// A set whose layout threads cannot share.
@@ -86,7 +86,7 @@ pub enum ReadError {
         field: &'static str,
         /// Its offset in bytes.
         offset: u64,
-        /// What it holds.
+        /// Its value.
         value: u64,
     },
     /// Fewer or more bytes than the header announces.
@@ -101,7 +101,7 @@ pub enum ReadError {
     },
     /// A segment's bytes do not match its checksum.
     #[error(
-        "segment {segment} is damaged (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it anew"
+        "segment {segment} is damaged (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it again"
     )]
     SegmentChecksum {
         /// The segment's number.
@@ -112,7 +112,7 @@ pub enum ReadError {
     /// A file within the file does not match its checksum: a shard of a map that threads share, or
     /// of a set whose keys expire.
     #[error(
-        "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it anew"
+        "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it again"
     )]
     ShardChecksum {
         /// The shard's number.
@@ -122,11 +122,11 @@ pub enum ReadError {
     },
     /// The list of spilled copies does not match its checksum.
     #[error(
-        "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy or build it anew"
+        "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy or build it again"
     )]
     SpillChecksum,
     /// The table does not hold as many keys as the header says.
-    #[error("header says {header} keys, but the table holds {table}: build the file anew")]
+    #[error("header says {header} keys, but the table holds {table}: build the file again")]
     Count {
         /// Keys by the header.
         header: u64,

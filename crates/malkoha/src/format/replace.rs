@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes a new file beside the one at `path`, syncs it and renames it over that one, so that after
+/// Writes a new file into the folder of `path`, syncs it and renames it over the file there, so that after
 /// a crash either of them is there, whole.
 pub(crate) fn replace_file(
     path: &Path,
@@ -15,7 +15,7 @@ pub(crate) fn replace_file(
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let permissions = fs::metadata(&path).ok().map(|old| old.permissions());
-    let (file, temporary) = new_file_beside(&path, permissions.as_ref())?;
+    let (file, temporary) = new_file_near(&path, permissions.as_ref())?;
     let written = write(&file).and_then(|()| {
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
@@ -38,7 +38,7 @@ pub(crate) fn replace_file(
 /// A file that nobody else uses, whatever other threads and processes save at the same time. Its
 /// name is short, since that of `path` may be as long as names can be. Nobody can read it who could
 /// not read a file with these permissions, because it may hold the key of a hash.
-fn new_file_beside(path: &Path, old: Option<&Permissions>) -> io::Result<(File, PathBuf)> {
+fn new_file_near(path: &Path, old: Option<&Permissions>) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

@@ -17,7 +17,7 @@ pub(crate) fn view(kind: FileKind, bytes: &[u8]) -> Result<(Fixed<&[u8]>, KeyHas
     Ok((table, header.hasher))
 }
 
-/// A table, with the list of copies beside it.
+/// A table with its list of spilled copies.
 pub(super) fn assemble<B: Deref<Target = [u8]>>(
     table: B,
     header: &Header,

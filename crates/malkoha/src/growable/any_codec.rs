@@ -66,7 +66,7 @@ impl AnyCodec {
     /// Of a segment at this depth.
     pub(super) fn new(shape: &Shape, depth: u32, form: Form) -> &'static Self {
         let bits = shape.widths.at(depth);
-        // A bucket has an even number of bits beside its fingerprints, unless it may begin at half
+        // A bucket has an even number of bits in addition to its fingerprints, unless it may begin at half
         // a byte.
         let at_half = (form.grid.narrowing() + form.value_bits) % 2;
         let fits = LANES * (bits + 1) + 4 * at_half <= u64::BITS;

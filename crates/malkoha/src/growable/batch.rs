@@ -48,7 +48,7 @@ impl<W: BucketWord> Codec<W> {
     }
 }
 
-/// Where the lookups of a group load, and what they look for.
+/// The buckets and fingerprints of a group of lookups.
 #[derive(Clone, Copy)]
 struct Aims {
     segments: [*const u8; GROUP],
@@ -56,7 +56,7 @@ struct Aims {
     wanted: [u64; GROUP],
 }
 
-/// What the directory says of the segments of a group.
+/// The directory's words for the segments of a group.
 type EntryWords = [EntryWord; GROUP];
 
 impl Aims {

@@ -146,7 +146,7 @@ impl Gathered {
         let spilled = table.spill().segment(narrow(number as u64));
         let moved = spilled.map(|(key, copies)| (SpillKey { segment: to, ..key }, copies));
         self.spilled.extend(moved);
-        // What is stashed is counted again.
+        // Stashed keys are counted again.
         self.records.push(Record { stashed: 0, ..*table.record(number) });
     }
 

@@ -24,7 +24,7 @@ pub(super) trait LaneWords:
     fn minus(self, other: Self) -> Self;
 }
 
-/// What holds the lanes of a bucket.
+/// The words that hold the lanes of a bucket.
 pub(super) trait BucketWord: LaneWords + PartialEq {
     const ZERO: Self;
 
@@ -53,7 +53,7 @@ pub(super) trait BucketWord: LaneWords + PartialEq {
     /// Each word shifted by so many bits, towards its first lane.
     fn shifted_down(self, bits: u32) -> Self;
     fn count_ones(self) -> u32;
-    /// What lies in a lane, and arbitrary bits above it.
+    /// The content of a lane, and arbitrary bits above it.
     fn lane(self, lane: u32, width: u32) -> u64;
     /// The words, each with two lanes, and arbitrary bits above them.
     fn halves(self, width: u32) -> [u64; 2];

@@ -15,7 +15,7 @@ use crate::table::Rounds;
 use crate::table::traits::Fill;
 use crate::threads::side_by_side;
 
-/// What a hash is multiplied by to get the path: see [`KeyBits`](super::strings::KeyBits).
+/// The factor of a hash that gives the path: see [`KeyBits`](super::strings::KeyBits).
 const PATH: u64 = MIX << MIX_BITS;
 /// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;
@@ -23,7 +23,7 @@ const WORTHWHILE_HASHES: usize = 1024;
 const MAX_PARTITION_BITS: u32 = 12;
 /// Segments of a partition, at most, as a power of two: each reads all hashes of the partition.
 const MAX_SHARED_BITS: u32 = 4;
-/// Rounds are made anew when there are more than this many times the segments that they were made
+/// New rounds are made when there are more than this many times the segments that they were made
 /// for: every segment of a partition reads all hashes of it.
 const OUTGROWN: usize = 4;
 
@@ -38,7 +38,7 @@ struct Task<'a> {
     partitions: Range<usize>,
 }
 
-/// What was done to a segment.
+/// The result of filling a segment.
 struct Filled {
     number: usize,
     /// Keys that got slots.
@@ -131,7 +131,7 @@ impl Growing {
         };
         let parts = in_units(tasks, bits, threads);
         let mut filled: Vec<Filled> = side_by_side(parts, fill).into_iter().flatten().collect();
-        // What is left goes in by segment, whichever thread filled it.
+        // The remaining hashes go in by segment, whichever thread filled it.
         filled.sort_unstable_by_key(|filled| filled.number);
         for &Filled { number, count, .. } in &filled {
             let record = &mut self.records[number];
@@ -181,7 +181,7 @@ mod tests {
     use crate::GrowableCuckooFilter;
     use crate::table::traits::Fill;
 
-    /// As when the sample told of few keys: each of the segments that came would read all hashes.
+    /// As when the sample was misleading: each of the segments that came would read all hashes.
     #[test]
     #[cfg_attr(miri, ignore = "inserts 400,000 keys; what loads without checks is in `fill`")]
     fn a_table_that_grows_beyond_what_was_foreseen_wants_other_rounds() {

@@ -62,7 +62,7 @@ impl Growing {
         }
     }
 
-    /// What the table holds of a key that may already be in it.
+    /// Finds the copies of a key that might already be in the table.
     #[cold]
     pub(super) fn likeness(&self, target: &Target) -> Likeness {
         if self.shape.value_bits == 0 && !target.entry.has_stash() {
@@ -163,7 +163,7 @@ impl Growing {
     pub(super) fn remove(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.try_remove(hash, value);
         // A file or a union may have more copies than it counts: what is left at 0 is usually
-        // doubles, which match by chance as before, but may be keys.
+        // doubles, which match by chance as before, but might be keys.
         self.len = self.len.saturating_sub(removed.into());
         removed
     }

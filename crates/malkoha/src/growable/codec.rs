@@ -155,7 +155,7 @@ impl<W: BucketWord> Codec<W> {
     /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
     /// bit of each.
     pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
-        // What lies beyond the end of the wanted one need not agree either.
+        // Bits beyond the end of the wanted one need not agree either.
         let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
         self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
     }
@@ -221,7 +221,7 @@ impl<W: BucketWord> Codec<W> {
         }
     }
 
-    /// What a lane holds.
+    /// The content of a lane.
     #[inline(always)]
     pub(super) fn lane(&self, bucket: W, lane: u32) -> u64 {
         bucket.lane(lane, self.width) & (u64::MAX >> (64 - self.width))
@@ -235,7 +235,7 @@ impl<W: BucketWord> Codec<W> {
     }
 }
 
-/// What a slot of `to` bits stores of a fingerprint of `from` bits: all of it, or the first bits.
+/// A fingerprint of `from` bits in a slot of `to` bits: all of it, or the first bits.
 #[inline(always)]
 pub(super) fn refitted(fingerprint: u64, from: u32, to: u32) -> u64 {
     let (longer, shorter) = (to.saturating_sub(from), from.saturating_sub(to));

@@ -13,7 +13,7 @@ use crate::arch::nearest;
 /// The most segments: enough for 10^12 keys.
 pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
 
-/// What a lookup must know about a segment.
+/// The directory's entry of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     word: EntryWord,
@@ -38,7 +38,7 @@ pub(super) struct EntryWord(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     pub(crate) grid: Grid,
-    /// Bits of a value beside each fingerprint.
+    /// Bits of a slot's value.
     pub(crate) value_bits: u32,
 }
 
@@ -61,7 +61,7 @@ const MOST_ENTRIES: u64 = 1 << 16;
 pub(super) struct Directory {
     entries: Vec<Entry>,
     depth: u32,
-    /// What the segments cover together: everything, or a branch of the tree.
+    /// The home that the segments cover together: everything, or a branch of the tree.
     within: Home,
     /// The index of the first entry of that in a directory of everything.
     first: u64,
@@ -134,7 +134,7 @@ impl EntryWord {
         Form { grid, value_bits: self.field(0, 7) }
     }
 
-    /// Whether a key may be in the segment without a slot.
+    /// Whether the segment has keys without a slot.
     #[inline(always)]
     pub(super) fn has_stash(self) -> bool {
         self.field(31, 1) == 1
@@ -193,9 +193,8 @@ impl Directory {
         directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
     }
 
-    /// Whether this many segments may be this deep. They differ little in depth, unless somebody
-    /// chooses the keys or makes up the file: neither must be able to fill the memory with a
-    /// directory.
+    /// Whether this many segments may be this deep. They differ little in depth, unless keys are
+    /// chosen or the file is forged: neither must be able to fill the memory with a directory.
     pub(super) fn admits(depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && 1 << depth <= most
@@ -213,7 +212,7 @@ impl Directory {
         self.beside = segments;
     }
 
-    /// What its segments cover together.
+    /// The home that its segments cover together.
     #[inline(always)]
     pub(super) fn within(&self) -> Home {
         self.within
@@ -232,7 +231,7 @@ impl Directory {
 
     #[inline(always)]
     pub(super) fn index(&self, path: u64) -> u64 {
-        // In two steps, because the depth may be 0.
+        // In two steps, because the depth can be 0.
         ((path >> 1) >> (63 - self.depth)).wrapping_sub(self.first)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A split takes a bit of each fingerprint of its segment. The keys that came first have the fewest
 //! bits left, and a map cannot put a key into both halves. So segments stop to split at some size,
-//! unless somebody who has the keys inserts the oldest ones again.
+//! unless the program inserts the oldest keys again.
 
 use super::any_codec::with_codec;
 use super::shape::{MAX_DEPTH, MIX_BITS};
@@ -16,7 +16,7 @@ impl Growing {
         self.least_known().saturating_sub(MIX_BITS + deepest).min(MAX_DEPTH - deepest)
     }
 
-    /// The values of the keys in a segment, or beside its slots, that have no bits left for so many
+    /// The values of the keys in a segment, spilled ones included, that have no bits left for so many
     /// splits of the deepest one, and would have more if they came now.
     pub(crate) fn values_short_of(&self, splits: u32, number: usize) -> Vec<u64> {
         let mut values = Vec::new();

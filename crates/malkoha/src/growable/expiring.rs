@@ -189,7 +189,7 @@ impl Growing {
             let expired = |value| times.age(number, value).is_none();
             let expired: Vec<_> = spilled.filter(|(key, _)| expired(key.value)).collect();
             self.spill.remove_all(&expired);
-            // What has lost its slot gets another one, or is stashed.
+            // Copies that have lost their slot get another one, or are stashed.
             self.place_stashed(number);
         }
         self.len = self.filled();

@@ -1,5 +1,5 @@
-//! Fills a segment that lies in cache. What a group of keys finds there is computed for all of them
-//! together; then they go in one by one.
+//! Fills a segment that lies in cache. Looks at the buckets of a group of keys together, and then
+//! inserts them one by one.
 
 use super::bucket_word::BucketWord;
 use super::codec::Codec;
@@ -31,7 +31,7 @@ pub(super) struct Filling<'a, W> {
     pub(super) left: Vec<u64>,
 }
 
-/// What the keys of a group find before any of them goes in.
+/// The buckets of a group of keys, before any of them goes in.
 struct Found {
     paths: [u64; GROUP],
     fingerprints: [u64; GROUP],
@@ -149,7 +149,7 @@ impl<'a, W: BucketWord> Filling<'a, W> {
         Self { segment, home, bytes, room, count: 0, failures: 0, left: Vec::new() }
     }
 
-    /// Puts hashes into free slots. Those of other segments, if there may be some, are passed over.
+    /// Puts hashes into free slots. Skips those of other segments, if `are_mixed`.
     pub(super) fn fill(&mut self, hashes: &[Hash], are_mixed: bool, search: &mut Search) {
         let Home { depth, path, .. } = self.home;
         let mut found = Found::NOTHING;

@@ -35,7 +35,7 @@ const STARTS: [u16; 16] = [0, 128, 256, 384, 0, 0, 0, 0, 0, 256, 0, 0, 0, 171, 3
 /// In a file: marks a number of buckets that are in groups.
 const GROUPED: u16 = 1 << 15;
 
-/// What a fingerprint says about places: where its alternate is, and its offset.
+/// The number by which a fingerprint determines its alternate place and its offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix(u64);
 

@@ -51,7 +51,7 @@ impl Growing {
         strangers
     }
 
-    /// Whether a slot may be of the same key.
+    /// Whether a slot might be of the same key.
     fn may_have(&self, partial: &Partial) -> bool {
         match self.halves(partial) {
             Some(halves) => halves.iter().any(|half| self.may_have(half)),
@@ -59,7 +59,7 @@ impl Growing {
         }
     }
 
-    /// Empties a slot and drops the copies beside it.
+    /// Empties a slot and drops its spilled copies.
     fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
         let form = self.records[number].form;
         let any_codec = self.any_codec(number);

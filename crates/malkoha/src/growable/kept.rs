@@ -1,5 +1,5 @@
-//! What a table of one segment keeps of a hash, so that few keys can wait elsewhere until they
-//! are worth a table.
+//! The bits of a hash that a table of one segment keeps, so that few keys can wait elsewhere until
+//! they are worth a table.
 
 use super::grid::PLACE_BITS;
 use super::shape::{MAX_BITS, MIX_BITS};
@@ -8,9 +8,9 @@ use super::table::Growing;
 use crate::addressing::{LOW_32, MIX};
 use crate::filter::GrowableCuckooFilter;
 
-/// What a growing filter that has not split yet keeps of a hash: the lower of its two places, and
-/// as many bits of its string as a fingerprint has. Whoever keeps these bits of a few items instead
-/// of a filter can insert them later, as hashes: the filter then finds the items, counts them and
+/// The bits of a hash that a growing filter keeps before its first split: the lower of its two
+/// places, and as many bits of its string as a fingerprint has. A program that keeps these bits of a
+/// few items instead of a filter can insert them later, as hashes: the filter then finds the items, counts them and
 /// grows as if it had had them all along. They must come before it splits: fingerprints in deeper
 /// segments have bits of which nothing was kept, and such an item may not be found.
 ///
@@ -56,7 +56,7 @@ impl KeptBits {
         PLACE_BITS + self.of_string
     }
 
-    /// What is kept of a hash.
+    /// The kept bits of a hash.
     #[must_use]
     pub fn of(self, hash: u64) -> u64 {
         let key = KeyBits::of(hash);
@@ -75,7 +75,7 @@ impl KeptBits {
 }
 
 impl GrowableCuckooFilter {
-    /// What the filter keeps of a hash; `None` if it has more than one segment.
+    /// The bits of a hash that the filter keeps; `None` if it has more than one segment.
     #[must_use]
     pub fn kept_bits(&self) -> Option<KeptBits> {
         self.table.kept_bits()

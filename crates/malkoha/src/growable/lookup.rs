@@ -40,7 +40,7 @@ impl Growing {
         let bucket_bits = u64::from(LANES * width);
         let buckets = key.places.map(|place| grid.bucket_in_group(place, key.mix) * bucket_bits);
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment. All are groups with no bits beside the fingerprints, of the width of `near`,
+        // segment. All are groups with fingerprints alone, of the width of `near`,
         // whose lanes are short.
         unsafe {
             match self.near.narrow() {
@@ -56,7 +56,7 @@ impl Growing {
         self.has_match(&self.target(hash))
     }
 
-    /// Whether a fingerprint matches; in a narrowed table its place may be another.
+    /// Whether a fingerprint matches; in a small table its place might be another.
     #[inline(always)]
     pub(super) fn has_match(&self, target: &Target) -> bool {
         self.has_slot_match(target.any_codec, target)
@@ -177,7 +177,7 @@ impl Growing {
         found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
     }
 
-    /// The values of the slots that match, each once, and those spilled beside them with the number
+    /// The values of the slots that match, each once, and their spilled copies with the number
     /// of copies.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
@@ -200,7 +200,7 @@ impl Growing {
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
 
-    /// The values beside the slots that match, and of what is stashed.
+    /// The values of spilled copies and of stashed keys that match.
     #[cold]
     fn spilled_values(&self, target: &Target) -> Vec<(u64, u64)> {
         let of = |fingerprint| self.spill.values(target.spill_key(fingerprint, 0));

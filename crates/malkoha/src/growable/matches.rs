@@ -1,4 +1,4 @@
-//! What matches a key: slots, and keys of the stash.
+//! The matches of a key: slots, and keys of the stash.
 
 use super::segment::Position;
 use super::shape::LANES;

@@ -1,4 +1,4 @@
-//! What a table knows of its keys, slot by slot: enough to find them in another table.
+//! The parts of its keys that a table knows, slot by slot: enough to find them in another table.
 
 use super::any_codec::with_codec;
 use super::directory::Home;
@@ -30,7 +30,7 @@ impl Partial {
         let stored = slot.fingerprint & slot.fingerprint.wrapping_sub(1);
         let kept = (stored >> (bits + 1 - MIX_BITS)) << (64 - MIX_BITS);
         let rest = stored & ((2 << (bits - MIX_BITS)) - 1);
-        // In two steps, because the depth may be 0.
+        // In two steps, because the depth can be 0.
         let path = (path << 1 << (63 - depth)) | (rest << (63 - depth - (bits - MIX_BITS)));
         Self {
             string: kept | path >> MIX_BITS,
@@ -114,7 +114,7 @@ impl Growing {
         Partial::new(slot, mix, self.records[number].home, &self.shape)
     }
 
-    /// What is at the key's places whose fingerprints begin its own or continue it.
+    /// The slots at the key's places whose fingerprints begin its own or continue it.
     pub(super) fn related(&self, target: &Target) -> Matches {
         let number = target.number();
         let bytes = self.bytes(number);
@@ -135,7 +135,7 @@ impl Growing {
 }
 
 /// All buckets, each far from those before it: keys that arrive in bucket order would crowd one end
-/// of a segment, which may be left without room before the other end gets any keys.
+/// of a segment, which could be left without room before the other end gets any keys.
 fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
     let is_coprime = |&step: &u64| {
         let (mut a, mut b) = (buckets, step);

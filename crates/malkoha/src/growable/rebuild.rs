@@ -1,6 +1,6 @@
-//! Segments built anew from their slots: with more buckets, wider values, or split in two.
+//! Segments rebuilt from their slots: with more buckets, wider values, or split in two.
 //!
-//! The new segment is filled beside the old one, which stays as it is until all have a place.
+//! The old segment stays as it is until all keys have a place in the new one.
 
 use std::iter;
 
@@ -57,7 +57,7 @@ pub const fn most_places_growing() -> u64 {
     rebuilds * (MOST_PLACES + search) + (MAX_REBUILDS as u64 + 1) * search
 }
 
-/// What a rebuild does with a key that finds no place.
+/// How a rebuild treats a key that finds no place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Misfit {
     /// It fails, and changes nothing.

@@ -50,7 +50,7 @@ impl Growing {
         buckets.map(|buckets| full(buckets, first)).sum()
     }
 
-    /// Makes room for this many keys in the whole tree, of which this may be a branch.
+    /// Makes room for this many keys in the whole tree, of which this can be a branch.
     pub(crate) fn make_room_to(&mut self, keys: u64) {
         let _ = self.reserve_more(keys, 0, BATCH_ROOM);
     }
@@ -61,7 +61,7 @@ impl Growing {
     }
 }
 
-/// Whether so many hashes, into a tree of so many segments, may be enough to make room for.
+/// Whether so many hashes, into a tree of so many segments, can be enough to make room for.
 pub(crate) fn is_large(hashes: usize, segments: usize) -> bool {
     hashes as f64 >= LEAST && (segments == 1 || hashes / segments >= LEAST_EACH)
 }
@@ -141,7 +141,7 @@ impl New {
     }
 }
 
-/// What is known of a batch.
+/// The distinct keys of a batch.
 struct Sample {
     /// Its distinct keys, estimated: too few rather than too many where some are repeated much more
     /// often than others.
@@ -172,7 +172,7 @@ impl Sample {
     /// Draws positions independently of each other, so that the order of the keys does not matter.
     fn of(hashes: usize, salt: u64, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
         let count = (hashes / SAMPLED).min(OF_ROOT * hashes.isqrt()).min(MOST_SAMPLED);
-        // Begun by hashes of the batch: who does not know the key of the hash cannot foresee which
+        // Begun by hashes of the batch: without the key of the hash nobody can foresee which
         // positions are drawn.
         let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
         let mut random = ends.into_iter().fold(salt, |seed, end| seed.rotate_left(21) ^ end);

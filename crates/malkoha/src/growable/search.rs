@@ -25,7 +25,7 @@ impl<W: BucketWord> Segment<'_, W> {
     }
 }
 
-/// What the search for room needs. Its places are buckets; a probe's are places.
+/// Here places are buckets, except for those of a probe.
 impl<W: BucketWord> Room for Segment<'_, W> {
     type Candidates = [u64; 2];
 

@@ -18,7 +18,7 @@ pub(super) struct Segment<'a, W> {
     pub(super) bucket_bits: u64,
 }
 
-/// What a slot holds. A fingerprint of 0 means that the slot is empty.
+/// The content of a slot. A fingerprint of 0 means that the slot is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) fingerprint: u64,
@@ -39,7 +39,7 @@ impl Position {
     pub(super) const STASH: Self = Self { bucket: u64::MAX, lane: u32::MAX };
 }
 
-/// Bits of a bucket with slots of `width` bits beside what the form says.
+/// Bits of a bucket with fingerprints of `width` bits.
 #[inline(always)]
 pub(super) fn bucket_bits(width: u32, form: Form) -> u64 {
     u64::from(LANES * (width + form.grid.narrowing() + form.value_bits))
@@ -244,7 +244,7 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         lane < LANES
     }
 
-    /// The two buckets of a fingerprint at these places; the second may be the first.
+    /// The two buckets of a fingerprint at these places; the second can be the first.
     #[inline(always)]
     pub(super) fn buckets_of(&self, places: [u64; 2], fingerprint: u64) -> [u64; 2] {
         let mix = self.mix(fingerprint);

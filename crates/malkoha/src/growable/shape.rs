@@ -1,4 +1,4 @@
-//! The constants of a growable filter, and what a hash means under them.
+//! The constants of a growable filter, and the parts of a hash.
 //!
 //! | digit | bits of the hash | range |
 //! | --- | --- | --- |
@@ -32,7 +32,7 @@ const GROUPED_FULL_64THS: u64 = if cfg!(feature = "allocator-sizes") { FULL_64TH
 const FIRST_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
 pub(super) const ROOM: u64 = 120;
-/// Slots beside `capacity / START_LOAD`, which keep small tables from growing too early.
+/// Slots in addition to `capacity / START_LOAD`, which keep small tables from growing too early.
 const SPARE_SLOTS: u64 = 8;
 /// The greatest growth that can be asked for.
 const MAX_GROWTH: f64 = 1e9;
@@ -49,7 +49,7 @@ const PATH_BITS: (u32, u32) = (2, 6);
 /// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
 const SPARE_BITS: u32 = 2;
 /// Bits of a path that a map's fingerprint has if no growth was asked for: enough for 10^9 keys, or
-/// 65,536 times what it was built for. What comes then to segments that cannot be split is stashed.
+/// 65,536 times what it was built for. Later keys of segments that cannot be split are stashed.
 const MAP_PATH_BITS: u32 = 16;
 /// The greatest depth.
 pub(crate) const MAX_DEPTH: u32 = 31;
@@ -63,7 +63,7 @@ pub(crate) struct Shape {
     pub(crate) roots: u32,
     /// Bits of a value, at most; 0 in a set.
     pub(crate) value_bits: u32,
-    /// Whether values are ages, which let what nobody removes expire.
+    /// Whether values are ages, by which keys expire that are not removed.
     pub(crate) ages: bool,
 }
 
@@ -285,7 +285,7 @@ mod tests {
         assert!(Shape::new(100, 0.5, Some(1e8), 8).is_ok(), "and small maps nearly as far");
     }
 
-    /// What it costs that no growth need be foreseen: four bits at first, and two after two splits.
+    /// The cost of growth without end: four bits at first, and two after two splits.
     #[test]
     fn a_rate_that_holds_at_any_size_costs_few_bits() {
         let shape = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0;

@@ -51,17 +51,16 @@ impl Growing {
             }
         }
         self.segments.compact();
-        self.count_anew();
+        self.recount();
     }
 
     /// Counts the slots of the segments again after merges, and builds the directory again.
-    fn count_anew(&mut self) {
+    fn recount(&mut self) {
         let (mut known, mut records) = (NOTHING_KNOWN, mem::take(&mut self.records));
         for (number, record) in records.iter_mut().enumerate() {
             let bytes = self.segments.bytes(number);
             let len = count_slots(&self.shape, record, bytes, &mut known);
-            *record =
-                Record::new(record.home, record.form, len.expect("its slots are as they may be"));
+            *record = Record::new(record.home, record.form, len.expect("its slots are valid"));
         }
         let (shape, within) = (self.shape, self.directory.within());
         let (capacity, len) = (self.capacity, self.len);

@@ -3,12 +3,11 @@
 //! Compiled for the usual segments alone, without a branch that depends on which of its two buckets
 //! a key lies in.
 
+use super::any_codec::with_codec;
 use super::batch;
 use super::bucket_word::{BucketWord, read};
 use super::codec::Codec;
-use super::segment::bucket_bits;
 use super::shape::LANES;
-use super::strings::KeyBits;
 use super::table::{Growing, narrow};
 use crate::layout::bits::Word;
 use crate::ring;
@@ -18,7 +17,7 @@ use crate::table::traits::{Candidates, Sole};
 /// Bits of a value that one load of 64 bits contains, wherever it begins.
 const MOST_BITS: u32 = 57;
 
-/// Two buckets in which a key may be.
+/// The two buckets of a key.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets {
     /// The first byte of their segment.
@@ -31,7 +30,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// What they have of a key: [`Sole::Several`] also if there may be copies beside the slots.
+    /// Their candidate of a key: [`Sole::Several`] also if there might be spilled copies.
     ///
     /// # Safety
     ///
@@ -106,7 +105,7 @@ mod tests {
     use crate::growable::shape::Shape;
     use crate::table::traits::Change;
 
-    /// Of each kind of segment, sparse and full, with copies, beside what all candidates say.
+    /// Of each kind of segment, sparse and full, with copies.
     #[test]
     fn says_what_all_candidates_say() {
         let keys = if cfg!(miri) { 300 } else { 60_000 };

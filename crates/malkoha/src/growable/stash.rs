@@ -79,7 +79,7 @@ impl Growing {
     /// The same with those that the target's begins.
     pub(super) fn find_related(&self, target: &Target, found: &mut Matches) {
         self.find_stashed(target, found);
-        // What continues it lies behind it, up to its last bit and all further ones set.
+        // Fingerprints that continue it lie behind it, up to its last bit and all further ones set.
         let own = target.fingerprint;
         let mark = 1 << own.trailing_zeros();
         let key = |fingerprint: u64| target.spill_key(fingerprint, 0);

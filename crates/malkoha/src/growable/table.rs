@@ -1,4 +1,4 @@
-//! The table of a growable filter: which segment, which slots, and what is counted beside them.
+//! The table of a growable filter: which segment, which slots, and the counts of them.
 
 use super::any_codec::{AnyCodec, CodecCounts};
 use super::bucket_word::BucketWord;
@@ -30,7 +30,7 @@ pub(super) fn kicks(failures: u32) -> u32 {
     }
 }
 
-/// What is known of a segment beside its bytes.
+/// The record of a segment, apart from its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) home: Home,
@@ -66,11 +66,11 @@ impl Record {
 pub(crate) type Known = [u64; (MAX_DEPTH + MAX_BITS + 1) as usize];
 pub(crate) const NOTHING_KNOWN: Known = [0; (MAX_DEPTH + MAX_BITS + 1) as usize];
 
-/// What a table without spilled copies is made of.
+/// The parts of a table without spilled copies.
 #[derive(Debug)]
 pub(crate) struct GrowParts {
     pub(crate) shape: Shape,
-    /// What the segments cover together.
+    /// The home that the segments cover together.
     pub(crate) within: Home,
     pub(crate) capacity: u64,
     /// Keys, copies included.
@@ -119,7 +119,7 @@ pub struct Growing {
     /// bits or two: single lookups are compiled for that.
     pub(super) is_lean: bool,
     pub(super) search: Search,
-    /// Ages that splits have put into both halves, since somebody asked.
+    /// Ages that splits have put into both halves, since they were last read.
     pub(super) doubled: Vec<u64>,
 }
 
@@ -139,8 +139,8 @@ impl Growing {
     pub(crate) fn first_bytes(shape: &Shape, buckets: u32) -> u64 {
         let form = Form { grid: Grid::new(buckets), value_bits: 0 };
         let len = segment_bytes(shape.widths.at(shape.root_depth()) + 1, form);
-        let beside = (size_of::<Record>() + size_of::<Entry>()) as u64;
-        Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * beside)
+        let records = (size_of::<Record>() + size_of::<Entry>()) as u64;
+        Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * records)
     }
 
     /// The empty branch of a table of this shape, at a home that is no deeper than the roots.

@@ -1,4 +1,4 @@
-//! What the public types need from a growable table.
+//! Implements the traits of tables for the public types.
 
 use std::io::{self, Read, Write};
 
@@ -118,7 +118,7 @@ impl Shardable for Growing {
 
 impl Fill for Growing {
     fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
-        // What is inserted in batches has no values.
+        // Maps insert batches in their order.
         if self.shape.value_bits == 0 {
             self.make_room_for(hashes, hash);
         }

@@ -105,8 +105,8 @@ impl Growing {
         }
     }
 
-    /// What is there of a map's key, of which the target's fingerprint is all that is known: not
-    /// what continues that, since keys that are not it may have the value.
+    /// The copies of a map's key, of which only the target's fingerprint is known. Longer
+    /// fingerprints are not among them, since other keys might have that value.
     fn pairs_like(&self, target: &Target) -> Likeness {
         let own = target.fingerprint;
         let mut related = self.related(target);
@@ -120,13 +120,13 @@ impl Growing {
     }
 
     /// Ensures that what is known of a key of `from` matches here, and that there are as many
-    /// copies here as there of all that may be the same key. Returns how many were added.
+    /// copies here as there of all that might be the same key. Returns how many were added.
     fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> u64 {
         if let Some([low, high]) = self.halves(partial) {
             return self.reach(&low, value, from).max(self.reach(&high, value, from));
         }
-        // The shortest there that may be the same key stands for all of them; what is shorter still
-        // may be here.
+        // The shortest there that might be the same key stands for all of them. A shorter one might
+        // be here.
         let least = self.aim_at(partial).entry.depth() + MIX_BITS;
         let shortest = partial.cut(from.shortest(partial).max(least));
         let class = shortest.cut(self.shortest(&shortest).max(least));
@@ -164,7 +164,7 @@ impl Growing {
     }
 
     /// Copies with this value of all that begins or continues `class`, in all segments where that
-    /// may be: copies that lie in several segments may be counted more than once.
+    /// might be: copies that lie in several segments can be counted more than once.
     fn copies_of(&self, class: &Partial, value: u64) -> u64 {
         match self.halves(class) {
             Some(halves) => halves.iter().map(|half| self.copies_of(half, value)).sum(),
@@ -172,8 +172,8 @@ impl Growing {
         }
     }
 
-    /// What is there of a set's key, of which the target's fingerprint is all that is known. What
-    /// continues that is cut down to it.
+    /// The copies of a set's key, of which only the target's fingerprint is known. Cuts longer
+    /// fingerprints down to it.
     fn settle(&mut self, target: &Target) -> Likeness {
         let own = target.fingerprint;
         let mut related = self.related(target);
@@ -193,7 +193,7 @@ impl Growing {
         Likeness { longest, copies, is_stashed, own: longest }
     }
 
-    /// Gives a slot and the copies beside it a fingerprint that begins its own.
+    /// Gives a slot and its spilled copies a fingerprint that begins its own.
     fn cut(&mut self, target: &Target, found: &Match, fingerprint: u64) {
         let number = target.number();
         let form = self.records[number].form;

@@ -72,13 +72,13 @@ impl GrowableExpiringCuckooFilter {
 /// ```
 #[derive(Debug)]
 pub struct GrowableExpiringLoader {
-    /// What has arrived of the first piece.
+    /// The bytes of the first piece that have arrived.
     start: Vec<u8>,
     times: Option<StoredTimes>,
     table: GrowableLoader,
 }
 
-/// What the first piece says.
+/// The content of the first piece.
 #[derive(Debug)]
 struct StoredTimes {
     window: Window,

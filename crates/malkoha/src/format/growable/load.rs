@@ -59,7 +59,7 @@ pub struct GrowableLoader {
     checksum: Box<Xxh3>,
 }
 
-/// What comes next.
+/// The next part.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Header,

@@ -10,7 +10,7 @@ use crate::key::KeyHasher;
 use crate::table::traits::Lookup;
 
 impl<C: Content> Filter<Growing, C> {
-    /// What [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB of a map:
+    /// The bytes that [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB of a map:
     /// the header, each segment, the spilled copies. To be put together by a
     /// [`GrowableLoader`](crate::GrowableLoader).
     pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
@@ -34,7 +34,7 @@ pub(super) fn pieces(
     hasher: KeyHasher,
 ) -> impl Iterator<Item = Vec<u8>> {
     let segments = 0..table.segments();
-    let beside = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
+    let around = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
     let header = GrowableHeader {
         kind,
         shape: *table.shape(),
@@ -42,7 +42,7 @@ pub(super) fn pieces(
         capacity: table.capacity(),
         len: table.len(),
         segments: u32::try_from(table.segments()).expect("numbered by 32 bits"),
-        table_bytes: segments.clone().map(|number| table.bytes(number).len() as u64 + beside).sum(),
+        table_bytes: segments.clone().map(|number| table.bytes(number).len() as u64 + around).sum(),
         spilled: table.spill().iter().count() as u64,
     };
     let segments =

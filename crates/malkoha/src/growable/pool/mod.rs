@@ -435,7 +435,7 @@ mod tests {
         }
     }
 
-    /// Which shared chunks the system says it was told not to give huge pages: flag `nh`.
+    /// Which shared chunks the system keeps from huge pages: flag `nh`.
     #[cfg(all(target_os = "linux", feature = "mmap"))]
     fn refused(pool: &Pool) -> Vec<bool> {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
