@@ -78,8 +78,7 @@ impl GrowableConcurrentCuckooFilter {
 }
 
 impl GrowableCuckooFilter {
-    /// The same filter for many threads. Copies the table: O(size). One that was built by an
-    /// earlier release may stay behind a single lock.
+    /// The same filter for many threads. Copies the table: O(size).
     #[must_use]
     pub fn into_concurrent(self) -> GrowableConcurrentCuckooFilter {
         Filter::new(Branched::of(self.table), self.hasher)

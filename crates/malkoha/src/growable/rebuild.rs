@@ -278,14 +278,16 @@ impl Growing {
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + MIX_BITS;
-        let (exhausted, all_exhausted) = self.exhausted(number);
+        let (mut doubled, all_exhausted) = self.exhausted(number);
         let splits_at = all_exhausted / MOST_EXHAUSTED.0 * MOST_EXHAUSTED.1;
         if self.keys_of(number) < splits_at.into() {
             self.records[number].splits_at = splits_at;
             return false;
         }
-        if exhausted > 0 && self.shape.ages {
-            self.note_doubled(number);
+        // At most the slots of a segment.
+        let exhausted = narrow(doubled.len() as u64);
+        if self.shape.ages {
+            self.doubled.append(&mut doubled);
         }
         let mut aside = Vec::new();
         // No child is narrowed, as its parent is not.
@@ -336,38 +338,26 @@ impl Growing {
         true
     }
 
-    /// Keys of a set's segment: those in slots that would go into both halves of a split, and all.
-    fn exhausted(&self, number: usize) -> (u32, u32) {
+    /// The values of a set's slots that would go into both halves of a split, and the number of
+    /// such keys, stashed ones included.
+    fn exhausted(&self, number: usize) -> (Vec<u64>, u32) {
         let Record { home, stashed, .. } = self.records[number];
-        let least = home.depth + MIX_BITS;
+        let (least, mut values) = (home.depth + MIX_BITS, Vec::new());
         if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
-            return (0, 0);
+            return (values, 0);
         }
-        let mut exhausted = 0;
-        with_codec!(self.any_codec(number), codec => {
-            let count = |_, slot: Slot, _| exhausted += u32::from(codec.is_exhausted(slot.fingerprint));
-            self.segment(codec, number).for_each_occupant(self.bytes(number), count);
-            let mut all = exhausted;
-            if stashed > 0 {
-                let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
-                let exhausted = keys.filter(|&fingerprint| codec.is_exhausted(fingerprint.into())).count();
-                all = all.saturating_add(narrow(exhausted as u64));
-            }
-            (exhausted, all)
-        })
-    }
-
-    /// Notes the ages of what a split will put into both halves.
-    fn note_doubled(&mut self, number: usize) {
-        let mut ages = Vec::new();
         with_codec!(self.any_codec(number), codec => {
             self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
                 if codec.is_exhausted(slot.fingerprint) {
-                    ages.push(slot.value);
+                    values.push(slot.value);
                 }
             });
-        });
-        self.doubled.append(&mut ages);
+            let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
+            let spilled = keys.filter(|&fingerprint| codec.is_exhausted(fingerprint.into()));
+            let spilled = if stashed > 0 { spilled.count() } else { 0 };
+            let all = values.len().saturating_add(spilled);
+            (values, u32::try_from(all).unwrap_or(u32::MAX))
+        })
     }
 
     fn split_spill(&mut self, [from, to]: [&'static AnyCodec; 2], numbers: [usize; 2]) {

@@ -49,9 +49,6 @@ pub struct GrowableLoader {
     spans: Vec<(u64, usize)>,
     is_mapped: bool,
     known: Known,
-    /// Assembled when all segments have arrived, unless they stay in a mapped file.
-    table: Option<Growing>,
-    /// Spilled copies, until there is a table for them.
     spill: Spill,
     /// Entries of the spill list so far, and the last of them.
     spilled: u64,
@@ -107,7 +104,6 @@ impl GrowableLoader {
             spans: Vec::new(),
             is_mapped: false,
             known: NOTHING_KNOWN,
-            table: None,
             spill: Spill::default(),
             spilled: 0,
             last: None,
@@ -189,13 +185,16 @@ impl GrowableLoader {
         if !matches!(self.stage, Stage::Done) {
             return Err(ReadError::Length { expected: header.file_bytes(), found });
         }
-        let mut table = match self.table.take() {
-            Some(table) => table,
-            None => self.put_together(&header)?,
-        };
+        let mut table = self.put_together(&header)?;
         for (entry, (key, copies)) in (0..).zip(self.spill.iter()) {
             if !table.take_spilled(key, copies) {
-                return unsound(&header, entry);
+                let after = (header.spilled - entry) * spilled::ENTRY_BYTES as u64;
+                let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
+                return impossible(
+                    "spilled copies",
+                    usize::try_from(at).unwrap_or(usize::MAX),
+                    entry,
+                );
             }
         }
         // Where fingerprints lie in several segments, not every slot is a key. It is unknown which
@@ -329,9 +328,6 @@ impl GrowableLoader {
         }
         let table_bytes = self.taken + part.len() as u64 - HEADER_BYTES as u64;
         check(table_bytes == header.table_bytes, "table bytes", 56, header.table_bytes)?;
-        if !self.is_mapped {
-            self.table = Some(self.put_together(&header)?);
-        }
         Ok(if header.spilled > 0 { Stage::Spill } else { Stage::SpillChecksum })
     }
 
@@ -348,24 +344,10 @@ impl GrowableLoader {
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
         let (key, copies) =
             entry.map_or_else(|| impossible("spilled copies", at, self.spilled), Ok)?;
-        match &mut self.table {
-            Some(table) => {
-                if !table.take_spilled(key, copies) {
-                    return unsound(&self.header.expect("the header comes first"), self.spilled);
-                }
-            }
-            None => self.spill.add(key, copies),
-        }
+        self.spill.add(key, copies);
         (self.last, self.spilled) = (Some(key), self.spilled + 1);
         Ok(())
     }
-}
-
-/// The error of an impossible spilled entry.
-fn unsound<T>(header: &GrowableHeader, entry: u64) -> Result<T, ReadError> {
-    let after = (header.spilled - entry) * spilled::ENTRY_BYTES as u64;
-    let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
-    impossible("spilled copies", usize::try_from(at).unwrap_or(usize::MAX), entry)
 }
 
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
