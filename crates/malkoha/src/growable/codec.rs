@@ -312,7 +312,7 @@ mod tests {
             let kept = known.min(to);
             prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
             // Put together with its sibling, one has a bit more behind those that stay.
-            let [codec, other] = [from, to].map(|bits| Codec::two(bits));
+            let [codec, other] = [from, to].map(Codec::two);
             for half in [0, 1] {
                 let whole = codec.whole_in(&other, half, stored(known, from));
                 prop_assert_eq!(other.length(whole), (known + 1).min(to));

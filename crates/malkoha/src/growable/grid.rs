@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(after.group(group).last(), Some(buckets.into()));
             let mut shares = vec![0_u32; buckets as usize + 1];
             for place in 0..PLACES {
-                for mix in (0..256).map(|prefix| Mix::computed(prefix)) {
+                for mix in (0..256).map(Mix::computed) {
                     let [old, new] = [before, after].map(|grid| grid.bucket(place, mix));
                     assert!(old == new || old % GROUPS == group && new % GROUPS == group);
                     shares[usize::try_from(new).unwrap()] += 1;
