@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes docs/ODD-INPUTS.md: inputs and outputs that are not what they should be, and what the user sees.
+# Makes docs/ODD-INPUTS.md: unusual inputs and outputs, and the result.
 #     cargo build --release -p malkoha-cli && docs/odd-inputs.sh > docs/ODD-INPUTS.md
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,18 +16,11 @@ printf 'a\r\nb\r\n' > crlf
 printf '\xef\xbb\xbfb\n' > bom
 printf 'a\0b\0' > nul
 printf 'b\n\n\xff\xfe\n' > bytes
-: > empty
 gzip -c input > input.gz
-gzip -c input.gz > twice.gz
-head -c 15 input.gz > cut.gz
 printf 'PK\003\004...' > archive.zip
-cp "$(type -P true)" program
 (head -c 100000000 /dev/zero | tr '\0' y; printf '\nb\n') > long
 malkoha build -q -o f.mlk list
-head -c 140 f.mlk > cut.mlk
-mkdir folder
 mkfifo pipe
-ln -s nowhere dangling
 
 # A line of the table: what it is, the command, and what it prints with its exit code.
 row() {
@@ -46,41 +39,23 @@ Made by [odd-inputs.sh](odd-inputs.sh), which runs these commands: `list` has th
 | --- | --- | --- | ---: |
 HEAD
 row "no last newline" 'malkoha screen -f list open-end'
-row "no last newline in the list" 'malkoha screen -f open-end list'
 row "CR before line ends" 'malkoha screen -f list crlf'
 row "the same, as line ends" 'malkoha screen --crlf -f list crlf'
 row "a byte order mark is part of the line" 'malkoha screen -f list bom'
 row "NUL as an ordinary byte" 'malkoha uniq nul'
 row "NUL as the end of a record" "malkoha screen -0 -f nul nul"
-row "an empty line, and bytes that are no text" 'malkoha uniq bytes'
-row "an empty input" 'malkoha screen -f list empty'
-row "an empty list" 'malkoha screen -v -f empty input'
+row "an empty line, and bytes that are not text" 'malkoha uniq bytes'
 row "a line of 100 MB" 'malkoha screen -f long long | wc -c'
-row "a line of 100 MB in a stream" 'cat long | malkoha uniq | wc -c'
 row "compressed input" 'malkoha screen -f list input.gz'
-row "a compressed list, under a name that does not say so" 'malkoha screen -f <(cat input.gz) list'
-row "compressed twice" 'malkoha uniq twice.gz'
-row "compressed, and cut short" 'malkoha uniq cut.gz'
 row "a zip archive" 'malkoha uniq archive.zip'
-row "a program" 'malkoha uniq program'
 row "a filter file as the list" 'malkoha screen -f f.mlk input'
-row "a filter file that is cut short" 'malkoha check cut.mlk input'
-row "lines as a filter" 'malkoha check list input'
-row "a directory as input" 'malkoha uniq folder input'
-row "a directory as the list" 'malkoha screen -f folder input'
 row "a file that is not there, among others" 'malkoha uniq missing input'
-row "no permission" 'chmod 0 empty; if [ -r empty ]; then echo "(root may read all)"; else malkoha uniq empty; fi; chmod 644 empty'
 row "a FIFO" 'cat input > pipe & malkoha uniq pipe'
 row "list and input are one pipe" 'malkoha screen -f - -'
-row "a list that is a pipe" 'malkoha screen -f <(cat list) input'
 row "output appended to the input" 'malkoha uniq input >> input'
-row "closed output" 'malkoha uniq input >&-'
 row "a full device" 'malkoha uniq input > /dev/full'
 row "a reader that has read enough" 'yes | malkoha screen -f <(echo y) | head -1'
-row "a full device, for a filter" 'malkoha build -q -o /dev/full list'
 row "a filter to a file of text that is there" 'malkoha build -q -o list input'
-row "a link that leads nowhere, as output" 'malkoha build -q -o dangling list && ls -F dangling nowhere'
 row "a signal while a filter is written" 'malkoha build -q -o g.mlk <(cat list; sleep 5) & sleep 0.3; kill $!; wait $!; echo $?; ls -A | grep -c g.mlk'
-row "a rate that cannot be" 'malkoha build -q --fpr 2 -o g.mlk list'
 row "a field that is not there" 'malkoha screen -k 3 -f list input'
 row "a quote that is not closed" "echo 'x,\"b' | malkoha screen --csv -k 2 -f list"

@@ -7,7 +7,7 @@ use crate::arch::prefetch;
 use crate::bloom::{MAX_HASHES, MAX_POSITIONS, check_target};
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter};
-use crate::words::{ceil, derive, float, index, scale};
+use crate::words::{allocate, ceil, derive, float, index, scale};
 
 /// Bits per block: one cache line of 64 bytes.
 const BLOCK_BITS: u64 = 512;
@@ -60,11 +60,7 @@ impl BlockedBloomFilter {
     /// As [`with_capacity`](Self::with_capacity).
     pub fn with_geometry(blocks: u64, hashes: u32, hasher: KeyHasher) -> Result<Self, BuildError> {
         check_blocks(blocks, hashes)?;
-        let refused = || BuildError::Memory { bytes: blocks * 64 };
-        let count = usize::try_from(blocks).map_err(|_| refused())?;
-        let mut table = Vec::new();
-        table.try_reserve_exact(count).map_err(|_| refused())?;
-        table.resize(count, Block::default());
+        let table = allocate(blocks, Block::default)?;
         let capacity = crate::bloom::best_capacity(blocks * BLOCK_BITS, hashes);
         Ok(Self { blocks: table, hashes, base: Base::new(hasher, capacity) })
     }

@@ -3,11 +3,10 @@
 use malkoha::params::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
 use malkoha::{Key, KeyHasher};
 
-use crate::arch::prefetch;
 use crate::double_hash::{Positions, looked_at};
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter};
-use crate::words::{ceil, float, index, zeroed};
+use crate::words::{allocate, ceil, float, index};
 
 /// The most keys a filter can be built for.
 pub(crate) const MAX_CAPACITY: u64 = 1 << 36;
@@ -51,7 +50,7 @@ impl BloomFilter {
     /// As [`with_capacity`](Self::with_capacity).
     pub fn with_geometry(bits: u64, hashes: u32, hasher: KeyHasher) -> Result<Self, BuildError> {
         check_positions(bits, hashes)?;
-        let words = zeroed(bits.div_ceil(64))?;
+        let words = allocate(bits.div_ceil(64), || 0)?;
         Ok(Self { words, bits, hashes, base: Base::new(hasher, best_capacity(bits, hashes)) })
     }
 
@@ -106,14 +105,6 @@ impl BloomFilter {
         }
         same
     }
-
-    #[inline(always)]
-    fn prefetch_positions(&self, hash: u64, count: u32) {
-        let mut positions = Positions::new(hash, self.bits);
-        for _ in 0..count {
-            prefetch(&self.words, index(positions.next() >> 6));
-        }
-    }
 }
 
 impl Filter for BloomFilter {
@@ -150,12 +141,12 @@ impl Filter for BloomFilter {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.prefetch_positions(hash, looked_at(self.hashes));
+        Positions::new(hash, self.bits).prefetch(&self.words, looked_at(self.hashes), 64);
     }
 
     #[inline]
     fn prefetch_update_hash(&self, hash: u64) {
-        self.prefetch_positions(hash, self.hashes);
+        Positions::new(hash, self.bits).prefetch(&self.words, self.hashes, 64);
     }
 
     /// (1 - (1 - 1/m)^(kn))^k (thesis, eq. 1.5), for n different keys.

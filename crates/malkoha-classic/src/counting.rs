@@ -3,12 +3,11 @@
 use malkoha::params::bloom_fpr;
 use malkoha::{Key, KeyHasher};
 
-use crate::arch::prefetch;
 use crate::bloom::{best_capacity, check_positions, positions_for};
 use crate::double_hash::{Positions, looked_at};
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter, RemovableFilter};
-use crate::words::{index, zeroed};
+use crate::words::{allocate, index};
 
 /// What a counter of four bits holds at most. It then means "this many or more".
 const SATURATED: u64 = 15;
@@ -66,7 +65,7 @@ impl CountingBloomFilter {
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
         check_positions(counters, hashes)?;
-        let words = zeroed(counters.div_ceil(COUNTERS_PER_WORD))?;
+        let words = allocate(counters.div_ceil(COUNTERS_PER_WORD), || 0)?;
         let capacity = best_capacity(counters, hashes);
         Ok(Self { words, counters, hashes, base: Base::new(hasher, capacity) })
     }
@@ -131,14 +130,6 @@ impl CountingBloomFilter {
             self.words[at] >> shift & SATURATED
         })
     }
-
-    #[inline(always)]
-    fn prefetch_positions(&self, hash: u64, count: u32) {
-        let mut positions = Positions::new(hash, self.counters);
-        for _ in 0..count {
-            prefetch(&self.words, split(positions.next()).0);
-        }
-    }
 }
 
 /// The word of a counter, and its lowest bit in it.
@@ -199,12 +190,16 @@ impl Filter for CountingBloomFilter {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.prefetch_positions(hash, looked_at(self.hashes));
+        Positions::new(hash, self.counters).prefetch(
+            &self.words,
+            looked_at(self.hashes),
+            COUNTERS_PER_WORD,
+        );
     }
 
     #[inline]
     fn prefetch_update_hash(&self, hash: u64) {
-        self.prefetch_positions(hash, self.hashes);
+        Positions::new(hash, self.counters).prefetch(&self.words, self.hashes, COUNTERS_PER_WORD);
     }
 
     /// The rate of a Bloom filter with as many bits as this one has counters (thesis, eq. 1.5).

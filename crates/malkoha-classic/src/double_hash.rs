@@ -1,6 +1,7 @@
 //! The positions of a key in a Bloom filter, by double hashing.
 
-use crate::words::scale;
+use crate::arch::prefetch;
+use crate::words::{index, scale};
 
 /// Yields the positions g_i = h1 + i * h2 of a key (paper, eq. 8; Kirsch and Mitzenmacher 2008),
 /// scaled down to `0..range`.
@@ -26,6 +27,14 @@ impl Positions {
         let position = scale(self.next, self.range);
         self.next = self.next.wrapping_add(self.step);
         position
+    }
+
+    /// Prefetches the words of the next `count` positions, of which each word holds `per_word`.
+    #[inline(always)]
+    pub(crate) fn prefetch(mut self, words: &[u64], count: u32, per_word: u64) {
+        for _ in 0..count {
+            prefetch(words, index(self.next() / per_word));
+        }
     }
 }
 

@@ -50,14 +50,14 @@ pub(crate) fn ceil(value: f64) -> u64 {
     value.ceil() as u64
 }
 
-/// `words` zero words, or an error if they cannot be allocated.
-pub(crate) fn zeroed(words: u64) -> Result<Vec<u64>, BuildError> {
-    let refused = || BuildError::Memory { bytes: words.saturating_mul(8) };
-    let len = usize::try_from(words).map_err(|_| refused())?;
-    let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| refused())?;
-    vec.resize(len, 0);
-    Ok(vec)
+/// A table of `count` equal items, or an error if it cannot be allocated.
+pub(crate) fn allocate<T>(count: u64, item: impl Fn() -> T) -> Result<Vec<T>, BuildError> {
+    let refused = || BuildError::Memory { bytes: count.saturating_mul(size_of::<T>() as u64) };
+    let len = usize::try_from(count).map_err(|_| refused())?;
+    let mut items = Vec::new();
+    items.try_reserve_exact(len).map_err(|_| refused())?;
+    items.resize_with(len, item);
+    Ok(items)
 }
 
 /// `width` bits (1 to 64) at bit `bit`. Reads the word after the first one too, so an array has

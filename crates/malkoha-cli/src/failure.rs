@@ -1,12 +1,10 @@
 //! How the command ends: grep's exit codes, and one clear line on stderr per error.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::ErrorKind;
-
-use crate::output::tell;
 
 /// What a successful command says by its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +86,11 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         .collect();
     tell(&format!("malkoha: {} (see malkoha --help)", parts.join("; ")));
     ExitCode::from(FAILED)
+}
+
+/// Writes a line to stderr. An error in doing so is ignored: there is nowhere to report it.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,6 +1,6 @@
 //! The command `malkoha`: screens, filters and thins out lines with cuckoo filters.
 
-mod cli;
+mod arguments;
 mod commands;
 mod failure;
 mod filter;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    match cli::Cli::try_parse() {
+    match commands::Cli::try_parse() {
         Ok(cli) => match commands::run(cli.command) {
             Ok(outcome) => {
                 keys::tell_of_missing();

@@ -1,7 +1,7 @@
 //! Where entries lie in a cuckoo hash table, and how they make room for one another.
 
 use crate::error::BuildError;
-use crate::words::{derive, index, scale};
+use crate::words::{allocate, derive, index, scale};
 
 /// D subtables of buckets of B slots; an entry may lie in one bucket of each subtable.
 ///
@@ -21,14 +21,7 @@ impl<T, const D: usize, const B: usize> Slots<T, D, B> {
             assert!(2 <= D && D <= 4, "2, 3 or 4 choices are supported");
             assert!(1 <= B && B <= 8, "1 to 8 slots a bucket are supported");
         }
-        let slots = (D * B) as u64;
-        let bytes = buckets.saturating_mul(slots).saturating_mul(size_of::<Option<T>>() as u64);
-        let refused = || BuildError::Memory { bytes };
-        let count = buckets.checked_mul(slots).and_then(|count| usize::try_from(count).ok());
-        let count = count.ok_or_else(refused)?;
-        let mut cells = Vec::new();
-        cells.try_reserve_exact(count).map_err(|_| refused())?;
-        cells.resize_with(count, || None);
+        let cells = allocate(buckets.saturating_mul((D * B) as u64), || None)?;
         Ok(Self { cells, buckets })
     }
 

@@ -9,7 +9,7 @@ use crate::arch::prefetch;
 use crate::bloom::check_target;
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter, RemovableFilter};
-use crate::words::{ceil, derive, float, index, ones, read, read_word, scale, write, zeroed};
+use crate::words::{allocate, ceil, derive, float, index, ones, read, read_word, scale, write};
 use lanes::Lanes;
 
 /// Subtables, d.
@@ -98,7 +98,7 @@ impl DLeftCountingFilter {
     ) -> Result<Self, BuildError> {
         check_geometry(buckets, fingerprint_bits, counter_bits)?;
         Ok(Self {
-            words: zeroed(words_for(buckets, fingerprint_bits + counter_bits))?,
+            words: allocate(words_for(buckets, fingerprint_bits + counter_bits), || 0)?,
             buckets,
             fingerprint_bits,
             counter_bits,

@@ -7,7 +7,7 @@
 
 use crate::arch::prefetch;
 use crate::error::BuildError;
-use crate::words::{index, ones, read, read_word, write, zeroed};
+use crate::words::{allocate, index, ones, read, read_word, write};
 
 /// Words of metadata at a block's start.
 const METADATA: usize = 3;
@@ -65,7 +65,7 @@ impl Blocks {
     }
 
     pub(super) fn new(quotient_bits: u32, remainder_bits: u32) -> Result<Self, BuildError> {
-        let words = zeroed(Self::words_for(quotient_bits, remainder_bits))?;
+        let words = allocate(Self::words_for(quotient_bits, remainder_bits), || 0)?;
         Ok(Self::from_words(quotient_bits, remainder_bits, words))
     }
 

@@ -65,23 +65,25 @@ impl Table {
         }
     }
 
+    /// The first slot of a quotient's run, if it has one.
     #[inline(always)]
-    fn contains_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> bool {
+    fn run_start<S: Select>(&self, bits: S, quotient: u64) -> Option<u64> {
         let metadata = self.blocks.metadata(quotient);
         if metadata[0] >> slot(quotient) & 1 == 0 {
-            return false;
+            return None;
         }
-        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
-        self.blocks.run_has(start, remainder)
+        Some(quotient.max(self.behind_earlier(bits, quotient, metadata)))
+    }
+
+    #[inline(always)]
+    fn contains_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> bool {
+        let start = self.run_start(bits, quotient);
+        start.is_some_and(|start| self.blocks.run_has(start, remainder))
     }
 
     #[inline(always)]
     fn count_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> u64 {
-        let metadata = self.blocks.metadata(quotient);
-        if metadata[0] >> slot(quotient) & 1 == 0 {
-            return 0;
-        }
-        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
+        let Some(start) = self.run_start(bits, quotient) else { return 0 };
         let Ok(mut position) = self.blocks.first_not_below(start, remainder) else { return 0 };
         let mut copies = 0;
         while self.blocks.remainder(position) == remainder {
@@ -169,11 +171,7 @@ impl Table {
 
     #[inline(always)]
     fn remove_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) -> bool {
-        let metadata = self.blocks.metadata(quotient);
-        if metadata[0] >> slot(quotient) & 1 == 0 {
-            return false;
-        }
-        let start = quotient.max(self.behind_earlier(bits, quotient, metadata));
+        let Some(start) = self.run_start(bits, quotient) else { return false };
         let Ok(position) = self.blocks.first_not_below(start, remainder) else { return false };
         if self.blocks.remainder(position) != remainder {
             return false;

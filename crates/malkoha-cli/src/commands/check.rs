@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{InputArgs, NowArgs, PlaceArgs, SelectArgs, ThreadArgs};
+use crate::arguments::{InputArgs, NowArgs, PlaceArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::keys::KeyArgs;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::cli::{self, InputArgs, NowArgs, PrintArgs, ThreadArgs};
+use crate::arguments::{self, InputArgs, NowArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::{BATCH, Block, split};
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     input: InputArgs,
 
     /// Print only lines that are in the filter at least this often
-    #[arg(long, value_name = "COPIES", default_value = "0", value_parser = cli::count)]
+    #[arg(long, value_name = "COPIES", default_value = "0", value_parser = arguments::count)]
     min: u64,
 
     #[command(flatten)]

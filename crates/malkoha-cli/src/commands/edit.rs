@@ -9,12 +9,12 @@ use malkoha::Filter;
 use serde_json::json;
 
 use super::items::{Items, Reducing};
-use crate::cli::{InputArgs, NowArgs, ThreadArgs};
-use crate::failure::Outcome;
+use crate::arguments::{InputArgs, NowArgs, ThreadArgs};
+use crate::failure::{Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
 use crate::keys::KeyArgs;
-use crate::output::{Overwrite, replace, tell};
+use crate::output::{Overwrite, replace};
 use crate::progress::Progress;
 use crate::screen::print_record;
 

@@ -1,16 +1,15 @@
-//! `malkoha completions` and `malkoha man`: what packages install beside the command.
+//! `malkoha completions` and `malkoha man`: files that packages install with the command.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cli::Cli;
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::input::name;
 use crate::output::stdout;
@@ -51,23 +50,26 @@ pub(crate) struct Man {
     install: Option<PathBuf>,
 }
 
-pub(crate) fn completions(Completions { shell }: &Completions) -> Result<Outcome> {
-    print(&script(*shell))
+pub(crate) fn completions(Completions { shell }: &Completions, root: Command) -> Result<Outcome> {
+    print(&script(*shell, root))
 }
 
 /// Rendered in memory: the generator panics when its writer fails.
-fn script(shell: Shell) -> Vec<u8> {
+fn script(shell: Shell, mut root: Command) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "malkoha", &mut script);
+    clap_complete::generate(shell, &mut root, "malkoha", &mut script);
     script
 }
 
-pub(crate) fn man(Man { command, install }: &Man) -> Result<Outcome> {
+pub(crate) fn man(Man { command, install }: &Man, root: Command) -> Result<Outcome> {
+    if let Some(prefix) = install {
+        install_completions(prefix, &root)?;
+    }
     // `help` has no page of its own: it prints those of others.
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = root.disable_help_subcommand(true);
     root.build();
     if let Some(prefix) = install {
-        return install_below(prefix, &root);
+        return install_pages(prefix, &root);
     }
     let mut found = &root;
     for name in command {
@@ -79,7 +81,7 @@ pub(crate) fn man(Man { command, install }: &Man) -> Result<Outcome> {
     print(&page(found)?)
 }
 
-fn install_below(prefix: &Path, root: &Command) -> Result<Outcome> {
+fn install_pages(prefix: &Path, root: &Command) -> Result<Outcome> {
     let pages = prefix.join("share/man/man1");
     let mut commands = vec![root];
     while let Some(command) = commands.pop() {
@@ -87,14 +89,18 @@ fn install_below(prefix: &Path, root: &Command) -> Result<Outcome> {
         write(&pages.join(format!("{name}.1")), &page(command)?)?;
         commands.extend(command.get_subcommands());
     }
+    Ok(Outcome::Found)
+}
+
+fn install_completions(prefix: &Path, root: &Command) -> Result<()> {
     for (shell, path) in [
         (Shell::Bash, "share/bash-completion/completions/malkoha"),
         (Shell::Zsh, "share/zsh/site-functions/_malkoha"),
         (Shell::Fish, "share/fish/vendor_completions.d/malkoha.fish"),
     ] {
-        write(&prefix.join(path), &script(shell))?;
+        write(&prefix.join(path), &script(shell, root.clone()))?;
     }
-    Ok(Outcome::Found)
+    Ok(())
 }
 
 fn write(path: &Path, text: &[u8]) -> Result<()> {
@@ -106,7 +112,7 @@ fn write(path: &Path, text: &[u8]) -> Result<()> {
 const EXIT_STATUS: [&str; 3] = [
     "0: something was found, or it is done.",
     "1: nothing was found.",
-    "2: an error, told on standard error; or an input could not be read and was passed over.",
+    "2: an error, reported on standard error; or an input could not be read and was passed over.",
 ];
 
 /// A manual page. The end of the help text becomes NOTES and EXAMPLES.

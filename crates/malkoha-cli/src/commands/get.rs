@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
+use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::{BATCH, Block, name, split};

@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 
-use crate::cli::ThreadArgs;
-use crate::failure::Outcome;
+use crate::arguments::ThreadArgs;
+use crate::failure::{Outcome, tell};
 use crate::input::is_stdin;
-use crate::output::{Overwrite, replace_with, tell};
+use crate::output::{Overwrite, replace_with};
 use crate::progress::Progress;
 use crate::screen::{Keeping, place_of_index};
 

@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::{Value, json};
 
-use crate::cli::NowArgs;
+use crate::arguments::NowArgs;
 use crate::failure::Outcome;
 use crate::filter::{self, Facts, Window};
 use crate::screen::print_record;

@@ -1,32 +1,76 @@
-//! One file for each command: its arguments, its help, and what it does.
+//! The list of commands. Each has its arguments, its help and its work in a file of its own.
 
-pub(crate) mod build;
-pub(crate) mod check;
-pub(crate) mod count;
-pub(crate) mod edit;
-pub(crate) mod generate;
-pub(crate) mod get;
-pub(crate) mod index;
-pub(crate) mod info;
-pub(crate) mod new;
-pub(crate) mod plan;
+mod build;
+mod check;
+mod count;
+mod edit;
+mod generate;
+mod get;
+mod index;
+mod info;
+mod new;
+mod plan;
 #[cfg(feature = "remote")]
-pub(crate) mod remote;
-pub(crate) mod screen;
-pub(crate) mod sets;
-pub(crate) mod store;
-pub(crate) mod trace;
-pub(crate) mod union;
-pub(crate) mod uniq;
-pub(crate) mod verify;
+mod remote;
+mod screen;
+mod sets;
+mod store;
+mod trace;
+mod union;
+mod uniq;
+mod verify;
 
 mod items;
 mod window;
 
 use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::cli::Command;
 use crate::failure::Outcome;
+
+const ABOUT: &str = "Screen lines against huge lists, in a few bytes per line";
+
+const AFTER_HELP: &str = "\
+Lines are bytes: no encoding is assumed, and CR is an ordinary byte. The last
+line needs no terminator. INPUT '-', or no INPUT, is standard input.
+
+Exit codes: 0 something was found or done; 1 nothing was; 2 an error, with a
+message on stderr.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
+#[command(max_term_width = 80)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Screen(screen::Arguments),
+    Index(index::Arguments),
+    Uniq(uniq::Arguments),
+    New(new::Arguments),
+    Build(build::Arguments),
+    Check(check::Arguments),
+    Count(count::Arguments),
+    Get(get::Arguments),
+    Add(edit::Add),
+    Remove(edit::Remove),
+    Union(union::Arguments),
+    Intersect(sets::Intersect),
+    Diff(sets::Diff),
+    Info(info::Arguments),
+    Verify(verify::Arguments),
+    Plan(plan::Arguments),
+    Trace(trace::Arguments),
+    Store(store::Arguments),
+    #[cfg(feature = "remote")]
+    Remote(remote::Arguments),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
 
 pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
@@ -50,7 +94,17 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Remote(arguments) => remote::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
-        Command::Completions(arguments) => generate::completions(&arguments),
-        Command::Man(arguments) => generate::man(&arguments),
+        Command::Completions(arguments) => generate::completions(&arguments, Cli::command()),
+        Command::Man(arguments) => generate::man(&arguments, Cli::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
     }
 }

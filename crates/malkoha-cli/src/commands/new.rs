@@ -9,12 +9,12 @@ use malkoha::tables::{Ages, Fixed, Growing};
 use malkoha::{FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
 use super::window::WindowArgs;
-use crate::cli::{InputArgs, PrintArgs, ThreadArgs};
-use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
+use crate::failure::{CANNOT_WRITE, Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Block, Hashed, Inputs, name};
 use crate::keys::KeyArgs;
-use crate::output::{LineWriter, Overwrite, replace, tell};
+use crate::output::{LineWriter, Overwrite, replace};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 use crate::time::{self, Now};

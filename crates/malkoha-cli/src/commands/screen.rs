@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::cli::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
+use crate::arguments::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::input::is_stdin;
 use crate::keys::KeyArgs;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::cli::ThreadArgs;
+use crate::arguments::ThreadArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::input::{is_stdin, name};
 use crate::output::{LineWriter, is_filter};

@@ -13,10 +13,10 @@ use same_file::is_same_file;
 use serde_json::json;
 
 use super::sets::LinesArgs;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, lock};
 use crate::input::name;
-use crate::output::{Overwrite, refuse_both, replace, tell};
+use crate::output::{Overwrite, refuse_both, replace};
 use crate::screen::{Operation, print_record};
 
 const AFTER_HELP: &str = "\

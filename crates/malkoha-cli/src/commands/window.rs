@@ -8,10 +8,10 @@ use clap::Args;
 use malkoha::tables::{Ages, Expiring};
 use malkoha::{Clock, Filter, KeyHasher};
 
-use crate::failure::CANNOT_WRITE;
+use crate::failure::{CANNOT_WRITE, tell};
 use crate::input::{Block, Hashed, Inputs, split};
 use crate::keys::{KeyArgs, Keys};
-use crate::output::{LineWriter, tell};
+use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 use crate::time::{self, SPELLINGS};

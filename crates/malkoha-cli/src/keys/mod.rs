@@ -15,8 +15,8 @@ use unicase::UniCase;
 
 use self::csv::Records;
 use self::fields::{Called, Fields};
+use crate::failure::tell;
 use crate::input::{Block, Inputs, List, split};
-use crate::output::tell;
 
 /// Options that all commands share which read lines.
 #[derive(Args, Clone, Debug)]

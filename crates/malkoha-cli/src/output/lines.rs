@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anyhow::{Context, Result};
 
-use super::{stdout, tell};
-use crate::failure::CANNOT_WRITE;
+use super::stdout;
+use crate::failure::{CANNOT_WRITE, tell};
 use crate::input::BOM;
 
 const BUFFER: usize = 1 << 18;

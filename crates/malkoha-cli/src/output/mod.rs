@@ -24,9 +24,3 @@ pub(crate) fn refuse_both(filter: &Path, json: bool) -> Result<()> {
     }
     Ok(())
 }
-
-/// Says something to the user, on stderr. If this fails, there is nobody to tell.
-pub(crate) fn tell(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
-}

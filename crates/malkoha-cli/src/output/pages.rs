@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::LineWriter;
-use crate::cli::PrintArgs;
+use crate::arguments::PrintArgs;
 use crate::failure::CANNOT_WRITE;
 use crate::input::{Inputs, Skipper, is_stdin};
 use crate::pipeline::Sink;

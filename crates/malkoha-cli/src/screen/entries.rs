@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::failure::tell;
 use crate::input::{List, name, split};
-use crate::output::tell;
 
 /// Lines of a list that were not understood.
 #[derive(Debug, Default)]

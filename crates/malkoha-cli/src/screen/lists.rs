@@ -9,9 +9,9 @@ use super::{
     Approximate, Domains, Exact, Marked, Matcher, Names, Networks, StoreKeys, filter_of, kept,
     smaller_than,
 };
+use crate::failure::tell;
 use crate::input::{Inputs, List, Texts, is_stdin, name};
 use crate::keys::Keys;
-use crate::output::tell;
 use crate::progress::Progress;
 
 /// How lines are compared with those of lists.

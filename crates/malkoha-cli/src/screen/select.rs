@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::{Matcher, print_record};
-use crate::cli::{PlaceArgs, SelectArgs};
+use crate::arguments::{PlaceArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::input::{BATCH, Block, Inputs, split};
 use crate::keys::Keys;

@@ -13,12 +13,12 @@ use serde_json::json;
 
 use self::fill::Built;
 use super::items::{Items, Reducing};
-use crate::cli::{self, InputArgs, ThreadArgs};
-use crate::failure::Outcome;
+use crate::arguments::{self, InputArgs, ThreadArgs};
+use crate::failure::{Outcome, tell};
 use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
 use crate::keys::KeyArgs;
-use crate::output::{Overwrite, refuse_both, replace, tell};
+use crate::output::{Overwrite, refuse_both, replace};
 use crate::progress::Progress;
 use crate::screen::print_record;
 use crate::time::Now;
@@ -89,7 +89,7 @@ pub(crate) struct Arguments {
     layout: Option<LayoutName>,
 
     /// Make room for this many lines, to add more later; with --growable, at first
-    #[arg(long, value_name = "LINES", value_parser = cli::count)]
+    #[arg(long, value_name = "LINES", value_parser = arguments::count)]
     capacity: Option<u64>,
 
     /// Build a filter that grows
@@ -224,7 +224,7 @@ impl Arguments {
         let builder = Builder::new().with_hasher(hasher);
         let mut builder = match self.fingerprint_bits {
             Some(bits) => builder.fingerprint_bits(bits),
-            None => builder.fpr(cli::built_rate(self.fpr.unwrap_or(DEFAULT_FPR))),
+            None => builder.fpr(arguments::built_rate(self.fpr.unwrap_or(DEFAULT_FPR))),
         };
         if let Some(name) = self.layout {
             builder = builder.layout(name.layout());

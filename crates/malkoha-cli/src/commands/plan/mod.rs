@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
-use crate::cli;
+use crate::arguments;
 use crate::failure::Outcome;
 use crate::screen::print_record;
 use rows::{Row, rows};
@@ -27,7 +27,7 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// Number of keys (lines)
-    #[arg(long, value_name = "N", value_parser = cli::count)]
+    #[arg(long, value_name = "N", value_parser = arguments::count)]
     keys: u64,
 
     /// Highest false-positive rate

@@ -4,7 +4,7 @@ use anyhow::Result;
 use malkoha::{BuildError, CuckooFilter, Layout, Plan, params};
 use malkoha_classic::blocked_bloom_bits_per_key;
 
-use crate::cli::built_rate;
+use crate::arguments::built_rate;
 
 /// One structure's price.
 pub(super) struct Row {

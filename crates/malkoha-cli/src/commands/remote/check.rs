@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{Place, for_each_batch};
-use crate::cli::{InputArgs, SelectArgs};
+use crate::arguments::{InputArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::progress::Progress;
 use crate::screen::Selection;

@@ -6,9 +6,8 @@ use indicatif::HumanCount;
 use serde_json::json;
 
 use super::{Place, Writing, for_each_batch};
-use crate::cli::{InputArgs, count};
-use crate::failure::Outcome;
-use crate::output::tell;
+use crate::arguments::{InputArgs, count};
+use crate::failure::{Outcome, tell};
 use crate::progress::Progress;
 use crate::remote::{Changes, Shape, Shards};
 use crate::screen::print_record;

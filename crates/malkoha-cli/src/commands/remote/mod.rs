@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand, value_parser};
 
-use crate::cli::InputArgs;
+use crate::arguments::InputArgs;
 use crate::failure::Outcome;
 use crate::input::{Block, split};
 use crate::progress::Progress;

@@ -9,8 +9,7 @@ use clap::Args;
 use malkoha_store::{Durability, MAX_VALUE, Options, Store};
 use serde_json::json;
 
-use crate::failure::Outcome;
-use crate::output::tell;
+use crate::failure::{Outcome, tell};
 use crate::screen::print_record;
 
 /// Bytes of a key.

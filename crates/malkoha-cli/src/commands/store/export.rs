@@ -14,8 +14,7 @@ use super::Place;
 use super::bytes::escaped;
 use super::names::{Selection, name_of, normal, path_of, select};
 use super::restore::Target;
-use crate::failure::Outcome;
-use crate::output::tell;
+use crate::failure::{Outcome, tell};
 use crate::screen::print_record;
 
 /// Restore files byte for byte, and check their hashes

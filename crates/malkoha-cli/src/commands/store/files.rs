@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::Place;
 use super::bytes::escaped;
 use super::names::{name_of, select};
-use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::output::{LineWriter, field, tell, with_fields};
+use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::output::{LineWriter, field, with_fields};
 use crate::screen::print_record;
 
 /// List the files in a store

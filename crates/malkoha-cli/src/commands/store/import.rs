@@ -13,8 +13,7 @@ use serde_json::json;
 use super::names::is_cut;
 use super::tree::{Found, Tree, cannot_open};
 use super::{Packing, Place};
-use crate::failure::{Outcome, warn};
-use crate::output::tell;
+use crate::failure::{Outcome, tell, warn};
 use crate::progress::Progress;
 use crate::screen::print_record;
 

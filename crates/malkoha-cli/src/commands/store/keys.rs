@@ -11,8 +11,8 @@ use serde_json::json;
 use super::bytes::KeyArgs;
 use super::upkeep::{Gone, known_damage};
 use super::{Lifetime, Packing, Place};
-use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::output::{LineWriter, field, tell, with_fields};
+use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::output::{LineWriter, field, with_fields};
 use crate::screen::print_record;
 
 /// Set the value of a key; exit code 1 if a condition does not hold

@@ -22,8 +22,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use malkoha_store::{Batch, Compression, Cut, Durability, Error, Options, Recovery, Store, Table};
 
-use crate::failure::Outcome;
-use crate::output::tell;
+use crate::failure::{Outcome, tell};
 
 const AFTER_HELP: &str = "\
 STORE is a directory. 'put', 'load' and 'import' create it if necessary. One

@@ -10,8 +10,7 @@ use malkoha_store::{FileKind, Metadata};
 use same_file::Handle;
 
 use super::names::name_of;
-use crate::failure::warn;
-use crate::output::tell;
+use crate::failure::{tell, warn};
 
 /// What is to be stored under a name.
 pub(super) struct Found {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::cli::InputArgs;
+use crate::arguments::InputArgs;
 use crate::failure::Outcome;
 use crate::input::{Block, split};
 use crate::progress::Progress;

@@ -13,10 +13,9 @@ use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
 
 use super::window::WindowArgs;
-use crate::cli::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
-use crate::failure::Outcome;
+use crate::arguments::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
+use crate::failure::{Outcome, tell};
 use crate::keys::KeyArgs;
-use crate::output::tell;
 use crate::progress::Progress;
 
 /// The default rate of fingerprints.
@@ -99,7 +98,7 @@ pub(crate) struct Arguments {
     fpr: Option<f64>,
 
     /// Distinct lines to make room for at first; it grows beyond
-    #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = cli::count)]
+    #[arg(long, value_name = "LINES", default_value = "1_000_000", value_parser = arguments::count)]
     capacity: u64,
 
     /// With --approximate: keep RATE up to this many times --capacity, to save memory. Each

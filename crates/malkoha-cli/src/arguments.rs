@@ -1,63 +1,13 @@
-//! The command line: what all commands share, and the list of them.
+//! The arguments that several commands share.
 
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use malkoha::KeyHasher;
 
-#[cfg(feature = "remote")]
-use crate::commands::remote;
-use crate::commands::{
-    build, check, count, edit, generate, get, index, info, new, plan, screen, sets, store, trace,
-    union, uniq, verify,
-};
 use crate::input::{Inputs, files_below};
 use crate::time::Now;
-
-const ABOUT: &str = "Screen lines against huge lists, in a few bytes per line";
-
-const AFTER_HELP: &str = "\
-Lines are bytes: no encoding is assumed, and CR is an ordinary byte. The last
-line needs no terminator. INPUT '-', or no INPUT, is standard input.
-
-Exit codes: 0 something was found or done; 1 nothing was; 2 an error, with a
-message on stderr.";
-
-/// The whole command line.
-#[derive(Debug, Parser)]
-#[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
-#[command(max_term_width = 80)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Screen(screen::Arguments),
-    Index(index::Arguments),
-    Uniq(uniq::Arguments),
-    New(new::Arguments),
-    Build(build::Arguments),
-    Check(check::Arguments),
-    Count(count::Arguments),
-    Get(get::Arguments),
-    Add(edit::Add),
-    Remove(edit::Remove),
-    Union(union::Arguments),
-    Intersect(sets::Intersect),
-    Diff(sets::Diff),
-    Info(info::Arguments),
-    Verify(verify::Arguments),
-    Plan(plan::Arguments),
-    Trace(trace::Arguments),
-    Store(store::Arguments),
-    #[cfg(feature = "remote")]
-    Remote(remote::Arguments),
-    Completions(generate::Completions),
-    Man(generate::Man),
-}
 
 /// The input of every command that reads lines.
 #[derive(Args, Debug)]
@@ -83,7 +33,7 @@ pub(crate) struct ThreadArgs {
     threads: Option<u16>,
 }
 
-/// More are a mistake.
+/// A larger number is a mistake.
 const MAX_THREADS: i64 = 1024;
 
 impl ThreadArgs {
@@ -95,7 +45,7 @@ impl ThreadArgs {
     }
 }
 
-/// The time at which filters are asked and changed whose lines expire.
+/// The time of lookups and changes in filters whose lines expire.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct NowArgs {
     /// If lines of FILTER expire: set its time to this, given as seconds since 1970 or as
@@ -141,7 +91,7 @@ pub(crate) struct SelectArgs {
     pub(crate) print: PrintArgs,
 }
 
-/// What else is printed of lines, as grep has it.
+/// File names, line numbers and limits, as in grep.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Files and places")]
 pub(crate) struct PlaceArgs {
@@ -195,7 +145,7 @@ impl SeedArgs {
 }
 
 /// The rate that is built when this one is requested. Higher rates would make filters larger,
-/// because more of their short fingerprints fit nowhere and are kept beside the table.
+/// because more of their short fingerprints fit nowhere and are kept outside the table.
 pub(crate) fn built_rate(asked: f64) -> f64 {
     const LOOSEST: f64 = 0.1;
     // An invalid rate is reported as it was written.
@@ -222,12 +172,6 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn counts_have_several_spellings() {
