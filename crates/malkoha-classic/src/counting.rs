@@ -9,7 +9,7 @@ use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter, RemovableFilter};
 use crate::words::{allocate, index};
 
-/// What a counter of four bits holds at most. It then means "this many or more".
+/// The largest value of a counter of four bits. It means "this many or more".
 const SATURATED: u64 = 15;
 const COUNTERS_PER_WORD: u64 = 16;
 

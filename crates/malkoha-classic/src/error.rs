@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! Errors, with their remedies.
 
 use std::fmt;
 
@@ -20,17 +20,17 @@ pub enum BuildError {
     FprTooSmall {
         /// The structure's name.
         structure: &'static str,
-        /// The number of keys asked for.
+        /// The requested number of keys.
         capacity: u64,
-        /// The rate asked for.
+        /// The requested rate.
         asked: f64,
     },
     /// A number of the geometry is outside what the structure supports.
     #[error("{name} {value} is out of range: choose {least} to {most}")]
     OutOfRange {
-        /// What the number is, with its unit.
+        /// The name of the number, with its unit.
         name: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
         /// The least that is supported.
         least: u64,

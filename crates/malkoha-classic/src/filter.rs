@@ -1,4 +1,4 @@
-//! What all filters of this crate have in common.
+//! The interface that all filters of this crate share.
 
 use std::fmt::Debug;
 

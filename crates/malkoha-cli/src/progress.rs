@@ -37,7 +37,7 @@ impl Progress {
         Self::new(what, total_bytes, quiet || stdout().is_terminal())
     }
 
-    /// What counts the bytes: for a thread of its own.
+    /// A handle that counts bytes, for another thread.
     pub(crate) fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }

@@ -18,7 +18,7 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
     }
 }
 
-/// What can be read as a time.
+/// A time as the user writes it.
 pub(crate) const SPELLINGS: &str = "seconds since 1970, or UTC as in 2026-11-22T08:30:00Z";
 
 /// Parses [`SPELLINGS`].

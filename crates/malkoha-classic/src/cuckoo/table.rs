@@ -19,7 +19,7 @@ const MAX_BUCKETS: u64 = 4 * MAX_CAPACITY;
 /// How often one insert makes a growing table 1.5 times as large before it gives up.
 const MAX_GROWTHS: u64 = 12;
 
-/// What a cuckoo hash table does when an insert finds no place.
+/// How a cuckoo hash table handles an insert that finds no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Growth {
     /// It refuses the entry, hands it back, and is as it was before.
@@ -123,7 +123,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         })
     }
 
-    /// What to do when an insert finds no place; by default [`Growth::Fixed`].
+    /// How to handle an insert that finds no place; by default [`Growth::Fixed`].
     #[must_use]
     pub const fn with_growth(mut self, growth: Growth) -> Self {
         self.growth = growth;

@@ -137,7 +137,7 @@ impl DLeftCountingFilter {
         self.fingerprint_bits + self.counter_bits
     }
 
-    /// What a full counter holds.
+    /// The value of a full counter.
     #[inline(always)]
     const fn counter_end(&self) -> u64 {
         ones(self.counter_bits)

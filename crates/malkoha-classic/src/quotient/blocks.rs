@@ -2,7 +2,7 @@
 //!
 //! 64 slots are a block: two words with one metadata bit of each slot, a word that says where the
 //! runs of this block's quotients begin, then the 64 remainders of r bits in r words. A few word
-//! operations thus search the metadata of 64 slots, which lies beside the remainders.
+//! operations thus search the metadata of 64 slots, which lies next to the remainders.
 //! Positions are circular: any number is taken modulo the slots.
 
 use crate::arch::prefetch;

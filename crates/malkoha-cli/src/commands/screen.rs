@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// What is printed before lines about their lists.
+/// The place in a list that is printed before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Origin {
     // The list that has the line, and the number of the line in it.

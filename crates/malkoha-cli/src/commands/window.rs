@@ -41,7 +41,7 @@ pub(crate) struct WindowArgs {
     disorder: Option<u64>,
 }
 
-/// What happens to lines that are new within the time, and to others.
+/// Handles lines that are new within the time, and others.
 pub(crate) struct Printing<T: Ages> {
     pub(crate) seen: Filter<Expiring<T>>,
     /// The clock, if lines have no time.

@@ -1,4 +1,4 @@
-//! What commands do with sets of lines, and with maps from lines to values.
+//! Operations of commands on sets of lines, and on maps from lines to values.
 
 use anyhow::{Result, anyhow};
 use malkoha::tables::{Candidates, Change, Stored};
@@ -11,7 +11,7 @@ pub(crate) trait Table: Candidates + Change + Stored + Send + 'static {}
 
 impl<T: Candidates + Change + Stored + Send + 'static> Table for T {}
 
-/// What a line means in a set, [`Keys`], and in a map, [`Values`].
+/// The meaning of a line in a set, [`Keys`], and in a map, [`Values`].
 pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
     /// The item of a line of the input.
     type Item: Item;

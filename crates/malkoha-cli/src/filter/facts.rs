@@ -1,4 +1,4 @@
-//! What a filter or map of any kind reports about itself.
+//! Facts about a filter or map of any kind.
 
 use malkoha::tables::Lookup;
 use malkoha::{Filter, Geometry, KeyHasher};
@@ -21,14 +21,14 @@ pub(crate) struct Facts {
     pub(crate) shape: Shape,
 }
 
-/// What tables of fixed size and growable ones report in different ways.
+/// Facts that tables of fixed size and growable ones report in different ways.
 pub(crate) struct Shape {
     pub(crate) grows: bool,
     pub(crate) layout: &'static str,
     /// The layout in words.
     pub(crate) description: String,
     pub(crate) slots_probed: u32,
-    /// Not told where lines expire.
+    /// Not reported if lines expire.
     pub(crate) slots: Option<u64>,
     pub(crate) segments: Option<u64>,
     /// If lines expire.

@@ -32,7 +32,7 @@ const CHANGED: [FileKind; 6] = [
     FileKind::GrowableExpiringSet,
 ];
 
-/// What a command does with the content of a file of any kind.
+/// An operation of a command on the content of a file of any kind.
 pub(crate) trait Task {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome>;
 }

@@ -77,7 +77,7 @@ impl Block {
     }
 }
 
-/// What is left to read of the files.
+/// The files that are left to read.
 pub(crate) struct Blocks {
     paths: IntoIter<PathBuf>,
     /// Blocks that have been handed over.
@@ -197,7 +197,7 @@ impl Blocks {
         }
     }
 
-    /// What happens to a file that cannot be read, or not to its end.
+    /// Handles a file that cannot be read, or not to its end.
     fn fail(&mut self, error: Error) -> Result<()> {
         self.source = None;
         self.rest.clear();

@@ -1,4 +1,4 @@
-//! What inputs contain, by their first bytes: lines, compressed lines, or no lines at all.
+//! The content of inputs, by their first bytes: lines, compressed lines, or no lines at all.
 
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
@@ -8,13 +8,13 @@ use lzma_rust2::XzReader;
 
 use super::zstd::ZstdReader;
 
-/// What begins with a signature.
+/// Formats that begin with a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Gzip,
     Zstd,
     Xz,
-    /// What an input without lines is, and what to do.
+    /// The name of a format without lines, and the remedy.
     NoLines(&'static str),
 }
 
@@ -83,7 +83,7 @@ fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
     Ok((content, Cursor::new(start).chain(source)))
 }
 
-/// What arrives at once.
+/// The bytes that arrive at once.
 fn read_some(mut source: impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(bytes) {

@@ -48,7 +48,7 @@ impl List {
         Ok(Self::Mapped(map))
     }
 
-    /// Whether [`open`](Self::open) would open it, as far as can be told without reading a pipe.
+    /// Whether [`open`](Self::open) would open it, as far as that is known without reading a pipe.
     pub(crate) fn is_readable(path: &Path) -> bool {
         let Ok(metadata) = path.metadata() else { return false };
         if !metadata.is_file() {

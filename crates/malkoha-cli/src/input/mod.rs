@@ -25,7 +25,7 @@ pub(crate) use tree::files_below;
 
 use crate::progress::Progress;
 
-/// What some programs write in front of UTF-8.
+/// The byte-order mark that some programs write in front of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The name of standard input among paths.
@@ -39,7 +39,7 @@ pub(crate) struct Inputs {
     all_needed: bool,
     /// Bytes of each file to read, if not all that there are then.
     lengths: Option<Arc<[u64]>>,
-    /// What has been read of standard input, and whether that is all of it.
+    /// The part of standard input that has been read, and whether that is all of it.
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
     headed: bool,
@@ -56,7 +56,7 @@ impl Inputs {
         Self::of_files(paths, separator)
     }
 
-    /// Lines of `paths`, which may be none.
+    /// Lines of `paths`, which can be empty.
     pub(crate) fn of_files(paths: Vec<PathBuf>, separator: u8) -> Self {
         Self {
             paths,
@@ -90,7 +90,7 @@ impl Inputs {
         Self { headed, ..self }
     }
 
-    /// What stops reading files before their ends.
+    /// A handle that stops reading files before their ends.
     pub(crate) fn skipper(&self) -> Skipper {
         Skipper { wanted: Arc::clone(&self.wanted), files: self.paths.len() }
     }
@@ -99,7 +99,7 @@ impl Inputs {
         self.separator
     }
 
-    /// What the file at `path`, one of these, holds: mapped, or read already. `None` if it must be
+    /// The content of the file at `path`, one of these: mapped, or read already. `None` if it must be
     /// read from its beginning to its end, or if it has no plain lines.
     fn in_memory(&self, path: &Path) -> Option<List> {
         match &self.begun {

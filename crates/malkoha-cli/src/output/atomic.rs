@@ -1,4 +1,4 @@
-//! Output files that appear whole or not at all: written beside their place, then renamed.
+//! Output files that appear whole or not at all: written to the same directory, then renamed.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
@@ -16,14 +16,14 @@ use crate::screen::is_index;
 /// The first bytes of a file that identify it.
 const SIGNATURE_BYTES: u64 = 8;
 
-/// What may be replaced.
+/// Which existing files can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
     /// No file: one that exists, or is created meanwhile, stays.
     Nothing,
     /// Only filter files, and files without content.
     Filters,
-    /// Only indexes that are kept beside lists, and files without content.
+    /// Only indexes that are kept next to lists, and files without content.
     Indexes,
     /// Any file.
     Anything,
@@ -213,7 +213,7 @@ fn write(out: impl Write, contents: &Contents<'_>) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether the file begins as filters do; it may be damaged or of a newer version otherwise.
+/// Whether the file begins as filters do; it can still be damaged or of a newer version.
 pub(crate) fn is_filter(path: &Path) -> bool {
     if is_stdin(path) || !path.is_file() {
         return false;

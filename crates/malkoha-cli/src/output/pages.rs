@@ -11,7 +11,7 @@ use crate::failure::CANNOT_WRITE;
 use crate::input::{Inputs, Skipper, is_stdin};
 use crate::pipeline::Sink;
 
-/// What is printed of some lines.
+/// The output for some lines.
 #[derive(Default)]
 pub(crate) struct Page {
     /// The number of their file.
@@ -31,7 +31,7 @@ pub(crate) struct Printed {
     pub(crate) selected: u64,
 }
 
-/// What is printed instead of the lines of all files.
+/// The output that replaces the lines of all files.
 #[derive(Default)]
 pub(crate) struct Show {
     /// The header of the first file, if there is one.

@@ -9,7 +9,7 @@ use super::shards::{Shards, gone};
 /// Lines a command: the server is kept for some hundred microseconds.
 const LINES: usize = 1024;
 
-/// What TYPE says of the module's filters.
+/// The result of TYPE for the module's filters.
 const DATA_TYPE: &str = "malkohacf";
 
 /// The outcome of a batch of changes.

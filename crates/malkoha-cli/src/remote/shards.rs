@@ -32,7 +32,7 @@ pub(crate) struct Shards {
     pub(super) slots: Vec<u16>,
 }
 
-/// What all shards together hold.
+/// The content of all shards together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     pub(crate) shards: usize,
@@ -132,7 +132,7 @@ impl Shards {
         Ok(Self { cluster, policy, keys, slots })
     }
 
-    /// What `CF.INFO` says of all shards.
+    /// The results of `CF.INFO` for all shards.
     pub(crate) fn sums(&mut self) -> Result<Sums> {
         let requests = self.for_all_shards(false, |key| cmd("CF.INFO").arg(key).clone());
         let outcomes = exchange(&mut self.cluster, &requests, self.policy).complete()?;
@@ -186,7 +186,7 @@ impl Shards {
     }
 }
 
-/// What the key of a filter's name holds.
+/// The content of the key with a filter's name.
 fn told(cluster: &mut Cluster, name: &str, policy: Policy) -> Result<Option<Vec<u8>>> {
     let (told, _) = ask(cluster, name, cmd("GET").arg(name), false, policy)?;
     Ok(from_redis_value(told)?)

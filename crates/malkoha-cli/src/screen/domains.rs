@@ -147,7 +147,7 @@ pub(super) fn names(line: &[u8], mut each: impl FnMut(&[u8])) -> bool {
     };
     if let Some(rule) = line.strip_prefix(b"||") {
         let end = memchr::memchr(b'^', rule).unwrap_or(rule.len());
-        // What follows would restrict the rule to some requests.
+        // The rest would restrict the rule to some requests.
         let is_for_all =
             matches!(rule.get(end + 1..), None | Some(b"" | b"|" | b"$important" | b"$all"));
         return is_for_all && one(&rule[..end]);

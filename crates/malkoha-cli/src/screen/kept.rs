@@ -1,4 +1,4 @@
-//! Indexes that are kept beside their lists. docs/FORMAT.md has every byte.
+//! Indexes that are kept next to their lists. docs/FORMAT.md has every byte.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -91,7 +91,7 @@ impl Keeping {
     }
 }
 
-/// The list at `path` with the index that is kept beside it; `None` if there is no index.
+/// The list at `path` with the index that is kept next to it; `None` if there is no index.
 ///
 /// # Errors
 ///

@@ -121,7 +121,7 @@ impl Lists<'_> {
         Ok(Texts::new(lists.collect::<Result<_>>()?, separator))
     }
 
-    /// The index that is kept beside a list, if there is one and it can be used.
+    /// The index that is kept next to a list, if there is one and it can be used.
     fn kept(&self, number: usize, separator: u8) -> Option<Exact> {
         let path = &self.paths[number];
         let is_plain = self.how == How::Lines && self.keys.of_lists().are_lines();

@@ -82,7 +82,7 @@ pub(crate) fn print_selected(
     finish(&printed, select)
 }
 
-/// What is printed of a line, and before it.
+/// The output for a line, and before it.
 struct Format {
     /// Lines are printed, and not only counted.
     has_text: bool,

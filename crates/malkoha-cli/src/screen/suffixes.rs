@@ -1,4 +1,4 @@
-//! Finds out in one pass over a name which of the name and its parents may be listed.
+//! Finds out in one pass over a name which of the name and its parents can be listed.
 //!
 //! A name is hashed from its end, eight bytes at a time. So the hash of the whole also gives the
 //! hashes of all suffixes, for one multiplication each.
@@ -17,7 +17,7 @@ pub(super) struct Suffixes {
     keys: [u64; 2],
 }
 
-/// A part of a name that may be listed.
+/// A part of a name that can be listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Suffix {
     pub(super) hash: u64,
@@ -54,7 +54,7 @@ impl Suffixes {
         (whole, depth)
     }
 
-    /// Adds the suffixes of a name that may be listed, the shortest first; upper case is taken for
+    /// Adds the suffixes of a name that can be listed, the shortest first; upper case is taken for
     /// lower. Returns `false` if the name is not ASCII.
     #[inline]
     pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Vec<Suffix>) -> bool {

@@ -15,14 +15,14 @@ use crate::filter::{Item, Lines, bits_of, insert};
 /// How many tables are tried.
 const ATTEMPTS: u64 = 5;
 
-/// Slots per bucket of a map, unless told. The values of a key lie in its two buckets, and beside
+/// Default slots per bucket of a map. The values of a key lie in its two buckets, and beside
 /// the table when these are full.
 const BUCKET_SIZE: u32 = 4;
 
 /// Slots that the values of a key can take in a growable map.
 const GROWABLE_SLOTS: u32 = 2;
 
-/// What `malkoha build` can make from items.
+/// Structures that `malkoha build` can make from items.
 pub(super) trait Built<I>: Sized {
     /// Whether such a filter is possible, whatever its lines.
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError>;

@@ -120,7 +120,7 @@ struct Reduced<T> {
     /// The first line of the file is not one of `items`.
     has_header: bool,
     items: Vec<T>,
-    /// What ended it: the line after those of `items`.
+    /// The line after those of `items`, which ended it.
     wrong: Option<WrongLine>,
 }
 

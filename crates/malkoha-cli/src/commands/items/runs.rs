@@ -1,4 +1,4 @@
-//! More items than may be in memory: sorted runs of them in a temporary file.
+//! Items beyond the memory limit: sorted runs of them in a temporary file.
 //!
 //! Hashes spread evenly. So the items between two hashes can be read from all runs at once, and are
 //! as few as wanted, whatever the total.

@@ -21,7 +21,7 @@ pub(super) struct Row {
 /// each (the design of Abseil's and Rust's tables).
 const HASH_SET_SLOT_BYTES: u64 = 9;
 
-/// What this program can build.
+/// Structures that this program can build.
 const LAYOUTS: [Layout; 5] = [
     Layout::GapWindows,
     Layout::SemiSorted,
@@ -41,7 +41,7 @@ pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
     for layout in LAYOUTS.into_iter().filter(|&layout| layout != chosen.geometry.layout) {
         match builder.clone().layout(layout).plan() {
             Ok(plan) => rows.push(built(&plan)),
-            // Layouts that compare more slots need longer fingerprints, which may be too long.
+            // Layouts that compare more slots need longer fingerprints, which can be too long.
             Err(BuildError::FprTooSmall { .. }) => {}
             Err(error) => return Err(error.into()),
         }

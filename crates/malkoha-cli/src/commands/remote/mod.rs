@@ -75,7 +75,7 @@ struct Place {
     timeout: u64,
 }
 
-/// What makes writes safer.
+/// Options that make writes safer.
 #[derive(Args, Clone, Copy, Debug)]
 struct Writing {
     /// Replicas that must have a batch before it counts as written; with 1, a failover loses

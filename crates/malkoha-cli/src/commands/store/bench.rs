@@ -48,7 +48,7 @@ fn key(n: u64) -> [u8; KEY] {
     key
 }
 
-/// What was measured, in order: a name, a number, its unit.
+/// The measurements, in order: a name, a number, its unit.
 type Figures = Vec<(&'static str, f64, &'static str)>;
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

@@ -44,7 +44,7 @@ restored, except those of links. Existing files are replaced, each when the new
 one is whole. Links are restored as they were, wherever they point, but nothing
 is ever written through a link below the directory.";
 
-/// What was restored.
+/// Counts of restored entries.
 #[derive(Default)]
 struct Sums {
     files: u64,

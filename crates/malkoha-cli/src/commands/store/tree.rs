@@ -12,7 +12,7 @@ use same_file::Handle;
 use super::names::name_of;
 use crate::failure::{tell, warn};
 
-/// What is to be stored under a name.
+/// An entry to be stored under a name.
 pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) name: Vec<u8>,
@@ -137,7 +137,7 @@ impl Found {
     }
 }
 
-/// What a store keeps about it.
+/// The metadata that a store keeps.
 fn kept(metadata: &fs::Metadata) -> Metadata {
     #[cfg(unix)]
     let mode = {

@@ -208,7 +208,7 @@ fn all_damage<'s>(store: &'s Store, found: &'s Verification) -> Vec<&'s Error> {
     store.recovery().skipped.iter().chain(others).collect()
 }
 
-/// What opening went past, in the words in which reading meets it again.
+/// Damage that opening skipped, in the words that reading uses for it.
 pub(super) fn known_damage(store: &Store) -> HashSet<String> {
     store.recovery().skipped.iter().map(ToString::to_string).collect()
 }

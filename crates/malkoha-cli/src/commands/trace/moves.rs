@@ -39,7 +39,7 @@ pub(super) struct Move {
 
 /// The outcome of a line.
 pub(super) struct Step {
-    /// Its two buckets, which may be one.
+    /// Its two buckets, which can be the same.
     pub(super) buckets: [u32; 2],
     /// The bucket it went to; `None` if it was refused.
     pub(super) place: Option<u32>,

@@ -14,7 +14,7 @@ use crate::output::LineWriter;
 /// Distinct lines by their numbers, in the order of their first occurrences.
 #[derive(Default)]
 pub(super) struct Counts {
-    /// What distinguishes each line from others: its place, or a hash.
+    /// The identity of a line: its place, or a hash.
     pub(super) witnesses: Vec<u64>,
     pub(super) counts: Vec<u64>,
 }
@@ -57,7 +57,7 @@ impl Spool {
         Ok(Self(BufWriter::new(tempfile::tempfile().context(KEEPING)?)))
     }
 
-    /// What is stored for a line: the number of its part, and the line.
+    /// The record of a line: the number of its part, and the line.
     pub(super) fn spell(part: usize, line: &[u8], text: &mut Vec<u8>) {
         text.extend_from_slice(&(part as u64).to_le_bytes());
         text.extend_from_slice(&(line.len() as u64).to_le_bytes());

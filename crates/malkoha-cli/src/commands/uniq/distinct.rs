@@ -7,7 +7,7 @@ use malkoha::GrowableCuckooMap;
 /// The rate of unsuccessful comparisons. It only costs time; a lower one costs space.
 const CANDIDATE_RATE: f64 = 1.0 / 256.0;
 
-/// What to expect of the lines.
+/// The expected size and number of the lines.
 #[derive(Clone, Copy)]
 pub(super) struct Outlook {
     /// Lines, at most.
@@ -128,7 +128,7 @@ impl Scratch {
         self.places.resize((2 * lines).next_power_of_two(), 0);
     }
 
-    /// The first line of the batch that is equal to line `i`, which may be line `i` itself.
+    /// The first line of the batch that is equal to line `i`, which can be line `i` itself.
     fn first_of(
         &mut self,
         i: usize,

@@ -127,7 +127,7 @@ pub(crate) struct Arguments {
     keys: KeyArgs,
 }
 
-/// What is reported about a run.
+/// The report on a run.
 struct Stats {
     lines: u64,
     distinct: u64,
