@@ -114,14 +114,6 @@ pub enum Error {
         "'{0}' cannot be stored: the key 'f{0}' has a value that is no file's: delete that, or keep files in a store of their own"
     )]
     Taken(String),
-    /// Two chunks that differ have one hash.
-    #[error(
-        "'{name}' cannot be stored: another chunk has the SHA-1 of one of its chunks; import it with BLAKE3 or SHA-256"
-    )]
-    Collision {
-        /// The file.
-        name: String,
-    },
     /// A file that was imported cannot be given back as it was.
     #[error("'{name}' cannot be restored: {what}")]
     Broken {

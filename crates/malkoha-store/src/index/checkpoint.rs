@@ -20,10 +20,11 @@ pub(crate) const NAME: &str = "CHECKPOINT";
 pub(crate) const TEMPORARY: &str = "CHECKPOINT.new";
 
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'I', b'\r', b'\n', 0x1a, b'\n'];
-/// The version that is written; version 1 is read too.
-const VERSION: u16 = 2;
+const VERSION: u16 = 1;
 const HEAD: usize = 64;
-/// Bytes of an end of records, with theirs.
+/// Bytes of a file in the list of files.
+const ENTRY: u64 = 64;
+/// Bytes of a time at which records end, with their bytes.
 const END: u64 = 16;
 /// Bytes that are written or read together.
 const PIECE: usize = 1 << 20;
@@ -201,26 +202,15 @@ fn damaged(offset: u64, what: &'static str) -> Error {
     Error::Damaged { file: NAME.to_owned(), offset, what }
 }
 
-/// The lists behind the head in a version, and their checksum, if there are so many bytes: of this
-/// many files, and of as many ends as these say.
-fn lists(view: &View, version: u16, files: u64) -> Option<Cow<'_, [u8]>> {
+/// The lists behind the head, and their checksum, if the file is long enough: the list of files,
+/// and as many ends of records as these announce.
+fn lists(view: &View, files: u64) -> Option<Cow<'_, [u8]>> {
     let get = |bytes: u64| view.get(HEAD as u64, usize::try_from(bytes).ok()?);
-    let entries = entry_bytes(version)?.checked_mul(files)?;
-    let ends = match version {
-        1 => 0,
-        _ => (get(entries)?.chunks_exact(64))
-            .try_fold(0, |sum: u64, it| sum.checked_add(number(it, 56)))?,
-    };
+    let entries = ENTRY.checked_mul(files)?;
+    let files = get(entries)?;
+    let mut counts = files.chunks_exact(to_usize(ENTRY)).map(|it| number(it, 56));
+    let ends = counts.try_fold(0_u64, u64::checked_add)?;
     get(ends.checked_mul(END)?.checked_add(entries)?.checked_add(4)?)
-}
-
-/// Bytes that a version stores for a file.
-fn entry_bytes(version: u16) -> Option<u64> {
-    match version {
-        1 => Some(40),
-        VERSION => Some(64),
-        _ => None,
-    }
 }
 
 /// The number at an offset; there are enough bytes.
@@ -235,39 +225,35 @@ fn parse(view: &View) -> Result<(Checkpoint, u64)> {
         return Err(damaged(0, "it does not begin as checkpoints do"));
     }
     let files = number(&head, 32);
-    // The lists, if all is as it would be in this version.
-    let intact = |version: u16| {
-        let mut ours = head;
-        ours[8..10].copy_from_slice(&version.to_le_bytes());
-        let lists = lists(view, version, files)?;
-        let (alone, sum) = lists.split_last_chunk::<4>()?;
-        let expected = crc32c::crc32c_append(crc32c::crc32c(&ours), alone);
-        (*sum == expected.to_le_bytes()).then_some(lists)
-    };
+    let mut ours = head;
+    ours[8..10].copy_from_slice(&VERSION.to_le_bytes());
+    let intact = lists(view, files).filter(|lists| {
+        let (lists, sum) = lists.split_last_chunk::<4>().expect("the checksum is among them");
+        *sum == crc32c::crc32c_append(crc32c::crc32c(&ours), lists).to_le_bytes()
+    });
     let found = u16::from_le_bytes([head[8], head[9]]);
-    // A file of another version may have another structure; a flipped bit is damage.
-    if entry_bytes(found).is_none() && (1..=VERSION).all(|version| intact(version).is_none()) {
-        return Err(Error::Version { file: NAME.to_owned(), found, supported: VERSION });
-    }
-    let lists = intact(found).ok_or_else(|| damaged(0, "its head does not match its checksum"))?;
+    let lists = match intact {
+        Some(lists) if found == VERSION => lists,
+        // A newer version may have another structure; a flipped bit is damage.
+        None if found != VERSION => {
+            return Err(Error::Version { file: NAME.to_owned(), found, supported: VERSION });
+        }
+        _ => return Err(damaged(0, "its head does not match its checksum")),
+    };
     if number(&head, 40) != SHARDS as u64 {
         return Err(damaged(40, "the index has another number of shards"));
     }
-    let entry_bytes = to_usize(entry_bytes(found).unwrap_or_default());
-    let (entries, ends) = lists[..lists.len() - 4].split_at(to_usize(files) * entry_bytes);
+    let (entries, ends) = lists[..lists.len() - 4].split_at(to_usize(files * ENTRY));
     let mut ends = ends.chunks_exact(to_usize(END)).map(|end| (number(end, 0), number(end, 8)));
     let mut entry = |bytes: &[u8]| {
         let [id, base, end, dead, tombstones] = [0, 8, 16, 24, 32].map(|at| number(bytes, at));
-        let expiring = if found == 1 {
-            Some(Expiring::default())
-        } else {
-            let [past, step, count] = [40, 48, 56].map(|at| number(bytes, at));
-            Expiring::from_parts(past, step, ends.by_ref().take(to_usize(count)).collect())
-        };
+        let [past, step, count] = [40, 48, 56].map(|at| number(bytes, at));
+        let ends = ends.by_ref().take(to_usize(count)).collect();
+        let expiring = Expiring::from_parts(past, step, ends);
         let expiring = expiring.ok_or_else(|| damaged(HEAD as u64, "no such ends of records"))?;
         Ok(FileEntry { id, base, end, dead, tombstones, expiring })
     };
-    let files = entries.chunks_exact(entry_bytes).map(&mut entry).collect::<Result<_>>()?;
+    let files = entries.chunks_exact(to_usize(ENTRY)).map(&mut entry).collect::<Result<_>>()?;
     let [sequence, next_id, seed, open_tail] = [16, 24, 48, 56].map(|at| number(&head, at));
     let checkpoint = Checkpoint { files, sequence, next_id, seed, open_tail: open_tail != 0 };
     Ok((checkpoint, (HEAD + lists.len()) as u64))

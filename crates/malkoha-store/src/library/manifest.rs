@@ -1,12 +1,13 @@
 //! The record of a file, a directory or a link, byte by byte in `docs/STORE.md`.
 
+use super::digest::HASH;
 use super::metadata;
 use super::{Digest, Metadata};
 use crate::error::{Error, Result};
 
-/// The first bytes of a record. Records of version 1 begin with a digest number instead.
+/// The first bytes of a record.
 const SIGNATURE: [u8; 4] = *b"\0MLF";
-const VERSION: u16 = 2;
+const VERSION: u16 = 1;
 
 const FILE: u8 = 1;
 const DIRECTORY: u8 = 2;
@@ -63,11 +64,7 @@ impl Manifest {
     pub(super) fn from_bytes(name: &[u8], bytes: &[u8]) -> Result<Self> {
         let text = || String::from_utf8_lossy(name).into_owned();
         let broken = || Error::Broken { name: text(), what: "its record is no file's" };
-        let Some(rest) = bytes.strip_prefix(&SIGNATURE) else {
-            let (digest, rest) = bytes.split_first().ok_or_else(broken)?;
-            let chunks = Chunks::from_bytes(*digest, rest).ok_or_else(broken)?;
-            return Ok(Self { metadata: Metadata::default(), content: Content::File(chunks) });
-        };
+        let rest = bytes.strip_prefix(&SIGNATURE).ok_or_else(broken)?;
         let (version, rest) = rest.split_first_chunk().ok_or_else(broken)?;
         let found = u16::from_le_bytes(*version);
         if found != VERSION {
@@ -100,13 +97,13 @@ impl Chunks {
     fn from_bytes(digest: u8, bytes: &[u8]) -> Option<Self> {
         let digest = Digest::from_id(digest)?;
         let (length, rest) = bytes.split_first_chunk()?;
-        let (whole, hashes) = rest.split_at_checked(digest.len())?;
+        let (whole, hashes) = rest.split_at_checked(HASH)?;
         let (whole, hashes) = (whole.to_vec(), hashes.to_vec());
-        let whole_hashes = hashes.len() % digest.len() == 0;
+        let whole_hashes = hashes.len() % HASH == 0;
         whole_hashes.then(|| Self { digest, bytes: u64::from_le_bytes(*length), whole, hashes })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.hashes.chunks_exact(self.digest.len())
+        self.hashes.chunks_exact(HASH)
     }
 }

@@ -18,6 +18,7 @@ use crate::store::{Batch, Store};
 pub use chunking::Chunking;
 use chunking::each_chunk;
 pub use digest::Digest;
+use digest::HASH;
 pub use info::{FileInfo, FileKind};
 use manifest::{Chunks, Content, Manifest};
 pub use metadata::Metadata;
@@ -44,8 +45,8 @@ pub struct Collected {
     pub bytes: u64,
 }
 
-/// Files in a store. Names are bytes, and no two spellings of a path are the same name: who stores
-/// trees chooses one.
+/// Files in a store. Names are bytes. Two spellings of a path are two names, so choose one spelling
+/// for trees.
 ///
 /// ```
 /// use malkoha_store::{Chunking, Digest, Library, Metadata, Options, Store};
@@ -90,7 +91,7 @@ fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
 /// hash of its value.
 fn is_chunk(key: &[u8], value: &[u8]) -> bool {
     let [CHUNK, id, hash @ ..] = key else { return false };
-    let digest = Digest::from_id(*id).filter(|digest| digest.len() == hash.len());
+    let digest = Digest::from_id(*id).filter(|_| hash.len() == HASH);
     digest.is_some_and(|digest| digest.of(value) == hash)
 }
 
@@ -107,8 +108,7 @@ impl<'s> Library<'s> {
     /// # Errors
     ///
     /// If the input cannot be read, the sizes of chunks are out of range or too small for so long
-    /// a file, the key of the record has a value that is no file's, two chunks that differ have one
-    /// hash, or a write fails.
+    /// a file, the key of the record has a value that is no file's, or a write fails.
     pub fn import(
         &self,
         name: impl AsRef<[u8]>,
@@ -137,13 +137,7 @@ impl<'s> Library<'s> {
                     return Err(Error::Option("the file has too many chunks: make them longer"));
                 }
                 let key = chunk_key(digest, &hash);
-                if digest == Digest::Sha1 && fresh.contains(&key) {
-                    // The chunk is compared with the stored one.
-                    self.store.apply(&batch)?;
-                    batch.clear();
-                    fresh.clear();
-                }
-                if !fresh.contains(&key) && !self.has_chunk(name, digest, &key, chunk)? {
+                if !fresh.contains(&key) && !self.store.contains(&key)? {
                     import.new_bytes += chunk.len() as u64;
                     batch.put(&key, chunk)?;
                     fresh.insert(key);
@@ -162,17 +156,6 @@ impl<'s> Library<'s> {
         batch.put(&file, &manifest.to_bytes())?;
         self.store.apply(&batch)?;
         Ok(import)
-    }
-
-    /// Whether the store has this chunk. If hashes collide only by chance, the key is enough.
-    fn has_chunk(&self, name: &[u8], digest: Digest, key: &[u8], chunk: &[u8]) -> Result<bool> {
-        if digest != Digest::Sha1 {
-            return self.store.contains(key);
-        }
-        match self.store.get_with(key, |there| there == chunk)? {
-            Some(false) => Err(Error::Collision { name: text(name) }),
-            found => Ok(found.is_some()),
-        }
     }
 
     /// Stores a directory under a name, in place of what has it; not what lies in it.

@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 pub(crate) const HEADER_BYTES: usize = 64;
 /// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'S', b'\r', b'\n', 0x1a, b'\n'];
-/// Since version 2, records can be compressed and belong to tables. Version 1 is read too.
-const VERSION: u16 = 2;
+const VERSION: u16 = 1;
 
 /// What a log file says about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,6 @@ pub(crate) struct FileHeader {
     pub(crate) salt: u64,
     /// Bytes of the file before it that were known to be durable when it was made.
     pub(crate) durable_before: u64,
-    version: u16,
 }
 
 /// A seed for a new store.
@@ -38,12 +36,7 @@ impl FileHeader {
     pub(crate) fn new(id: u64, first_sequence: u64, seed: u64, durable_before: u64) -> Self {
         let place = [id.to_le_bytes(), first_sequence.to_le_bytes()].concat();
         let salt = malkoha::KeyHasher::new(seed).hash_bytes(&place);
-        Self { id, first_sequence, seed, salt, durable_before, version: VERSION }
-    }
-
-    /// Whether any record may follow: older releases refuse the file if so.
-    pub(crate) fn takes_all(&self) -> bool {
-        self.version == VERSION
+        Self { id, first_sequence, seed, salt, durable_before }
     }
 
     /// What a header may have been if these bytes are left of it, possibly one of them damaged.
@@ -71,8 +64,8 @@ impl FileHeader {
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&SIGNATURE);
-        let Self { id, first_sequence, seed, salt, durable_before, version } = self;
-        bytes[8..10].copy_from_slice(&version.to_le_bytes());
+        let Self { id, first_sequence, seed, salt, durable_before } = self;
+        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
         bytes[10] = malkoha::HashFunction::Xxh3 as u8;
         let numbers = [id, first_sequence, seed, salt, durable_before];
         for (i, number) in numbers.into_iter().enumerate() {
@@ -94,25 +87,19 @@ impl FileHeader {
         }
         let version = u16::from_le_bytes([bytes[8], bytes[9]]);
         let sum = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
-        let is_intact = |version: u16| {
-            let mut ours = *bytes;
-            ours[8..10].copy_from_slice(&version.to_le_bytes());
-            crc32c::crc32c(&ours[..60]) == sum
-        };
-        // Another version may have its checksum elsewhere, so the version is checked first. But a
-        // flipped bit in it must not look like a newer format.
-        if !(1..=VERSION).contains(&version) {
-            if (1..=VERSION).any(is_intact) {
-                return Err(damaged(8, "the version number is not what was written"));
+        let mut ours = *bytes;
+        ours[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        let is_intact = crc32c::crc32c(&ours[..60]) == sum;
+        // A newer version may have its checksum elsewhere, so the version is checked first. A
+        // flipped bit in it must not look like a newer version.
+        match (version, is_intact) {
+            (VERSION, true) => {}
+            (VERSION, false) => return Err(damaged(0, "the header does not match its checksum")),
+            (_, true) => return Err(damaged(8, "the version number is not what was written")),
+            (found, false) => {
+                let file = file.to_owned();
+                return Err(Error::Version { file, found, supported: VERSION });
             }
-            return Err(Error::Version {
-                file: file.to_owned(),
-                found: version,
-                supported: VERSION,
-            });
-        }
-        if !is_intact(version) {
-            return Err(damaged(0, "the header does not match its checksum"));
         }
         let number =
             |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("in the header"));
@@ -128,7 +115,6 @@ impl FileHeader {
             seed: number(32),
             salt: number(40),
             durable_before: number(48),
-            version,
         })
     }
 
@@ -143,7 +129,7 @@ mod tests {
     use super::*;
 
     const HEADER: FileHeader =
-        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3, version: 2 };
+        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3 };
 
     #[test]
     fn comes_back() {
@@ -162,10 +148,10 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_its_name() {
         let mut bytes = HEADER.to_bytes();
-        bytes[8] = 3;
+        bytes[8] = 2;
         let sum = crc32c::crc32c(&bytes[..60]);
         bytes[60..].copy_from_slice(&sum.to_le_bytes());
         let error = FileHeader::from_bytes("f", &bytes).unwrap_err();
-        assert!(matches!(error, Error::Version { found: 3, supported: 2, .. }), "{error}");
+        assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
     }
 }

@@ -137,7 +137,7 @@ impl Writer {
         let has_room = |tail: &Arc<LogFile>| {
             let capacity = tail.capacity();
             let spare = need.spare.min(capacity / SPARE_OF_FILE);
-            tail.header.takes_all() && need.end(tail.end()) + spare <= capacity
+            need.end(tail.end()) + spare <= capacity
         };
         match self.tail.clone().filter(has_room) {
             Some(tail) => Ok((tail, false)),

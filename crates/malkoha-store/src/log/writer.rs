@@ -200,7 +200,7 @@ impl Writer {
         };
         // What removes may use where there is nothing better, without what a copy needs.
         let may = need.removes && self.fits(need.bytes + self.owed());
-        let last = self.tail.clone().filter(|tail| may && tail.header.takes_all());
+        let last = self.tail.clone().filter(|_| may);
         let found = match &last {
             Some(last) if self.is_known_full() => Ok((Arc::clone(last), false)),
             _ => self.find_room(table, need),

@@ -33,13 +33,8 @@ pub(super) struct Import {
     fixed: Option<u32>,
 
     /// Identify chunks by SHA-256 instead of BLAKE3
-    #[arg(long, conflicts_with = "sha1")]
-    sha256: bool,
-
-    /// Identify chunks by SHA-1, as stores of earlier versions do, and compare chunks that are
-    /// already stored
     #[arg(long)]
-    sha1: bool,
+    sha256: bool,
 
     #[command(flatten)]
     packing: Packing,
@@ -99,11 +94,7 @@ impl Import {
 
     fn store(&self, library: Library<'_>, tree: &mut Tree) -> Result<Sums> {
         let chunking = self.fixed.map_or_else(Chunking::default, Chunking::Fixed);
-        let digest = match (self.sha256, self.sha1) {
-            (true, _) => Digest::Sha256,
-            (_, true) => Digest::Sha1,
-            _ => Digest::Blake3,
-        };
+        let digest = if self.sha256 { Digest::Sha256 } else { Digest::Blake3 };
         let total = tree.found.iter().map(|found| found.bytes).sum();
         let progress = Progress::new("Importing", Some(total), self.quiet);
         let mut sums = Sums::default();
