@@ -108,14 +108,8 @@ pub fn run(bytes: &[u8]) {
             map.shrink_to_fit();
             let _ = reopened!(AnyFilter::GrowableMap, map);
         }
-        AnyFilter::SharedMap(map) => map!(AnyFilter::SharedMap, map),
-        AnyFilter::SharedGrowableMap(map) => map!(AnyFilter::SharedGrowableMap, map),
         AnyFilter::ExpiringSet(mut filter) => age!(AnyFilter::ExpiringSet, filter),
         AnyFilter::GrowableExpiringSet(mut filter) => age!(AnyFilter::GrowableExpiringSet, filter),
-        AnyFilter::SharedExpiringSet(filter) => age!(AnyFilter::SharedExpiringSet, filter),
-        AnyFilter::SharedGrowableExpiringSet(filter) => {
-            age!(AnyFilter::SharedGrowableExpiringSet, filter);
-        }
         other => panic!("nothing is tried on a {}", other.kind().name()),
     }
 }

@@ -5,7 +5,7 @@ use std::convert::identity;
 use std::ffi::c_void;
 use std::sync::RwLock;
 
-use malkoha::tables::{Ages, Expiring, Fixed, Growing, Sharded};
+use malkoha::tables::{Ages, Expiring, Fixed, Growing, Partitioned};
 use malkoha::{BatchError, Filter as Kind, InsertError, Keys};
 
 use crate::batches::each;
@@ -33,7 +33,7 @@ impl<T: Ages + Send + Sync + 'static> Aged for RwLock<Kind<Expiring<T>, Keys>> {
     }
 }
 
-impl<T: Ages + Send + Sync + 'static> Aged for Kind<Sharded<Expiring<T>>> {
+impl Aged for Kind<Partitioned<Expiring<Growing>>> {
     fn times(&self) -> [u64; 3] {
         [self.ttl(), self.resolution(), self.now()]
     }
@@ -46,7 +46,7 @@ impl<T: Ages + Send + Sync + 'static> Aged for Kind<Sharded<Expiring<T>>> {
 changes! {
     Aging: Aged,
     locked <T: Ages> Kind<Expiring<T>, Keys>,
-    shared <T: Ages> Kind<Sharded<Expiring<T>>>,
+    shared <> Kind<Partitioned<Expiring<Growing>>>,
     => {
         advance(now: u64) -> ();
         refresh_hash(hash: u64) -> Result<bool, InsertError>;

@@ -3,8 +3,7 @@
 use std::sync::RwLock;
 
 use malkoha::{
-    BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooMap,
-    ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
+    BuildError, Builder, ConcurrentCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
     GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
     GrowableExpiringCuckooFilter, KeyHasher,
@@ -49,10 +48,7 @@ impl Options {
                 (true, false) => {
                     Box::new(RwLock::new(self.builder::<GrowableExpiringCuckooFilter>().build()?))
                 }
-                (false, true) => {
-                    Box::new(self.builder::<ConcurrentExpiringCuckooFilter>().build()?)
-                }
-                (true, true) => {
+                (_, true) => {
                     Box::new(self.builder::<GrowableConcurrentExpiringCuckooFilter>().build()?)
                 }
             }));
@@ -68,10 +64,7 @@ impl Options {
             }
             (true, false, false) => self.builder::<CuckooMap>().build()?.into(),
             (true, true, false) => self.builder::<GrowableCuckooMap>().build()?.into(),
-            (true, false, true) => {
-                Table::Map(Box::new(self.builder::<ConcurrentCuckooMap>().build()?))
-            }
-            (true, true, true) => {
+            (true, _, true) => {
                 Table::Map(Box::new(self.builder::<GrowableConcurrentCuckooMap>().build()?))
             }
         })

@@ -7,9 +7,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use malkoha::locks::Locking;
-use malkoha::tables::{
-    Ages, Branched, Candidates, Change, Expiring, Fixed, Growing, Lookup, Sharded, Shared,
-};
+use malkoha::tables::{Candidates, Change, Expiring, Fixed, Growing, Lookup, Partitioned, Shared};
 use malkoha::{AnyFilter, MappedFilter, MappedMap};
 use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values};
 
@@ -139,8 +137,8 @@ changes! {
     Set: Read,
     locked <T: Change | Candidates> Filter<T, Keys>,
     shared <P: Locking> Filter<Shared<P>>,
-    shared <> Filter<Branched>,
-    shared <T: Ages> Filter<Sharded<Expiring<T>>>,
+    shared <> Filter<Partitioned>,
+    shared <> Filter<Partitioned<Expiring<Growing>>>,
     => {
         insert_hash(hash: u64) -> Result<(), InsertError>;
         insert_unique_hash(hash: u64) -> Result<bool, InsertError>;
@@ -154,7 +152,7 @@ changes! {
 changes! {
     Map: Pairs,
     locked <T: Change | Candidates> Filter<T, Values>,
-    shared <T: Change | Clone> Filter<Sharded<T>, Values>,
+    shared <> Filter<Partitioned, Values>,
     => {
         insert_hash(hash: u64, value: u64) -> Result<(), InsertError>;
         insert_hashes(pairs: &[(u64, u64)]) -> Result<(), BatchError>;
@@ -191,12 +189,8 @@ impl TryFrom<AnyFilter> for Table {
             AnyFilter::GrowableSet(set) => set.into(),
             AnyFilter::Map(map) => map.into(),
             AnyFilter::GrowableMap(map) => map.into(),
-            AnyFilter::SharedMap(map) => Self::Map(Box::new(map)),
-            AnyFilter::SharedGrowableMap(map) => Self::Map(Box::new(map)),
             AnyFilter::ExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
             AnyFilter::GrowableExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
-            AnyFilter::SharedExpiringSet(set) => Self::Expiring(Box::new(set)),
-            AnyFilter::SharedGrowableExpiringSet(set) => Self::Expiring(Box::new(set)),
             other => {
                 let text = format!(
                     "a {} cannot be used from C yet: use it from Rust or the command",

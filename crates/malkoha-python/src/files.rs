@@ -22,7 +22,10 @@ pub(crate) trait Files: Kinds {
 
     /// The store for threads that change it at the same time; `None` if there is none.
     fn shared(store: Store<Self>) -> Option<Store<Self>> {
-        matches!(store, Store::Shared(_)).then_some(store)
+        match store {
+            Store::Growable(lock) => Some(Store::Shared(Self::share(lock.into_inner()))),
+            _ => None,
+        }
     }
 
     /// Opens a file of that kind, mapped if possible.
@@ -40,13 +43,6 @@ impl Files for Keys {
         }
     }
 
-    fn shared(store: Store<Self>) -> Option<Store<Self>> {
-        match store {
-            Store::Growable(lock) => Some(Store::Shared(lock.into_inner().into_concurrent())),
-            _ => None,
-        }
-    }
-
     fn open(path: &Path, kind: FileKind) -> Result<Store<Self>, ReadError> {
         map(path, kind, [FileKind::Set, FileKind::GrowableSet])
     }
@@ -59,7 +55,6 @@ impl Files for Values {
         match any {
             AnyFilter::Map(map) => Some(Store::Fixed(Lock::new(map))),
             AnyFilter::GrowableMap(map) => Some(Store::Growable(Lock::new(map))),
-            AnyFilter::SharedGrowableMap(map) => Some(Store::Shared(map)),
             _ => None,
         }
     }
@@ -76,7 +71,6 @@ impl Files for Ages {
         match any {
             AnyFilter::ExpiringSet(filter) => Some(Store::Fixed(Lock::new(filter))),
             AnyFilter::GrowableExpiringSet(filter) => Some(Store::Growable(Lock::new(filter))),
-            AnyFilter::SharedGrowableExpiringSet(filter) => Some(Store::Shared(filter)),
             _ => None,
         }
     }

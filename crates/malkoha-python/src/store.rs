@@ -41,6 +41,8 @@ pub(crate) trait Kinds: Sized + Send + Sync + 'static {
 
     /// A copy in memory.
     fn owned(mapped: &Self::Mapped) -> Result<Self::Fixed, BuildError>;
+    /// The same for threads that change it at the same time.
+    fn share(growable: Self::Growable) -> Self::Shared;
 }
 
 impl Kinds for Keys {
@@ -52,6 +54,10 @@ impl Kinds for Keys {
     fn owned(mapped: &MappedFilter) -> Result<CuckooFilter, BuildError> {
         mapped.to_owned()
     }
+
+    fn share(growable: GrowableCuckooFilter) -> GrowableConcurrentCuckooFilter {
+        growable.into_concurrent()
+    }
 }
 
 impl Kinds for Values {
@@ -62,6 +68,10 @@ impl Kinds for Values {
 
     fn owned(mapped: &MappedMap) -> Result<CuckooMap, BuildError> {
         mapped.to_owned()
+    }
+
+    fn share(growable: GrowableCuckooMap) -> GrowableConcurrentCuckooMap {
+        growable.into_concurrent()
     }
 }
 
@@ -76,6 +86,10 @@ impl Kinds for Ages {
 
     fn owned(mapped: &Infallible) -> Result<ExpiringCuckooFilter, BuildError> {
         match *mapped {}
+    }
+
+    fn share(growable: GrowableExpiringCuckooFilter) -> GrowableConcurrentExpiringCuckooFilter {
+        growable.into_concurrent()
     }
 }
 

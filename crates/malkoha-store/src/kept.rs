@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
-use malkoha::locks::gates::{Holding, Open, settle};
+use malkoha::locks::biased::{Holding, Open, settle};
 use parking_lot::Mutex;
 
 /// The current value.

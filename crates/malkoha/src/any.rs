@@ -5,14 +5,14 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::filter::{
-    ConcurrentCuckooMap, ConcurrentExpiringCuckooFilter, CuckooFilter, CuckooMap,
-    ExpiringCuckooFilter, GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter,
-    GrowableCuckooFilter, GrowableCuckooMap, GrowableExpiringCuckooFilter,
+    CuckooFilter, CuckooMap, ExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError, whole};
 use crate::key::{Key, KeyHasher, hash_one};
 
-/// A filter or map of the kind that a file holds.
+/// A filter or map of the kind that a file holds. One that threads share has the file of one that
+/// they do not share.
 ///
 /// ```
 /// use malkoha::{AnyFilter, CuckooFilter};
@@ -35,18 +35,10 @@ pub enum AnyFilter {
     GrowableSet(GrowableCuckooFilter),
     /// A map that grows.
     GrowableMap(GrowableCuckooMap),
-    /// A map that threads share.
-    SharedMap(ConcurrentCuckooMap),
-    /// A growable map that threads share.
-    SharedGrowableMap(GrowableConcurrentCuckooMap),
     /// A set of fixed size whose keys expire.
     ExpiringSet(ExpiringCuckooFilter),
     /// A set that grows whose keys expire.
     GrowableExpiringSet(GrowableExpiringCuckooFilter),
-    /// A set whose keys expire that threads share.
-    SharedExpiringSet(ConcurrentExpiringCuckooFilter),
-    /// A growable set whose keys expire that threads share.
-    SharedGrowableExpiringSet(GrowableConcurrentExpiringCuckooFilter),
 }
 
 /// Runs one expression on the filter, whatever its kind.
@@ -57,12 +49,8 @@ macro_rules! each {
             AnyFilter::Map($filter) => $body,
             AnyFilter::GrowableSet($filter) => $body,
             AnyFilter::GrowableMap($filter) => $body,
-            AnyFilter::SharedMap($filter) => $body,
-            AnyFilter::SharedGrowableMap($filter) => $body,
             AnyFilter::ExpiringSet($filter) => $body,
             AnyFilter::GrowableExpiringSet($filter) => $body,
-            AnyFilter::SharedExpiringSet($filter) => $body,
-            AnyFilter::SharedGrowableExpiringSet($filter) => $body,
         }
     };
 }
@@ -102,20 +90,10 @@ impl AnyFilter {
             FileKind::Map => Self::Map(CuckooMap::read_from(all)?),
             FileKind::GrowableSet => Self::GrowableSet(GrowableCuckooFilter::read_from(all)?),
             FileKind::GrowableMap => Self::GrowableMap(GrowableCuckooMap::read_from(all)?),
-            FileKind::SharedMap => Self::SharedMap(ConcurrentCuckooMap::read_from(all)?),
-            FileKind::SharedGrowableMap => {
-                Self::SharedGrowableMap(GrowableConcurrentCuckooMap::read_from(all)?)
-            }
             FileKind::ExpiringSet => Self::ExpiringSet(ExpiringCuckooFilter::read_from(all)?),
             FileKind::GrowableExpiringSet => {
                 Self::GrowableExpiringSet(GrowableExpiringCuckooFilter::read_from(all)?)
             }
-            FileKind::SharedExpiringSet => {
-                Self::SharedExpiringSet(ConcurrentExpiringCuckooFilter::read_from(all)?)
-            }
-            FileKind::SharedGrowableExpiringSet => Self::SharedGrowableExpiringSet(
-                GrowableConcurrentExpiringCuckooFilter::read_from(all)?,
-            ),
         })
     }
 
@@ -145,12 +123,8 @@ impl AnyFilter {
             Self::Map(_) => FileKind::Map,
             Self::GrowableSet(_) => FileKind::GrowableSet,
             Self::GrowableMap(_) => FileKind::GrowableMap,
-            Self::SharedMap(_) => FileKind::SharedMap,
-            Self::SharedGrowableMap(_) => FileKind::SharedGrowableMap,
             Self::ExpiringSet(_) => FileKind::ExpiringSet,
             Self::GrowableExpiringSet(_) => FileKind::GrowableExpiringSet,
-            Self::SharedExpiringSet(_) => FileKind::SharedExpiringSet,
-            Self::SharedGrowableExpiringSet(_) => FileKind::SharedGrowableExpiringSet,
         }
     }
 

@@ -30,8 +30,7 @@
 //! * Threads can share a [`ConcurrentCuckooFilter`], or a [`GrowableConcurrentCuckooFilter`],
 //!   which also grows.
 //! * A [`CuckooMap`] stores a small value with each fingerprint, such as the place of the key's
-//!   record. [`GrowableCuckooMap`], [`ConcurrentCuckooMap`] and [`GrowableConcurrentCuckooMap`]
-//!   are its variants.
+//!   record. [`GrowableCuckooMap`] grows, and threads can share a [`GrowableConcurrentCuckooMap`].
 //! * An [`ExpiringCuckooFilter`] forgets a key when a given time has passed since it was seen.
 //!
 //! The folder `examples` of the repository has a short program for each common job.
@@ -43,14 +42,14 @@
 //!
 //! | | fixed | growable | shared | growable and shared | [`view`], mapped |
 //! | --- | --- | --- | --- | --- | --- |
-//! | `contains`, `count`, and many at once | set, map | set, map | set, map | set, map | set, map |
-//! | `get`, `values`, and many at once | map | map | map | map | map |
-//! | `insert`, `remove`, and many at once | set, map | set, map | set, map | set, map | (1) |
+//! | `contains`, `count`, and many at once | set, map | set, map | set | set, map | set, map |
+//! | `get`, `values`, and many at once | map | map | | map | map |
+//! | `insert`, `remove`, and many at once | set, map | set, map | set | set, map | (1) |
 //! | `insert_unique`, and many at once | set | set | set | set | (1) |
-//! | `update` | map | map | map | map | (1) |
-//! | `clear`, `clone`, `==` | set, map | set, map | set, map | set, map | `==`, `to_owned` |
-//! | `entries`, `lookups`, `par_contains_many` | set, map | set, map | set, map | set, map | set, map |
-//! | `save`, `open`, `to_bytes`, `from_bytes`, serde | set, map | set, map | set, map | set, map | `save`, `to_bytes` |
+//! | `update` | map | map | | map | (1) |
+//! | `clear`, `clone`, `==` | set, map | set, map | set | set, map | `==`, `to_owned` |
+//! | `entries`, `lookups`, `par_contains_many` | set, map | set, map | set | set, map | set, map |
+//! | `save`, `open`, `to_bytes`, `from_bytes`, serde | set, map | set, map | set | set, map | `save`, `to_bytes` |
 //! | `map` | set, map | set, map | (2) | (3) | |
 //! | `union_with`, `unite` | set, map | set, map | (4) | (4) | as the other side |
 //! | `intersect_with` | set (5) | set (5) | (4) | (4) | as the other side |
@@ -61,12 +60,15 @@
 //!    can be changed as usual.
 //! 2. A shared set has the same file as a [`CuckooFilter`], which [`MappedFilter`] maps. Threads
 //!    that only read a mapped file need no locks.
-//! 3. A shared set has the same file as a [`GrowableCuckooFilter`], which maps it for one owner.
-//!    Use `open` to copy it into memory for threads that change it.
+//! 3. It has the same file as a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`], which maps it
+//!    for one owner. Use `open` to copy it into memory for threads that change it.
 //! 4. Neither side may change meanwhile. Use [`to_filter`](ConcurrentCuckooFilter::to_filter) or
 //!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before, and
 //!    [`into_concurrent`](CuckooFilter::into_concurrent) after.
 //! 5. In a map it would be unclear which value is meant.
+//!
+//! A growable one that is built with a capacity also does the job of a map, or of a set whose keys
+//! expire, that has a fixed size and that threads share.
 //!
 //! An empty field means that the kind has no use for the method. Every other field has a test; the
 //! first page of `tests/kinds` in the repository lists them.
@@ -129,8 +131,6 @@ mod addressing;
 #[cfg(feature = "std")]
 mod any;
 mod arch;
-#[cfg(feature = "std")]
-mod branched;
 mod builder;
 #[cfg(feature = "std")]
 mod concurrent;
@@ -149,9 +149,9 @@ mod layout;
 #[cfg(feature = "std")]
 pub mod locks;
 pub mod params;
-mod ring;
 #[cfg(feature = "std")]
-mod sharded;
+mod partitioned;
+mod ring;
 mod spill;
 mod table;
 mod threads;
@@ -165,10 +165,9 @@ pub use error::{BatchError, BuildError, InsertError, UnionError};
 pub use expiry::Clock;
 #[cfg(feature = "std")]
 pub use filter::{
-    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, ConcurrentCuckooMap,
-    ConcurrentExpiringCuckooFilter, GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
-    GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
-    GrowableExpiringCuckooFilter,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, GrowableConcurrentCuckooFilter,
+    GrowableConcurrentCuckooMap, GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter,
+    GrowableCuckooMap, GrowableExpiringCuckooFilter,
 };
 pub use filter::{
     Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter, FilterView, Keys, Lookups,
@@ -213,8 +212,6 @@ use std::io;
 /// ```
 pub mod tables {
     #[cfg(feature = "std")]
-    pub use crate::branched::Branched;
-    #[cfg(feature = "std")]
     pub use crate::concurrent::Shared;
     pub use crate::expiry::{Ages, Expiring};
     #[cfg(feature = "std")]
@@ -223,7 +220,7 @@ pub mod tables {
     pub use crate::layout::search_budget::places_looked_at;
     pub use crate::layout::search_budget::{most_places, most_places_after_refusal};
     #[cfg(feature = "std")]
-    pub use crate::sharded::Sharded;
+    pub use crate::partitioned::{Partition, Partitioned};
     pub use crate::table::traits::{Candidates, Change, Fill, Lookup, Stored};
     pub use crate::table::{Fixed, Rounds};
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use anyhow::Result;
-use malkoha::{ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter};
+use malkoha::{ExpiringCuckooFilter, GrowableConcurrentExpiringCuckooFilter};
 
 /// The window, in the unit of `advance`.
 pub(crate) const TTL: u64 = 86_400;
@@ -40,9 +40,9 @@ impl Ours<ExpiringCuckooFilter> {
     }
 }
 
-impl Ours<ConcurrentExpiringCuckooFilter> {
+impl Ours<GrowableConcurrentExpiringCuckooFilter> {
     pub(crate) fn shared(keys: usize, batch: usize) -> Result<Self> {
-        let filter = ConcurrentExpiringCuckooFilter::with_capacity(keys as u64, FPR, TTL)?;
+        let filter = GrowableConcurrentExpiringCuckooFilter::with_capacity(keys as u64, FPR, TTL)?;
         Ok(Self { filter, batch })
     }
 }
@@ -94,7 +94,7 @@ impl Window for Ours<ExpiringCuckooFilter> {
     }
 }
 
-impl Shared for Ours<ConcurrentExpiringCuckooFilter> {
+impl Shared for Ours<GrowableConcurrentExpiringCuckooFilter> {
     fn insert_new(&self, keys: &[u64]) {
         if self.batch == 1 {
             keys.iter().for_each(|&key| {

@@ -93,10 +93,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     match file.kind() {
         FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
         FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
-        // It cannot be changed here, which is reported when it is read.
-        FileKind::SharedExpiringSet | FileKind::SharedGrowableExpiringSet => {
-            file.run(Now::Clock, arguments)
-        }
         _ if within.is_some() => {
             bail!("lines of {} do not expire: name another FILTER for --within", name(path))
         }

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use malkoha::tables;
 use malkoha::{
-    ConcurrentExpiringCuckooFilter, ExpiringCuckooFilter, FileKind, Filter,
-    GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter, KeyHasher, ReadError,
+    ExpiringCuckooFilter, FileKind, Filter, GrowableExpiringCuckooFilter, KeyHasher, ReadError,
 };
 
 use super::Facts;
@@ -27,9 +26,7 @@ pub(super) fn open(
 ) -> Option<Result<Box<dyn Lookup>, ReadError>> {
     macro_rules! opened {
         ($filter:ty, $grows:expr) => {{
-            let opened = <$filter>::open(path).map(|filter| {
-                #[allow(unused_mut, reason = "what threads share changes behind a reference")]
-                let mut filter = filter;
+            let opened = <$filter>::open(path).map(|mut filter| {
                 filter.advance(now.of(filter.now()));
                 let shape = |filter: &$filter| {
                     let (ttl, resolution, now) = (filter.ttl(), filter.resolution(), filter.now());
@@ -43,10 +40,6 @@ pub(super) fn open(
     match kind {
         FileKind::ExpiringSet => opened!(ExpiringCuckooFilter, false),
         FileKind::GrowableExpiringSet => opened!(GrowableExpiringCuckooFilter, true),
-        FileKind::SharedExpiringSet => opened!(ConcurrentExpiringCuckooFilter, false),
-        FileKind::SharedGrowableExpiringSet => {
-            opened!(GrowableConcurrentExpiringCuckooFilter, true)
-        }
         _ => None,
     }
 }

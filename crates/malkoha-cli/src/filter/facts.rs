@@ -97,20 +97,6 @@ impl Shape {
         }
     }
 
-    /// Of a map that threads share, in shards of buckets of four slots.
-    pub(super) fn sharded(grows: bool) -> Self {
-        let layout = if grows { "growable" } else { "bucketed" };
-        Self {
-            grows,
-            layout,
-            description: format!("{layout}, shared by threads, 4 slots per bucket"),
-            slots_probed: 8,
-            slots: None,
-            segments: None,
-            window: None,
-        }
-    }
-
     /// Of buckets of four slots with ages.
     pub(super) fn aged(grows: bool, window: Window) -> Self {
         let layout = if grows { "growable" } else { "bucketed" };

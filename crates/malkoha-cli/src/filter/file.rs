@@ -22,16 +22,6 @@ pub(crate) struct FilterFile {
     _lock: Option<File>,
 }
 
-/// The kinds that are changed and united here. The others are for threads of one program.
-const CHANGED: [FileKind; 6] = [
-    FileKind::Set,
-    FileKind::Map,
-    FileKind::GrowableSet,
-    FileKind::GrowableMap,
-    FileKind::ExpiringSet,
-    FileKind::GrowableExpiringSet,
-];
-
 /// An operation of a command on the content of a file of any kind.
 pub(crate) trait Task {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome>;
@@ -49,13 +39,6 @@ impl FilterFile {
 
     fn of(path: &Path, lock: io::Result<Option<File>>) -> Result<Self> {
         let kind = named(path, kind(path))?;
-        if !CHANGED.contains(&kind) {
-            bail!(
-                "{} holds a filter that threads share: programs change these, this command only \
-                 reads them, with check, count, get, info and verify",
-                name(path)
-            );
-        }
         let lock = named(path, lock.map_err(Into::into))?;
         Ok(Self { path: path.to_path_buf(), kind, _lock: lock })
     }

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use malkoha::tables::{Candidates, Fixed, Growing, Sharded};
+use malkoha::tables::{Candidates, Fixed, Growing};
 use malkoha::{
-    ConcurrentCuckooMap, FileKind, Filter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
-    GrowableCuckooMap, KeyHasher, Keys, MappedFile, ReadError, Values,
+    FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys, MappedFile,
+    ReadError, Values,
 };
 
 use super::Lines;
@@ -101,18 +101,6 @@ impl Opened for Growing {
     }
 }
 
-impl Opened for Sharded<Fixed> {
-    fn shape<C: Lines>(_: &Filter<Self, C>) -> Shape {
-        Shape::sharded(false)
-    }
-}
-
-impl Opened for Sharded<Growing> {
-    fn shape<C: Lines>(_: &Filter<Self, C>) -> Shape {
-        Shape::sharded(true)
-    }
-}
-
 /// Opens a filter file. Filters of fixed size are mapped, and only the header is checked. Those
 /// that grow or expire are read, and every byte is checked. The time of expiring ones is set to
 /// `now`.
@@ -147,8 +135,6 @@ fn read(path: &Path, now: Now) -> Result<Box<dyn Lookup>, ReadError> {
     Ok(match kind {
         FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
         FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
-        FileKind::SharedMap => Box::new(ConcurrentCuckooMap::open(path)?),
-        FileKind::SharedGrowableMap => Box::new(GrowableConcurrentCuckooMap::open(path)?),
         FileKind::Map => mapped::<Values>(path)?,
         _ => mapped::<Keys>(path)?,
     })

@@ -146,9 +146,6 @@ fn files_whose_lines_expire_are_changed_as_others() {
     dir.run("get f.mlk some").code.iter().for_each(|&code| assert_eq!(code, 2));
 }
 
-const SHARED: &str = "'shared.mlk' holds a filter that threads share: programs change these, this \
-     command only reads them, with check, count, get, info and verify";
-
 /// A program that counts seconds from its start wrote it, on one thread or for several.
 #[test]
 fn a_file_of_another_clock_is_asked_at_its_own_time() {
@@ -173,10 +170,6 @@ fn a_file_of_another_clock_is_asked_at_its_own_time() {
     dir.run("new fixed.mlk some").complains(
         "'fixed.mlk' was last told a time before 1973, not the clock's: only what made it adds to it",
     );
-    for command in ["new", "new --within 60ms", "add"] {
-        dir.run(&format!("{command} shared.mlk some")).complains(SHARED);
-    }
-    dir.run("union -o h.mlk fixed.mlk shared.mlk").complains(SHARED);
     // Seconds since 1970, but long ago.
     let new = "new -q --within 10s --time-field 1 -k 2 early.mlk";
     dir.pipe("5\tx\n6\tx\n20\tx\n", new).prints("5\tx\n20\tx\n");

@@ -13,7 +13,7 @@ mod widening;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use malkoha::locks::gates::{Gated, Open, Writing};
+use malkoha::locks::biased::{Biased, Open, Writing};
 use malkoha::{GrowableCuckooMap, Sole};
 
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(crate) type Shard = Arc<GrowableCuckooMap>;
 
 /// Keys, by their hashes.
 pub(crate) struct Index {
-    shards: Box<[Gated<Shard>; SHARDS]>,
+    shards: Box<[Biased<Shard>; SHARDS]>,
     keys: AtomicU64,
     /// How far the shards have been widened, see `widening`.
     widened: AtomicUsize,
@@ -94,7 +94,7 @@ impl Index {
     /// Exactly [`SHARDS`] shards.
     fn from_shards(shards: Vec<Shard>) -> Self {
         let keys = shards.iter().map(|shard| shard.len()).sum();
-        let shards: Box<[Gated<Shard>]> = shards.into_iter().map(Gated::new).collect();
+        let shards: Box<[Biased<Shard>]> = shards.into_iter().map(Biased::new).collect();
         Self {
             shards: shards.try_into().unwrap_or_else(|_| panic!("shards of an index")),
             keys: AtomicU64::new(keys),

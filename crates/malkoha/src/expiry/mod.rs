@@ -6,9 +6,7 @@
 
 #[cfg(feature = "std")]
 mod clock;
-mod face;
-#[cfg(feature = "std")]
-mod shared;
+mod table_impl;
 pub(crate) mod times;
 
 #[cfg(feature = "std")]
@@ -16,7 +14,7 @@ pub use clock::Clock;
 pub(crate) use times::{Times, Window};
 
 use crate::error::{InsertError, UnionError};
-use crate::table::traits::{Change, Shardable};
+use crate::table::traits::{Change, Stored};
 
 /// A table whose values are ages: keys that were seen too long ago are not in.
 #[derive(Clone, Debug)]
@@ -27,7 +25,7 @@ pub struct Expiring<T: Ages> {
 }
 
 /// A table whose values can be ages. Sealed: no other crate can implement it.
-pub trait Ages: Change + Shardable + PartialEq {
+pub trait Ages: Change + Stored + Clone + PartialEq {
     /// How its slots are read.
     type Form: Copy + core::fmt::Debug + Send + Sync;
 
@@ -82,13 +80,13 @@ impl<T: Ages> Expiring<T> {
     /// The table of these values at a time, at which it had been swept; `None` if some of them are
     /// no ages.
     pub(crate) fn of(table: T, window: Window, now: u64, capacity: u64) -> Option<Self> {
-        let mut aged = Self::new(table, window, capacity)?;
-        aged.times.advance(now);
-        aged.count_anew().then_some(aged)
+        let mut set = Self::new(table, window, capacity)?;
+        set.times.advance(now);
+        set.recount().then_some(set)
     }
 
     /// Counts the labels of a table that has been swept; whether all of them are ages.
-    fn count_anew(&mut self) -> bool {
+    fn recount(&mut self) -> bool {
         let Self { table, form, times } = self;
         times.clear(table.blocks());
         let mut possible = true;
@@ -104,7 +102,7 @@ impl<T: Ages> Expiring<T> {
     pub(crate) fn swept(&self) -> Self {
         let mut swept = self.clone();
         swept.sweep();
-        swept.count_anew();
+        swept.recount();
         swept
     }
 

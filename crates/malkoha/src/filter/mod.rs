@@ -30,8 +30,6 @@ use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
 #[cfg(feature = "std")]
-use crate::branched::Branched;
-#[cfg(feature = "std")]
 use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError, UnionError};
 use crate::expiry::Expiring;
@@ -43,7 +41,7 @@ use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
-use crate::sharded::Sharded;
+use crate::partitioned::Partitioned;
 use crate::table::rounds;
 use crate::table::traits::{CHUNK, Lookup};
 use crate::table::{Fixed, Memory};
@@ -56,7 +54,7 @@ use crate::table::{Fixed, Memory};
 /// | --- | --- | --- |
 /// | of fixed size | [`CuckooFilter`] | [`CuckooMap`] |
 /// | that grows | [`GrowableCuckooFilter`] | [`GrowableCuckooMap`] |
-/// | shared by threads | [`ConcurrentCuckooFilter`] | [`ConcurrentCuckooMap`] |
+/// | shared by threads | [`ConcurrentCuckooFilter`] | |
 /// | shared, and grows | [`GrowableConcurrentCuckooFilter`] | [`GrowableConcurrentCuckooMap`] |
 ///
 /// * **No** is always right, **yes** is wrong with a small probability: the false-positive rate.
@@ -301,16 +299,16 @@ pub type ConcurrentCuckooFilter = ConcurrentCuckooFilterWith<Striped<ParkingLock
 pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P>>;
 
 /// A set that any number of threads share, and that grows: the segments of a
-/// [`GrowableCuckooFilter`], in up to 64 branches behind locks of their own that let readers in
-/// together. It takes that filter's memory and keeps to the rate as it does, whatever the size.
+/// [`GrowableCuckooFilter`], in up to 64 partitions. Each partition has a lock that lets readers in
+/// together. The set takes the memory of that filter and keeps to the same rate at any size.
 ///
-/// A small filter is one branch; where a branch's first segment splits, each half becomes a branch,
-/// so that from some 1.6 million keys on there are 64. Lookups wait only for a change to the same
-/// branch: for an insert that rebuilds a segment, of at most 2^15 slots, that is less than a
-/// millisecond. On Linux, lookups of single keys take no lock in a branch that was not changed
+/// A small filter is one partition. When the first segment of a partition splits, each half becomes
+/// a partition, so from some 1.6 million keys on there are 64. Lookups wait only for a change to
+/// their partition. An insert that rebuilds a segment, of at most 2^15 slots, takes less than a
+/// millisecond. On Linux, lookups of single keys take no lock in a partition that was not changed
 /// lately. Batches take each lock once for every 16,384 keys.
 ///
-/// Its files are those of a [`GrowableCuckooFilter`], and open as either;
+/// Its files are those of a [`GrowableCuckooFilter`], and open as either.
 /// [`to_filter`](Self::to_filter) and [`into_concurrent`](GrowableCuckooFilter::into_concurrent)
 /// turn one into the other. No number and no choice of keys makes an insert fail while there is
 /// memory.
@@ -330,35 +328,12 @@ pub type ConcurrentCuckooFilterWith<P> = Filter<Shared<P>>;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 #[cfg(feature = "std")]
-pub type GrowableConcurrentCuckooFilter = Filter<Branched>;
+pub type GrowableConcurrentCuckooFilter = Filter<Partitioned>;
 
-/// A map of fixed size that any number of threads read and change at the same time, through shared
-/// references: [`CuckooMap`] in up to 64 shards, each behind a lock of its own that lets readers in
-/// together.
-///
-/// A key belongs to one shard, so what a thread knows to be in, all that know of it find.
-///
-/// ```
-/// use malkoha::ConcurrentCuckooMap;
-///
-/// let ages = ConcurrentCuckooMap::with_capacity(100_000, 0.001, 7)?;
-/// std::thread::scope(|scope| {
-///     for worker in 0..4_u64 {
-///         let ages = &ages;
-///         scope.spawn(move || (0..25_000).try_for_each(|i| ages.insert(worker * 25_000 + i, i % 100)));
-///     }
-/// });
-/// assert!(ages.len() == 100_000 && ages.get(99_999_u64).any(|age| age == 99));
-/// # Ok::<(), malkoha::BuildError>(())
-/// ```
-#[cfg(feature = "std")]
-pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
-
-/// A map that any number of threads share, and that grows: [`GrowableCuckooMap`] in 64 shards, each
-/// behind a lock of its own that lets readers in together.
-///
-/// An insert that makes a shard grow rebuilds one segment of it, of at most 2^15 slots; threads
-/// that want the same shard wait for that. An empty map takes some 60 KiB.
+/// A map that any number of threads share, and that grows: the segments of a [`GrowableCuckooMap`],
+/// shared as those of a [`GrowableConcurrentCuckooFilter`]. It takes the memory of that map and has
+/// its files. [`to_map`](Self::to_map) and [`into_concurrent`](GrowableCuckooMap::into_concurrent)
+/// turn one into the other.
 ///
 /// ```
 /// use malkoha::GrowableConcurrentCuckooMap;
@@ -374,7 +349,7 @@ pub type ConcurrentCuckooMap = Filter<Sharded<Fixed>, Values>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg(feature = "std")]
-pub type GrowableConcurrentCuckooMap = Filter<Sharded<Growing>, Values>;
+pub type GrowableConcurrentCuckooMap = Filter<Partitioned, Values>;
 
 /// A set of fixed size whose keys expire, such as the keys of the last hour, day or month.
 ///
@@ -440,17 +415,17 @@ pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
 #[cfg(feature = "std")]
 pub type GrowableExpiringCuckooFilter = Filter<Expiring<Growing>>;
 
-/// A set of fixed size whose keys expire, and that any number of threads read and change at the
-/// same time, through shared references: [`ExpiringCuckooFilter`] in up to 64 shards, each behind a
-/// lock of its own that lets readers in together.
+/// A set whose keys expire, that grows and shrinks, and that any number of threads share: the
+/// segments of a [`GrowableExpiringCuckooFilter`], shared as those of a
+/// [`GrowableConcurrentCuckooFilter`]. It has the files of the former.
 ///
-/// [`insert_unique`](Self::insert_unique) and [`refresh`](Self::refresh) are atomic: of threads
-/// that bring the same key at the same time, one is told that it is new.
+/// [`insert_unique`](Self::insert_unique) and [`refresh`](Self::refresh) are atomic: if several
+/// threads bring the same key at the same time, it is new to exactly one of them.
 ///
 /// ```
-/// use malkoha::{Builder, ConcurrentExpiringCuckooFilter};
+/// use malkoha::{Builder, GrowableConcurrentExpiringCuckooFilter};
 ///
-/// let seen: ConcurrentExpiringCuckooFilter =
+/// let seen: GrowableConcurrentExpiringCuckooFilter =
 ///     Builder::new().capacity(100_000).fpr(0.001).expire_after(3_600).build()?;
 /// seen.advance(5_000);
 /// let new = std::thread::scope(|scope| {
@@ -463,12 +438,7 @@ pub type GrowableExpiringCuckooFilter = Filter<Expiring<Growing>>;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 #[cfg(feature = "std")]
-pub type ConcurrentExpiringCuckooFilter = Filter<Sharded<Expiring<Fixed>>>;
-
-/// A set whose keys expire, that grows and shrinks, and that any number of threads share:
-/// [`GrowableExpiringCuckooFilter`] in 64 shards, as [`ConcurrentExpiringCuckooFilter`].
-#[cfg(feature = "std")]
-pub type GrowableConcurrentExpiringCuckooFilter = Filter<Sharded<Expiring<Growing>>>;
+pub type GrowableConcurrentExpiringCuckooFilter = Filter<Partitioned<Expiring<Growing>>>;
 
 impl<T, C> Filter<T, C> {
     pub(crate) fn new(table: T, hasher: KeyHasher) -> Self {

@@ -2,16 +2,16 @@
 
 use super::rounds::{Hashes, KeysOf};
 use super::{
-    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Told, all_but, hash_chunks,
+    ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, Content, CuckooFilter, Filter,
+    GrowableConcurrentCuckooFilter, Told, all_but, hash_chunks,
 };
-use crate::branched::Branched;
 use crate::builder::Builder;
 use crate::concurrent::Shared;
 use crate::error::{BatchError, BuildError, InsertError};
 use crate::geometry::Geometry;
 use crate::key::{Key, hash_one};
 use crate::locks::Locking;
+use crate::partitioned::{Partition, Partitioned};
 use crate::table::traits::Lookup;
 
 impl ConcurrentCuckooFilter {
@@ -44,21 +44,19 @@ impl GrowableConcurrentCuckooFilter {
     pub fn builder() -> Builder<Self> {
         Builder::new()
     }
+}
 
+impl<T: Partition> Filter<Partitioned<T>> {
     /// A filter for one owner with all that is in. Threads may go on changing this one: what is in
-    /// all the while is in the copy. O(size).
+    /// throughout is in the copy. O(size).
     #[must_use]
-    pub fn to_filter(&self) -> GrowableCuckooFilter {
+    pub fn to_filter(&self) -> Filter<T> {
         Filter::new(self.table.to_one(), self.hasher)
     }
+}
 
-    /// Gives memory back after many removals, branch by branch, as
-    /// [`GrowableCuckooFilter::shrink_to_fit`]. Branches are not put together again.
-    pub fn shrink_to_fit(&self) {
-        self.table.shrink();
-    }
-
-    /// Whether memory that it takes from now on has huge pages, as
+impl<T: Partition, C: Content> Filter<Partitioned<T>, C> {
+    /// Sets whether memory that it takes from now on has huge pages, as
     /// [`GrowableCuckooFilter::set_huge_pages`].
     pub fn set_huge_pages(&self, huge: bool) {
         self.table.set_huge_pages(huge);
@@ -77,11 +75,19 @@ impl GrowableConcurrentCuckooFilter {
     }
 }
 
-impl GrowableCuckooFilter {
-    /// The same filter for many threads. Copies the table: O(size).
+impl<C: Content> Filter<Partitioned, C> {
+    /// Gives memory back after many removals, partition by partition, as
+    /// [`GrowableCuckooFilter::shrink_to_fit`]. Partitions are not put together again.
+    pub fn shrink_to_fit(&self) {
+        self.table.shrink();
+    }
+}
+
+impl<T: Partition, C: Content> Filter<T, C> {
+    /// The same filter or map for many threads. Copies the table: O(size).
     #[must_use]
-    pub fn into_concurrent(self) -> GrowableConcurrentCuckooFilter {
-        Filter::new(Branched::of(self.table), self.hasher)
+    pub fn into_concurrent(self) -> Filter<Partitioned<T>, C> {
+        Filter::new(Partitioned::of(self.table), self.hasher)
     }
 }
 
@@ -168,7 +174,7 @@ impl<$($parameters)*> Filter<$table> {
     ///
     /// # Errors
     ///
-    /// If some were refused: the error names them, `new` tells about all others.
+    /// If some were refused: the error names them, and `new` has the result of all others.
     ///
     /// # Panics
     ///
@@ -246,7 +252,7 @@ impl<$($parameters)*> Filter<$table> {
 
 shared_sets! {
     [P: Locking] Shared<P>;
-    [] Branched;
+    [] Partitioned;
 }
 
 impl<P: Locking> Filter<Shared<P>> {
@@ -257,7 +263,7 @@ impl<P: Locking> Filter<Shared<P>> {
     }
 
     /// A copy for one owner, who can look up a little faster. Threads may go on changing this one:
-    /// what is in all the while is in the copy. O(size).
+    /// what is in throughout is in the copy. O(size).
     ///
     /// # Errors
     ///

@@ -1,30 +1,14 @@
 //! Sets whose keys expire and that threads share.
 
-use super::{
-    CHUNK, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Told,
-    all_but, hash_chunks,
-};
+use super::{GrowableConcurrentExpiringCuckooFilter, Told, all_but, hash_chunks};
 use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, InsertError};
-use crate::expiry::{Ages, Expiring};
 use crate::key::{Key, hash_one};
-use crate::sharded::Sharded;
+use crate::partitioned::Partitioned;
+use crate::table::traits::Lookup;
 
-impl ConcurrentExpiringCuckooFilter {
-    /// As [`ExpiringCuckooFilter::with_capacity`](crate::ExpiringCuckooFilter::with_capacity).
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-}
+/// Hashes that the table is given at a time.
+const AT_ONCE: usize = <Partitioned as Lookup>::AT_ONCE;
 
 impl GrowableConcurrentExpiringCuckooFilter {
     /// As [`GrowableExpiringCuckooFilter::with_capacity`].
@@ -45,30 +29,30 @@ impl GrowableConcurrentExpiringCuckooFilter {
     }
 }
 
-impl<T: Ages> Filter<Sharded<Expiring<T>>> {
-    /// Lets it be the time `now` for all threads, in the unit in which [`ttl`](Self::ttl) is. A
-    /// time before the present one changes nothing. Takes the lock of each shard in turn, if it is
-    /// later, and waits while another thread copies the filter, to save it for one.
+impl GrowableConcurrentExpiringCuckooFilter {
+    /// Sets the time to `now` for all threads, in the unit of [`ttl`](Self::ttl). A time before the
+    /// present one changes nothing. Takes the lock of each partition in turn if `now` is later, and
+    /// waits while another thread copies the filter, to save it for one.
     pub fn advance(&self, now: u64) {
         self.table.advance(now);
     }
 
-    /// The latest time that it was given; 0 before any.
+    /// The latest time that was set; 0 before any.
     #[must_use]
     pub fn now(&self) -> u64 {
-        self.table.time()
+        self.table.now()
     }
 
-    /// The time for which a key is remembered at least.
+    /// The least time for which a key is remembered.
     #[must_use]
     pub fn ttl(&self) -> u64 {
-        self.table.last().times.window().ttl
+        self.table.window().ttl
     }
 
-    /// How much longer it may be remembered, rounded up.
+    /// How much longer a key can be remembered, rounded up.
     #[must_use]
     pub fn resolution(&self) -> u64 {
-        let window = self.table.last().times.window();
+        let window = self.table.window();
         window.ttl.div_ceil(window.steps.into())
     }
 
@@ -81,14 +65,14 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// [`age`](Self::age) for a hash.
     #[must_use]
     pub fn age_hash(&self, hash: u64) -> Option<u64> {
-        self.table.look(hash, |shard| shard.age(hash))
+        self.table.age(hash)
     }
 
-    /// Inserts a key, or lets it be seen now if it is in.
+    /// Inserts a key, or marks it as seen now if it is in.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if one of fixed size has no room for it; it then holds what it held.
+    /// None today. The methods have the signatures of the kinds that can be full.
     pub fn insert<K: Key>(&self, key: K) -> Result<(), InsertError> {
         self.refresh(key).map(|_| ())
     }
@@ -120,7 +104,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
         self.refresh_hashes(hashes, &mut vec![false; hashes.len()])
     }
 
-    /// Inserts a key, or lets it be seen now if it is in; returns whether it was new. Atomic.
+    /// Inserts a key, or marks it as seen now if it is in; returns whether it was new. Atomic.
     ///
     /// # Errors
     ///
@@ -151,7 +135,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     ///
     /// # Errors
     ///
-    /// As [`insert_many`](Self::insert_many); `new` tells about all others.
+    /// As [`insert_many`](Self::insert_many); `new` has the result of all others.
     ///
     /// # Panics
     ///
@@ -194,7 +178,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     ///
     /// # Errors
     ///
-    /// As [`insert_many`](Self::insert_many); `new` tells about all others.
+    /// As [`insert_many`](Self::insert_many); `new` has the result of all others.
     ///
     /// # Panics
     ///
@@ -206,7 +190,7 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     fn see_many<K: Key>(&self, keys: &[K], refresh: bool) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let mut told = Told::new(&mut new);
-        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
+        hash_chunks(self.hasher, keys, AT_ONCE, |start, hashes| {
             self.table.see_batch(hashes, refresh, |i, seen| told.note(start + i, seen));
         });
         all_but(told.refused, || self.table.refusal()).map(|()| new)
@@ -231,14 +215,14 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
 
     /// [`remove`](Self::remove) for a hash.
     pub fn remove_hash(&self, hash: u64) -> bool {
-        self.table.remove(hash, 0)
+        self.table.remove(hash)
     }
 
     /// Removes all `keys`, as [`remove`](Self::remove); returns which were in.
     pub fn remove_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
-        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
-            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
+        hash_chunks(self.hasher, keys, AT_ONCE, |start, hashes| {
+            self.table.remove_batch(hashes, |i, found| removed[start + i] = found);
         });
         removed
     }
@@ -250,10 +234,10 @@ impl<T: Ages> Filter<Sharded<Expiring<T>>> {
     /// If the lengths differ.
     pub fn remove_hashes(&self, hashes: &[u64], removed: &mut [bool]) {
         assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
-        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
+        self.table.remove_batch(hashes, |i, found| removed[i] = found);
     }
 
-    /// Removes all keys, one shard after another.
+    /// Removes all keys, one partition after another.
     pub fn clear(&self) {
         self.table.clear();
     }

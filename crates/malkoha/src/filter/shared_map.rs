@@ -1,31 +1,10 @@
 //! Changing a map that threads share.
 
-use super::{
-    ConcurrentCuckooMap, Filter, GrowableConcurrentCuckooMap, GrowableCuckooMap, Values, all_but,
-    hashed, pair_chunks,
-};
+use super::{Filter, GrowableConcurrentCuckooMap, GrowableCuckooMap, all_but, hashed, pair_chunks};
 use crate::builder::Builder;
-use crate::error::{BatchError, BuildError, InsertError, UnionError};
+use crate::error::{BatchError, BuildError, InsertError};
 use crate::key::{Key, hash_one};
-use crate::sharded::Sharded;
-use crate::table::traits::{Change, Lookup};
-
-impl ConcurrentCuckooMap {
-    /// A map for `capacity` keys with values of at most `value_bits` bits (1 to 64), in which a key
-    /// that was not inserted has on average at most `fpr` candidates.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-}
+use crate::table::traits::Lookup;
 
 impl GrowableConcurrentCuckooMap {
     /// A map for `capacity` keys at first with values of at most `value_bits` bits (0 to 64), in
@@ -56,29 +35,18 @@ impl GrowableConcurrentCuckooMap {
         reserved.map_err(|bytes| InsertError::Memory { bytes })
     }
 
-    /// Gives memory back after many removals, shard by shard.
-    pub fn shrink_to_fit(&self) {
-        self.table.shrink();
-    }
-
     /// A map for one owner with all that is in. What a thread changes meanwhile is in it or not.
     /// Takes time in proportion to the map.
-    ///
-    /// # Errors
-    ///
-    /// If there are more copies than 2^63.
-    pub fn to_map(&self) -> Result<GrowableCuckooMap, UnionError> {
-        Ok(Filter::new(self.table.to_one()?, self.hasher))
+    #[must_use]
+    pub fn to_map(&self) -> GrowableCuckooMap {
+        Filter::new(self.table.to_one(), self.hasher)
     }
-}
 
-impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     /// Inserts a pair, also if it is in already.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Value`] if the value has too many bits, and [`InsertError::Full`], of a map
-    /// that does not grow, if the key's shard has no place for it.
+    /// [`InsertError::Value`] if the value has too many bits.
     pub fn insert<K: Key>(&self, key: K, value: u64) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher, key), value)
     }
@@ -90,10 +58,10 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
     /// As [`insert`](Self::insert).
     pub fn insert_hash(&self, hash: u64, value: u64) -> Result<(), InsertError> {
         self.check_shared(value)?;
-        self.table.insert(hash, value)
+        self.table.insert_value(hash, value)
     }
 
-    /// Inserts many pairs, all that can be. Takes each lock once for every 16,384 pairs.
+    /// Inserts all pairs whose values fit. Takes each lock once for every 16,384 pairs.
     ///
     /// # Errors
     ///
@@ -121,7 +89,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
         }
         let hashes: Vec<u64> = fitting.iter().map(|&(_, hash)| hash).collect();
         let value = |i: usize| pairs[fitting[i].0].1;
-        self.table.insert_batch(&hashes, value, |i| refused.push(fitting[i].0));
+        self.table.insert_values(&hashes, value, |i| refused.push(fitting[i].0));
         all_but(refused, || why.unwrap_or_else(|| self.table.refusal()))
     }
 
@@ -152,7 +120,7 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
 
     /// [`remove`](Self::remove) for a hash.
     pub fn remove_hash(&self, hash: u64, value: u64) -> bool {
-        self.table.remove(hash, value)
+        self.table.remove_value(hash, value)
     }
 
     /// Removes many pairs; returns for each whether it was found.
@@ -161,12 +129,12 @@ impl<T: Change + Clone> Filter<Sharded<T>, Values> {
         let mut removed = vec![false; pairs.len()];
         pair_chunks(&hashed, |start, hashes, pairs| {
             let done = |i, found| removed[start + i] = found;
-            self.table.remove_batch(hashes, |i| pairs[i].1, done);
+            self.table.remove_values(hashes, |i| pairs[i].1, done);
         });
         removed
     }
 
-    /// Removes all pairs, one shard after another.
+    /// Removes all pairs, one partition after another.
     pub fn clear(&self) {
         self.table.clear();
     }

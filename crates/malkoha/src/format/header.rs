@@ -26,9 +26,6 @@ pub(super) mod offset {
     pub(in crate::format) const BUCKET_SIZE: usize = 14;
     pub(in crate::format) const FINGERPRINT_BITS: usize = 15;
     pub(in crate::format) const VALUE_BITS: usize = 16;
-    /// In files that contain files: whether each of those has a checksum that is only valid at its
-    /// place.
-    pub(in crate::format) const BOUND: usize = 18;
     pub(in crate::format) const MAX_KICKS: usize = 20;
     pub(in crate::format) const SEED: usize = 24;
     pub(in crate::format) const CAPACITY: usize = 32;
@@ -54,37 +51,25 @@ pub enum FileKind {
     Set = 1,
     /// A [`CuckooMap`](crate::CuckooMap).
     Map = 2,
-    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter), which is also what a
-    /// `GrowableConcurrentCuckooFilter` is in a file.
+    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter), shared by threads or not.
     GrowableSet = 3,
-    /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap).
+    /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap), shared by threads or not.
     GrowableMap = 4,
-    /// A [`ConcurrentCuckooMap`](crate::ConcurrentCuckooMap).
-    SharedMap = 6,
-    /// A [`GrowableConcurrentCuckooMap`](crate::GrowableConcurrentCuckooMap).
-    SharedGrowableMap = 7,
     /// An [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter).
     ExpiringSet = 8,
-    /// A [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter).
+    /// A [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter), shared by threads
+    /// or not.
     GrowableExpiringSet = 9,
-    /// A [`ConcurrentExpiringCuckooFilter`](crate::ConcurrentExpiringCuckooFilter).
-    SharedExpiringSet = 10,
-    /// A [`GrowableConcurrentExpiringCuckooFilter`](crate::GrowableConcurrentExpiringCuckooFilter).
-    SharedGrowableExpiringSet = 11,
 }
 
 impl FileKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 6] = [
         Self::Set,
         Self::Map,
         Self::GrowableSet,
         Self::GrowableMap,
-        Self::SharedMap,
-        Self::SharedGrowableMap,
         Self::ExpiringSet,
         Self::GrowableExpiringSet,
-        Self::SharedExpiringSet,
-        Self::SharedGrowableExpiringSet,
     ];
 
     /// The kind of the file that begins with these bytes: at least 128, or all of it.
@@ -127,32 +112,10 @@ impl FileKind {
             Self::Map => "map (CuckooMap)",
             Self::GrowableSet => "growable set (GrowableCuckooFilter)",
             Self::GrowableMap => "growable map (GrowableCuckooMap)",
-            Self::SharedMap => "map that threads share (ConcurrentCuckooMap)",
-            Self::SharedGrowableMap => {
-                "growable map that threads share (GrowableConcurrentCuckooMap)"
-            }
             Self::ExpiringSet => "set whose keys expire (ExpiringCuckooFilter)",
             Self::GrowableExpiringSet => {
                 "growable set whose keys expire (GrowableExpiringCuckooFilter)"
             }
-            Self::SharedExpiringSet => {
-                "set whose keys expire that threads share (ConcurrentExpiringCuckooFilter)"
-            }
-            Self::SharedGrowableExpiringSet => {
-                "growable set whose keys expire that threads share \
-                 (GrowableConcurrentExpiringCuckooFilter)"
-            }
-        }
-    }
-
-    /// The kind of what has shards that are files of this kind.
-    #[cfg(feature = "std")]
-    pub(crate) const fn of_shards(shard: Self) -> Self {
-        match shard {
-            Self::GrowableMap => Self::SharedGrowableMap,
-            Self::ExpiringSet => Self::SharedExpiringSet,
-            Self::GrowableExpiringSet => Self::SharedGrowableExpiringSet,
-            _ => Self::SharedMap,
         }
     }
 

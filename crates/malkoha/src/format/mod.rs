@@ -13,8 +13,6 @@ mod mapped;
 mod read;
 #[cfg(feature = "std")]
 mod replace;
-#[cfg(feature = "std")]
-mod shards;
 mod spilled;
 mod view;
 mod write;
@@ -36,8 +34,6 @@ pub use mapped::MappedFile;
 pub(crate) use read::{read, whole};
 #[cfg(feature = "std")]
 pub(crate) use replace::replace_file;
-#[cfg(feature = "std")]
-pub(crate) use shards::{no_shard, read as read_shards, write as write_shards};
 pub(crate) use view::view;
 pub(crate) use write::write;
 
@@ -106,17 +102,6 @@ pub enum ReadError {
     SegmentChecksum {
         /// The segment's number.
         segment: u32,
-        /// Its offset in the file.
-        offset: u64,
-    },
-    /// A file within the file does not match its checksum: a shard of a map that threads share, or
-    /// of a set whose keys expire.
-    #[error(
-        "shard {shard} is damaged or not in its place (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it again"
-    )]
-    ShardChecksum {
-        /// The shard's number.
-        shard: u32,
         /// Its offset in the file.
         offset: u64,
     },

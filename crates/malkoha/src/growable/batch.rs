@@ -16,8 +16,8 @@ use crate::table::batch::NEAR_BYTES;
 use crate::table::traits::Sole;
 
 impl Growing {
-    /// Whether the table is mostly in cache. A branch of a shared table never counts as such,
-    /// because batches read the other branches in between.
+    /// Whether the table is mostly in cache. A partition of a shared table never counts as such,
+    /// because batches read the other partitions in between.
     fn is_near(&self) -> bool {
         self.directory.within() == Home::ROOT && self.segments.used() <= NEAR_BYTES as u64
     }

@@ -61,11 +61,11 @@ const MOST_ENTRIES: u64 = 1 << 16;
 pub(super) struct Directory {
     entries: Vec<Entry>,
     depth: u32,
-    /// The home that the segments cover together: everything, or a branch of the tree.
+    /// The home that the segments cover together: everything, or a partition of the tree.
     within: Home,
     /// The index of the first entry of that in a directory of everything.
     first: u64,
-    /// Segments in other branches.
+    /// Segments in other partitions.
     beside: usize,
 }
 
@@ -201,12 +201,12 @@ impl Directory {
     }
 
     /// Whether a segment may be this deep, given the numbers of segments here and in other
-    /// branches.
+    /// partitions.
     pub(super) fn takes(&self, depth: u32, segments: usize) -> bool {
         Self::admits(depth, self.beside + segments + 1)
     }
 
-    /// Sets the number of segments in other branches.
+    /// Sets the number of segments in other partitions.
     #[inline(always)]
     pub(super) fn set_beside(&mut self, segments: usize) {
         self.beside = segments;

@@ -9,7 +9,6 @@
 
 mod any_codec;
 mod batch;
-mod branches;
 mod bucket_word;
 mod bulk;
 mod change;
@@ -25,6 +24,7 @@ mod kept;
 mod lookup;
 mod matches;
 mod partial;
+mod partitions;
 mod pool;
 mod rebuild;
 mod reserve;
@@ -47,10 +47,10 @@ pub use kept::KeptBits;
 pub use rebuild::most_places_growing;
 pub use table::Growing;
 
-pub(crate) use branches::{BRANCH_BITS, Gathered, MAX_BRANCHES, branch_number};
 pub(crate) use bulk::{has_outgrown, sorted};
 pub(crate) use directory::{Form, Home};
 pub(crate) use grid::{Grid, PLACES};
+pub(crate) use partitions::{Gathered, MAX_PARTITIONS, PARTITION_BITS, partition_number};
 pub(crate) use pool::Pool;
 pub(crate) use sample::{New, is_large, keys_with};
 pub(crate) use shape::{MAX_BITS, MAX_DEPTH, MIX_BITS, Shape};

@@ -1,9 +1,9 @@
 //! Reserves room for a known number of keys: segments are split and widened while they hold little
 //! that must be moved.
 
-use super::branches::BRANCH_BITS;
 use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::partitions::PARTITION_BITS;
 use super::rebuild::Misfit;
 use super::shape::{MAX_DEPTH, ROOM, buckets_for};
 use super::table::{Growing, Record, narrow};
@@ -20,7 +20,7 @@ impl Growing {
         self.reserve_more(keys, value_bits, ROOM)
     }
 
-    /// The same with `room` hundredths of the room that the keys fill. In a branch, makes room for
+    /// The same with `room` hundredths of the room that the keys fill. In a partition, makes room for
     /// its share of `keys` keys in the whole tree.
     pub(super) fn reserve_more(
         &mut self,
@@ -39,19 +39,19 @@ impl Growing {
         Ok(())
     }
 
-    /// Splits segments until each belongs to one branch, if that many keys in the whole tree are to
+    /// Splits segments until each belongs to one partition, if that many keys in the whole tree are to
     /// have [room](Self::reserve_more).
-    pub(super) fn split_for_branches(&mut self, keys: u64, room: u64) {
+    pub(super) fn split_for_partitions(&mut self, keys: u64, room: u64) {
         let Ok((depth, _)) = self.to_reserve(keys, 0, room) else { return };
         let mut number = 0;
         while number < self.segments.len() {
-            self.split_to(number, depth.min(BRANCH_BITS), 0);
+            self.split_to(number, depth.min(PARTITION_BITS), 0);
             number += 1;
         }
     }
 
     /// How deep segments will lie, and how many buckets each will have, if `keys` keys in the whole
-    /// tree have room. If the system would not give the memory for this branch's share, the error
+    /// tree have room. If the system would not give the memory for this partition's share, the error
     /// is the number of bytes needed.
     fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
         let keys = keys.min(MOST_KEYS);

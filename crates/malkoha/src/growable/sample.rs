@@ -50,14 +50,14 @@ impl Growing {
         buckets.map(|buckets| full(buckets, first)).sum()
     }
 
-    /// Makes room for this many keys in the whole tree, of which this can be a branch.
+    /// Makes room for this many keys in the whole tree, of which this can be a partition.
     pub(crate) fn make_room_to(&mut self, keys: u64) {
         let _ = self.reserve_more(keys, 0, BATCH_ROOM);
     }
 
-    /// Splits what will belong to several branches when there is [room](Self::make_room_to).
+    /// Splits what will belong to several partitions when there is [room](Self::make_room_to).
     pub(crate) fn split_for_room(&mut self, keys: u64) {
-        self.split_for_branches(keys, BATCH_ROOM);
+        self.split_for_partitions(keys, BATCH_ROOM);
     }
 }
 

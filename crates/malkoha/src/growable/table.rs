@@ -143,7 +143,7 @@ impl Growing {
         Pool::bytes_of(shape.roots.into(), len).saturating_add(u64::from(shape.roots) * records)
     }
 
-    /// The empty branch of a table of this shape, at a home that is no deeper than the roots.
+    /// The empty partition of a table of this shape, at a home that is no deeper than the roots.
     pub(crate) fn new_within(
         within: Home,
         shape: Shape,

@@ -14,7 +14,7 @@ use crate::format::{self, FileKind, ReadError, whole};
 use crate::key::KeyHasher;
 use crate::ring;
 use crate::table::Rounds;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Sole, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Sole, Stored};
 
 impl Sealed for Growing {}
 
@@ -107,12 +107,6 @@ impl Stored for Growing {
 
     fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
         whole(&mut bytes, |reader| Self::read(kind, reader))
-    }
-}
-
-impl Shardable for Growing {
-    fn is_like(&self, other: &Self) -> bool {
-        (self.shape, self.capacity) == (other.shape, other.capacity)
     }
 }
 

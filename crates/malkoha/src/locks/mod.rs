@@ -12,9 +12,9 @@
 //! # Ok::<(), malkoha::BuildError>(())
 //! ```
 
-mod elided;
 #[doc(hidden)]
-pub mod gates;
+pub mod biased;
+mod elided;
 mod mcs;
 
 pub use elided::ElidedMcsLock;

@@ -15,7 +15,7 @@ use crate::params;
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
-use crate::table::traits::{Lookup, Sealed, Shardable, Stored};
+use crate::table::traits::{Lookup, Sealed, Stored};
 
 /// A table of fixed size. An insert into a full table returns an error.
 ///
@@ -324,12 +324,6 @@ impl Stored for Fixed {
         let (view, hasher) = format::view(kind, bytes)?;
         let table = view.to_owned();
         Ok((table.map_err(|_| ReadError::Memory(view.bytes.len() as u64))?, hasher))
-    }
-}
-
-impl Shardable for Fixed {
-    fn is_like(&self, other: &Self) -> bool {
-        Parts { len: 0, ..self.parts } == Parts { len: 0, ..other.parts }
     }
 }
 

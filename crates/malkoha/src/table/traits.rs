@@ -75,12 +75,6 @@ pub trait Stored: Lookup + Sized {
     fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError>;
 }
 
-/// A table that can be a shard of a larger one.
-pub trait Shardable: Stored + Clone {
-    /// Whether both were built alike, as shards of one table are.
-    fn is_like(&self, other: &Self) -> bool;
-}
-
 /// What batches of hashes are inserted into.
 pub trait Fill: Sealed {
     /// Hashes that it is best handed at a time, where they are not sorted.

@@ -1,8 +1,7 @@
 //! Kept files, damaged ones and hostile ones.
 
 use malkoha::{
-    AnyFilter, Builder, ConcurrentExpiringCuckooFilter, CuckooMap, ExpiringCuckooFilter, FileKind,
-    GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter, ReadError,
+    AnyFilter, CuckooMap, ExpiringCuckooFilter, FileKind, GrowableExpiringCuckooFilter, ReadError,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -50,7 +49,7 @@ fn the_kept_file_is_read_and_written_again() {
     assert!(matches!(CuckooMap::from_bytes(&bytes), Err(ReadError::Kind { .. })));
 }
 
-/// Of the other kinds: one that has grown and shrunk, and shards.
+/// Of the other kind: one that has grown and shrunk.
 #[test]
 fn the_kept_files_of_all_kinds_are_read_and_written_again() {
     let growing = {
@@ -64,24 +63,7 @@ fn the_kept_files_of_all_kinds_are_read_and_written_again() {
         }
         AnyFilter::GrowableExpiringSet(filter)
     };
-    let shared: ConcurrentExpiringCuckooFilter =
-        Builder::new().capacity(40_000).fpr(0.5).seed(42).expire_after(60).build().unwrap();
-    let growing_shared: GrowableConcurrentExpiringCuckooFilter =
-        Builder::new().fpr(0.002).growth(4e5).seed(42).expire_after(60).build().unwrap();
-    shared.advance(1_000);
-    growing_shared.advance(1_000);
-    let keys: Vec<u64> = (0..400).collect();
-    shared.insert_many(&keys).unwrap();
-    growing_shared.insert_many(&keys).unwrap();
-    let all = [
-        ("growable-expiring-set-v1", growing, 1_299_u64),
-        ("shared-expiring-set-v1", AnyFilter::SharedExpiringSet(shared), 399),
-        (
-            "shared-growable-expiring-set-v1",
-            AnyFilter::SharedGrowableExpiringSet(growing_shared),
-            399,
-        ),
-    ];
+    let all = [("growable-expiring-set-v1", growing, 1_299_u64)];
     for (name, filter, last) in all {
         let mut bytes = Vec::new();
         filter.write_to(&mut bytes).unwrap();

@@ -3,16 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use malkoha::tables::{Ages, Expiring, Sharded};
-use malkoha::{
-    AnyFilter, ConcurrentExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter, Key,
-};
+use malkoha::{AnyFilter, GrowableConcurrentExpiringCuckooFilter, Key};
 
 const THREADS: u64 = 4;
 const KEYS: u64 = 20_000;
 
 /// Each key is new to one thread in each window, whatever the others do.
-fn one_is_told<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
+fn one_is_told(seen: &GrowableConcurrentExpiringCuckooFilter) {
     for round in 0..5 {
         seen.advance(round * 1_067);
         let new = AtomicU64::new(0);
@@ -45,13 +42,15 @@ fn one_is_told<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn one_thread_is_told_that_a_key_is_new() {
-    one_is_told(&ConcurrentExpiringCuckooFilter::with_capacity(KEYS, 0.001, 1_000).unwrap());
+    one_is_told(
+        &GrowableConcurrentExpiringCuckooFilter::with_capacity(KEYS, 0.001, 1_000).unwrap(),
+    );
     one_is_told(&GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_000).unwrap());
 }
 
 /// Keys that are refreshed all the time are never missed, while time runs, others expire, and the
 /// filter is saved.
-fn none_is_missed<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
+fn none_is_missed(seen: &GrowableConcurrentExpiringCuckooFilter) {
     let rounds = std::env::var("MALKOHA_ROUNDS").map_or(30, |n| n.parse::<u64>().unwrap());
     let done = AtomicBool::new(false);
     seen.insert_many(&(0..1_000_u64).collect::<Vec<_>>()).unwrap();
@@ -75,11 +74,13 @@ fn none_is_missed<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
                     assert!(
                         seen.contains_many(&(0..1_000_u64).collect::<Vec<_>>()).iter().all(|&f| f)
                     );
-                    // As many as there is room for, however time runs: refusals are all right.
+                    // Others come and go.
                     other += 1_000;
-                    let _ = seen.insert_unique_many(&(other..other + 100).collect::<Vec<_>>());
+                    let others: Vec<u64> = (other..other + 100).collect();
+                    seen.insert_unique_many(&others).unwrap();
                     if worker == 1 {
-                        let copy = Filter::<Sharded<Expiring<T>>>::from_bytes(&seen.to_bytes());
+                        let copy =
+                            GrowableConcurrentExpiringCuckooFilter::from_bytes(&seen.to_bytes());
                         let copy = copy.unwrap();
                         assert!((0..1_000_u64).all(|key| copy.contains(key)));
                     }
@@ -95,7 +96,9 @@ fn none_is_missed<T: Ages + Send + Sync>(seen: &Filter<Sharded<Expiring<T>>>) {
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn none_that_lives_is_missed() {
-    none_is_missed(&ConcurrentExpiringCuckooFilter::with_capacity(20_000, 0.001, 1_000).unwrap());
+    none_is_missed(
+        &GrowableConcurrentExpiringCuckooFilter::with_capacity(20_000, 0.001, 1_000).unwrap(),
+    );
     none_is_missed(
         &GrowableConcurrentExpiringCuckooFilter::with_capacity(1, 0.001, 1_000).unwrap(),
     );
@@ -107,7 +110,9 @@ fn files_of_the_shared() {
     seen.advance(1_000);
     seen.insert_many(&(0..5_000_u64).collect::<Vec<_>>()).unwrap();
     let any = AnyFilter::from_bytes(&seen.to_bytes()).unwrap();
-    let AnyFilter::SharedGrowableExpiringSet(read) = any else { panic!("another kind") };
+    let AnyFilter::GrowableExpiringSet(one) = any else { panic!("another kind") };
+    assert!(one == seen.to_filter());
+    let read = one.into_concurrent();
     assert!(read == seen && read.now() == 1_000 && (read.ttl(), read.resolution()) == (60, 4));
     assert!((0..5_000_u64).all(|key| read.contains(key)) && read.len() == seen.len());
     read.advance(1_064);
@@ -115,7 +120,7 @@ fn files_of_the_shared() {
 }
 
 /// By hashes and by keys, one by one and many at once: the same keys come and go.
-fn by_hashes<T: Ages>(seen: &Filter<Sharded<Expiring<T>>>) {
+fn by_hashes(seen: &GrowableConcurrentExpiringCuckooFilter) {
     let keys: Vec<u64> = (0..3_000).collect();
     let hashes: Vec<u64> = keys.iter().map(|key| key.hash_with(seen.hasher())).collect();
     let (first, second) = hashes.split_at(1_000);
@@ -146,6 +151,39 @@ fn by_hashes<T: Ages>(seen: &Filter<Sharded<Expiring<T>>>) {
 
 #[test]
 fn hashes_do_what_keys_do() {
-    by_hashes(&ConcurrentExpiringCuckooFilter::with_capacity(3_000, 0.001, 1_500).unwrap());
+    by_hashes(&GrowableConcurrentExpiringCuckooFilter::with_capacity(3_000, 0.001, 1_500).unwrap());
     by_hashes(&GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_500).unwrap());
+}
+
+/// As many keys as take all partitions, each inserted as its own thread wants, live as long as
+/// promised; a copy for one owner has the same.
+#[test]
+#[cfg_attr(miri, ignore = "many keys")]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+fn many_keys_come_and_go() {
+    const MANY: u64 = 400_000;
+    let seen = GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.001, 1_000).unwrap();
+    for (round, now) in [0, 700, 3_000].into_iter().enumerate() {
+        seen.advance(now);
+        let keys =
+            |worker: u64| (worker * MANY / 4..(worker + 1) * MANY / 4).map(move |n| n << round);
+        thread::scope(|scope| {
+            for worker in 0..4 {
+                let seen = &seen;
+                scope.spawn(move || {
+                    let keys: Vec<u64> = keys(worker).collect();
+                    keys.chunks(50_000).for_each(|keys| seen.insert_many(keys).unwrap());
+                });
+            }
+        });
+        for of in [&seen, &seen.to_filter().into_concurrent()] {
+            let all: Vec<u64> = (0..4).flat_map(keys).collect();
+            assert!(of.contains_many(&all).iter().all(|&found| found));
+            let expected = if round == 1 { MANY * 3 / 2 } else { MANY };
+            assert!(of.len().abs_diff(expected) < expected / 20, "{} of {expected}", of.len());
+        }
+    }
+    assert!(seen.segments() >= 16, "{}", seen.segments());
+    seen.advance(10_000);
+    assert!(seen.is_empty() && seen.expected_fpr() == 0.0);
 }

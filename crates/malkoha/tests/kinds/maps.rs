@@ -1,9 +1,6 @@
 //! Maps: of fixed size, growing, shared, and growing and shared.
 
-use malkoha::{
-    AnyFilter, Builder, ConcurrentCuckooMap, CuckooMap, GrowableConcurrentCuckooMap,
-    GrowableCuckooMap,
-};
+use malkoha::{AnyFilter, Builder, CuckooMap, GrowableConcurrentCuckooMap, GrowableCuckooMap};
 
 use super::{KEYS, hashes, holds_all, present, tells_its_size};
 
@@ -122,7 +119,6 @@ macro_rules! maps {
 maps! {
     fixed: CuckooMap = Builder::new().capacity(KEYS).fpr(0.001).value_bits(10);
     growing: GrowableCuckooMap = Builder::new().capacity(100).fpr(0.001).value_bits(10);
-    shared: ConcurrentCuckooMap = Builder::new().capacity(KEYS).fpr(0.001).value_bits(10);
     growing_shared: GrowableConcurrentCuckooMap =
         Builder::new().capacity(100).fpr(0.001).value_bits(10);
 }

@@ -42,7 +42,7 @@ pub(super) fn heavy() {
 /// `membarrier`, since Linux 4.14.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 mod system {
-    use crate::locks::gates::places;
+    use crate::locks::biased::places;
 
     const PRIVATE_EXPEDITED: i32 = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;

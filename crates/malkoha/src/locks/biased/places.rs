@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::gate::Place;
+use super::lock::Place;
 
 /// Threads that have a place. Others take locks.
 const PLACES: usize = 128;
 
 static ALL: [Place; PLACES] =
-    [const { Place { gate: AtomicUsize::new(0), held: AtomicUsize::new(0) } }; PLACES];
+    [const { Place { lock: AtomicUsize::new(0), held: AtomicUsize::new(0) } }; PLACES];
 static TAKEN: [AtomicBool; PLACES] = [const { AtomicBool::new(false) }; PLACES];
 
 thread_local! {
@@ -63,7 +63,7 @@ pub(super) extern "C" fn forget_others() {
     let mine = MINE.get();
     for (place, taken) in ALL.iter().zip(&TAKEN) {
         if !mine.is_some_and(|mine| std::ptr::eq(mine, place)) {
-            place.gate.store(0, Ordering::Relaxed);
+            place.lock.store(0, Ordering::Relaxed);
             place.held.store(0, Ordering::Relaxed);
             taken.store(false, Ordering::Relaxed);
         }

@@ -1,72 +1,74 @@
-//! Branches under threads: all orders of locking under loom, random ones under shuttle, and real
-//! threads without them. The tables are made so that the first insert splits a branch.
+//! Partitions under threads: all orders of locking under loom, random ones under shuttle, and real
+//! threads without them. The tables are made so that the first insert divides a partition.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Branch, Branched};
+use super::Partitioned;
 #[cfg(not(any(loom, shuttle)))]
 use crate::GrowableConcurrentCuckooFilter;
 use crate::concurrent::tests::{check, thread};
-use crate::growable::{Growing, branch_number};
+use crate::expiry::Expiring;
+use crate::growable::{Growing, partition_number};
+use crate::locks::biased::Biased;
 use crate::table::rounds::Hashes;
 use crate::table::traits::Lookup;
-use crate::{Builder, GrowableCuckooFilter};
+use crate::{Builder, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
-/// A table of two segments as one branch, with these keys.
-fn whole(keys: &[u64]) -> Arc<Branched> {
+/// A table of two segments as one partition, with these keys.
+fn whole(keys: &[u64]) -> Arc<Partitioned> {
     let built: Result<GrowableCuckooFilter, _> = Builder::new().capacity(33_000).fpr(0.2).build();
     let mut filter = built.expect("memory");
     filter.insert_hashes(keys).expect("it grows");
     assert_eq!(filter.segments(), 2);
-    let branched = Branched::without_branches(filter.capacity());
-    branched.add(filter.table);
-    Arc::new(branched)
+    let partitioned = Partitioned::without_partitions(filter.capacity(), 0);
+    partitioned.add(filter.table);
+    Arc::new(partitioned)
 }
 
 /// Returns a hash of each half.
 fn hashes() -> [u64; 2] {
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     [0, 1].map(|half| {
-        (1..).map(spread).find(|&hash| branch_number(hash) >> 5 == half).expect("one in two")
+        (1..).map(spread).find(|&hash| partition_number(hash) >> 5 == half).expect("one in two")
     })
 }
 
-fn branches(table: &Branched) -> usize {
-    table.branches.iter().filter(|branch| branch.get().is_some()).count()
+fn partitions(table: &Partitioned) -> usize {
+    table.partitions.iter().filter(|partition| partition.get().is_some()).count()
 }
 
-/// Keys are found while their branch splits, whichever half they go to.
+/// Keys are found while their partition splits, whichever half they go to.
 #[test]
-fn keys_of_a_branch_that_is_parted_are_found() {
-    keys_are_found_while_a_branch_is_parted(|_| {});
+fn keys_of_a_partition_that_is_divided_are_found() {
+    keys_are_found_while_a_partition_is_divided(|_| {});
 }
 
-/// The same without locks, until the branch is changed.
+/// The same without locks, until the partition is changed.
 #[test]
-fn keys_are_found_through_a_gate() {
-    keys_are_found_while_a_branch_is_parted(|branch| branch.read_often());
+fn keys_are_found_without_the_lock() {
+    keys_are_found_while_a_partition_is_divided(|partition| partition.read_often());
 }
 
-fn keys_are_found_while_a_branch_is_parted(prepare: fn(&Branch)) {
+fn keys_are_found_while_a_partition_is_divided(prepare: fn(&Biased<Growing>)) {
     check(move || {
         let keys = hashes();
         let table = whole(&keys);
-        prepare(table.branch(0));
+        prepare(table.partition(0));
         let other = Arc::clone(&table);
         let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
         for hash in keys {
-            assert!(table.contains(hash), "lost while its branch is parted");
+            assert!(table.contains(hash), "lost while its partition is divided");
         }
         parts.join().unwrap();
-        assert_eq!((branches(&table), table.len()), (2, 3));
+        assert_eq!((partitions(&table), table.len()), (2, 3));
         assert_eq!(keys.map(|hash| table.count(hash)), [2, 1]);
     });
 }
 
-/// A change while a branch splits is neither lost nor left in the wrong half.
+/// A change while a partition splits is neither lost nor left in the wrong half.
 #[test]
-fn a_branch_can_be_parted_while_it_changes() {
+fn a_partition_can_be_divided_while_it_changes() {
     check(|| {
         let [stays, goes] = hashes();
         let table = whole(&[goes]);
@@ -79,8 +81,8 @@ fn a_branch_can_be_parted_while_it_changes() {
     });
 }
 
-/// Of two threads that claim a key, one is told that it is new, though the first of them parts its
-/// branch.
+/// If two threads claim a key, it is new to exactly one, although the first of them divides its
+/// partition.
 #[test]
 fn a_key_is_new_to_one_thread() {
     check(|| {
@@ -90,11 +92,11 @@ fn a_key_is_new_to_one_thread() {
         let claims = thread::spawn(move || other.insert_unique(hash).expect("it grows"));
         let ours = table.insert_unique(hash).expect("it grows");
         assert!(ours ^ claims.join().unwrap(), "new to both or none");
-        assert_eq!((table.count(hash), branches(&table)), (1, 2));
+        assert_eq!((table.count(hash), partitions(&table)), (1, 2));
     });
 }
 
-/// A key with two copies is found while one copy is removed and its branch splits.
+/// A key with two copies is found while one copy is removed and its partition splits.
 #[test]
 fn a_key_is_found_while_its_copy_is_removed() {
     check(|| {
@@ -118,7 +120,7 @@ fn batch(number: u64) -> Vec<u64> {
     (0..2_200).map(spread).collect()
 }
 
-/// Two batches, of which the first part that gets in parts the branch, and a key that is looked up
+/// Two batches, of which the first part that gets in parts the partition, and a key that is looked up
 /// meanwhile.
 #[test]
 fn batches_that_meet_are_all_in() {
@@ -135,13 +137,13 @@ fn batches_that_meet_are_all_in() {
             table.contains_batch(&hashes, &mut found);
             assert!(found.into_iter().all(|found| found));
         }
-        assert_eq!((table.len(), branches(&table)), (4_401, 2));
+        assert_eq!((table.len(), partitions(&table)), (4_401, 2));
         assert_eq!(table.coming.load(Relaxed), 0);
         assert_eq!(table.batches.load(Relaxed), 2, "both were sorted");
     });
 }
 
-/// A batch that is small beside the table waits for nobody who changes other branches.
+/// A batch that is small beside the table waits for nobody who changes other partitions.
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 #[cfg_attr(miri, ignore = "many keys")]
@@ -149,7 +151,7 @@ fn small_batches_wait_for_their_own_branches_alone() {
     let built = Builder::new().capacity(2_000_000).fpr(0.2).build();
     let filter: GrowableConcurrentCuckooFilter = built.expect("memory");
     let table = Arc::new(filter.table);
-    assert_eq!(branches(&table), 64);
+    assert_eq!(partitions(&table), 64);
     let [_, elsewhere] = hashes();
     let other = Arc::clone(&table);
     let (tells, told) = std::sync::mpsc::channel();
@@ -160,7 +162,7 @@ fn small_batches_wait_for_their_own_branches_alone() {
     });
     let is_done = told.recv_timeout(std::time::Duration::from_secs(20));
     drop(held);
-    is_done.expect("it waits for a branch that has none of its keys");
+    is_done.expect("it waits for a partition that has none of its keys");
 }
 
 /// Else batches that come later would make room for it twice.
@@ -225,16 +227,16 @@ fn room_for_the_same_keys_is_made_once() {
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 #[cfg_attr(miri, ignore = "many keys")]
-fn a_table_is_parted_before_it_has_room() {
+fn a_table_is_divided_before_it_has_room() {
     let (table, keys) = (whole(&[]), 3_000_000);
-    table.change_all(|branch| branch.split_for_room(keys));
-    let (parted, small) = (branches(&table), table.size_in_bytes());
-    table.change_all(|branch| branch.make_room_to(keys));
-    assert_eq!([parted, branches(&table)], [64; 2]);
+    table.change_all(|partition| partition.split_for_room(keys));
+    let (parted, small) = (partitions(&table), table.size_in_bytes());
+    table.change_all(|partition| partition.make_room_to(keys));
+    assert_eq!([parted, partitions(&table)], [64; 2]);
     assert!(small * 2 < table.size_in_bytes(), "{small} of {}", table.size_in_bytes());
 }
 
-/// A copy has each key once, whether its branch is parted before, after or meanwhile.
+/// A copy has each key once, whether its partition is divided before, after or meanwhile.
 #[test]
 fn keys_are_copied_once() {
     check(|| {
@@ -247,5 +249,66 @@ fn keys_are_copied_once() {
         let copies = keys.map(|hash| copy.count(hash));
         assert!(copies == [1, 1] || copies == [2, 1], "{copies:?}");
         assert_eq!(copy.len(), copies[0] + 1);
+    });
+}
+
+const TTL: u64 = 150;
+/// More than one step of the resolution.
+const LATER: u64 = 20;
+
+/// A set whose keys expire, in two partitions.
+fn expiring() -> Arc<Partitioned<Expiring<Growing>>> {
+    let built: Result<GrowableExpiringCuckooFilter, _> =
+        Builder::new().capacity(33_000).fpr(0.2).expire_after(TTL).build();
+    let table = Partitioned::of(built.expect("memory").table);
+    assert_eq!(table.segments(), 2);
+    Arc::new(table)
+}
+
+/// If two threads claim a key that expires, it is new to exactly one.
+#[test]
+fn a_key_that_expires_is_new_to_one_thread() {
+    check(|| {
+        let (table, [hash, _]) = (expiring(), hashes());
+        let other = Arc::clone(&table);
+        let claims = thread::spawn(move || other.see(hash, false));
+        let ours = table.see(hash, false).expect("it grows");
+        let theirs = claims.join().unwrap().expect("it grows");
+        assert!(ours ^ theirs, "new to {}", u8::from(ours) + u8::from(theirs));
+    });
+}
+
+/// A copy shows one time, although time advances meanwhile and keys are seen in both partitions.
+#[test]
+fn a_copy_is_of_one_time() {
+    check(|| {
+        let (table, hashes) = (expiring(), hashes());
+        let other = Arc::clone(&table);
+        let goes_on = thread::spawn(move || {
+            other.see(hashes[0], true).expect("it grows");
+            other.advance(LATER);
+            other.see(hashes[1], true).expect("it grows");
+        });
+        let (copy, mut times) = (table.clone(), Vec::new());
+        copy.for_each(|partition| times.push(partition.times.now()));
+        goes_on.join().unwrap();
+        assert!(times == [0, 0] || times == [LATER, LATER], "copied at {times:?}");
+    });
+}
+
+/// A key lives as long as promised, whichever partitions time has reached.
+#[test]
+fn a_key_is_found_while_time_goes_on() {
+    check(|| {
+        let (table, hashes) = (expiring(), hashes());
+        let other = Arc::clone(&table);
+        let goes_on = thread::spawn(move || other.advance(TTL));
+        for hash in hashes {
+            table.see(hash, false).expect("it grows");
+            assert!(table.age(hash).is_some(), "forgotten early");
+        }
+        goes_on.join().unwrap();
+        assert!(hashes.iter().all(|&hash| table.age(hash).is_some()), "forgotten early");
+        assert_eq!(table.now(), TTL);
     });
 }

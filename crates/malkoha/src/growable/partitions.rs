@@ -1,4 +1,4 @@
-//! Tables that each have one branch of the tree: the segments below one home. A table can be
+//! Tables that each have one partition of the tree: the segments below one home. A table can be
 //! divided into such tables, and put together from them, without reading its slots: a segment's
 //! bytes mean the same wherever it lies.
 
@@ -13,77 +13,77 @@ use super::union::share;
 use super::validate::count_slots;
 use crate::spill::SpillKey;
 
-/// The depth of the deepest branch.
-pub(crate) const BRANCH_BITS: u32 = 6;
-/// The number of deepest branches.
-pub(crate) const MAX_BRANCHES: usize = 1 << BRANCH_BITS;
+/// The depth of the deepest partition.
+pub(crate) const PARTITION_BITS: u32 = 6;
+/// The number of deepest partitions.
+pub(crate) const MAX_PARTITIONS: usize = 1 << PARTITION_BITS;
 
-/// The number of the deepest branch that a hash can belong to: the first bits of its key's path.
+/// The number of the deepest partition that a hash can belong to: the first bits of its key's path.
 #[inline(always)]
-pub(crate) fn branch_number(hash: u64) -> usize {
+pub(crate) fn partition_number(hash: u64) -> usize {
     let path = KeyBits::of(hash).path;
-    (path >> (u64::BITS - BRANCH_BITS)) as usize
+    (path >> (u64::BITS - PARTITION_BITS)) as usize
 }
 
 impl Home {
-    /// The homes of the first branches of a table whose segments begin at this depth, in order.
-    pub(crate) fn branches(root_depth: u32) -> impl Iterator<Item = Self> {
-        let depth = root_depth.min(BRANCH_BITS);
+    /// The homes of the first partitions of a table whose segments begin at this depth, in order.
+    pub(crate) fn partitions(root_depth: u32) -> impl Iterator<Item = Self> {
+        let depth = root_depth.min(PARTITION_BITS);
         (0..1 << depth).map(move |path| Self { depth, path })
     }
 
-    /// The number of keys up to which a branch of a table with this capacity grows in small steps:
+    /// The number of keys up to which a partition of a table with this capacity grows in small steps:
     /// its share, and the amount by which shares differ.
     pub(crate) fn share_of(self, capacity: u64) -> u64 {
         let share = capacity >> self.depth;
         if self.depth == 0 { share } else { share + 2 * share.isqrt() }
     }
 
-    /// The branch that a segment of this home belongs to, if there are as many as can be.
-    fn branch(self) -> Self {
-        let below = self.depth.saturating_sub(BRANCH_BITS);
+    /// The partition that a segment of this home belongs to, if there are as many as can be.
+    fn partition(self) -> Self {
+        let below = self.depth.saturating_sub(PARTITION_BITS);
         Self { depth: self.depth - below, path: self.path >> below }
     }
 
-    /// The number of the first deepest branch in this one.
+    /// The number of the first deepest partition in this one.
     #[inline(always)]
-    fn first_branch(self) -> usize {
+    fn first_partition(self) -> usize {
         // At most 64.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let path = self.path as usize;
-        path << (BRANCH_BITS - self.depth)
+        path << (PARTITION_BITS - self.depth)
     }
 }
 
 impl Growing {
-    /// The numbers of the deepest branches that its keys can belong to: the first, and one past the
+    /// The numbers of the deepest partitions that its keys can belong to: the first, and one past the
     /// last.
     #[inline(always)]
-    pub(crate) fn branch_numbers(&self) -> (usize, usize) {
+    pub(crate) fn partition_numbers(&self) -> (usize, usize) {
         let within = self.directory.within();
-        let first = within.first_branch();
-        (first, first + (MAX_BRANCHES >> within.depth))
+        let first = within.first_partition();
+        (first, first + (MAX_PARTITIONS >> within.depth))
     }
 
-    /// Sets the number of segments in other branches.
+    /// Sets the number of segments in other partitions.
     #[inline(always)]
     pub(crate) fn set_beside(&mut self, segments: usize) {
         self.directory.set_beside(segments);
     }
 
-    /// Whether it can be divided into several branches: no segment has keys of both halves.
+    /// Whether it can be divided into several partitions: no segment has keys of both halves.
     pub(crate) fn can_part(&self) -> bool {
         let within = self.directory.within();
-        within.depth < BRANCH_BITS
+        within.depth < PARTITION_BITS
             && self.records.iter().all(|record| record.home.depth > within.depth)
     }
 
-    /// The branches that a table for this many keys [can be divided](Self::can_part) into, in
+    /// The partitions that a table for this many keys [can be divided](Self::can_part) into, in
     /// order.
     pub(crate) fn parted(&self, capacity: u64) -> Vec<Self> {
-        let mut of_number: [Vec<usize>; MAX_BRANCHES] = array::from_fn(|_| Vec::new());
+        let mut of_number: [Vec<usize>; MAX_PARTITIONS] = array::from_fn(|_| Vec::new());
         for (number, record) in self.records.iter().enumerate() {
-            of_number[record.home.branch().first_branch()].push(number);
+            of_number[record.home.partition().first_partition()].push(number);
         }
         let (mut len, mut filled) = (self.len, self.filled());
         let parted = of_number.iter().filter(|segments| !segments.is_empty()).map(|segments| {
@@ -94,19 +94,20 @@ impl Growing {
                 debug_assert_eq!(counted, Some(record.len), "slots are counted");
                 gathered.take(self, number);
             }
-            let within = self.record(segments[0]).home.branch();
-            let mut branch = gathered.table(within, within.share_of(capacity), 0);
-            // The share of doubles among the slots of each branch is that among all.
-            branch.len = share(len, branch.filled(), filled);
-            (len, filled) = (len - branch.len, filled - branch.filled());
-            branch
+            let within = self.record(segments[0]).home.partition();
+            let mut partition = gathered.table(within, within.share_of(capacity), 0);
+            // The share of doubles among the slots of each partition is that among all.
+            partition.len = share(len, partition.filled(), filled);
+            (len, filled) = (len - partition.len, filled - partition.filled());
+            partition
         });
         parted.collect()
     }
 }
 
 /// Segments of several tables of one shape, which are to be one table.
-pub(crate) struct Gathered {
+#[derive(Debug)]
+pub struct Gathered {
     shape: Shape,
     records: Vec<Record>,
     segments: Pool,

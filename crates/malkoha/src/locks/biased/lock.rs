@@ -38,7 +38,7 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 
 /// A gate before something that is read and changed.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct BiasedLock {
     lock: RwLock<Until>,
     open: Flag,
     /// Readings with the lock since the last write: about, as nobody needs to know it exactly.
@@ -51,7 +51,7 @@ pub(super) struct Gate {
 #[repr(align(128))]
 pub(super) struct Place {
     /// The gate that the thread is in: 0 outside of all.
-    pub(super) gate: AtomicUsize,
+    pub(super) lock: AtomicUsize,
     /// What the thread goes on reading when it has left the gate: 0 if nothing.
     pub(super) held: AtomicUsize,
 }
@@ -63,7 +63,7 @@ impl Drop for Inside<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         // What was read before is read before a writer sees this.
-        self.0.gate.store(0, Ordering::Release);
+        self.0.lock.store(0, Ordering::Release);
     }
 }
 
@@ -97,14 +97,14 @@ pub(super) fn settle(places: &[Place]) -> impl Fn(usize) -> bool {
     // Readers that enter a gate later see what is current now.
     barrier::heavy();
     for place in places {
-        while place.gate.load(Ordering::Acquire) != 0 {
+        while place.lock.load(Ordering::Acquire) != 0 {
             yield_now();
         }
     }
     move |it| places.iter().any(|place| place.held.load(Ordering::Acquire) == it)
 }
 
-impl Gate {
+impl BiasedLock {
     pub(super) fn new() -> Self {
         Self { lock: RwLock::new(None), open: Flag::new(false), readings: AtomicU32::new(0) }
     }
@@ -122,10 +122,10 @@ impl Gate {
     /// Enters it, if it is open, and if the thread is not in a gate yet.
     #[inline(always)]
     pub(super) fn enter<'p>(&self, place: &'p Place) -> Option<Inside<'p>> {
-        if place.gate.load(Ordering::Relaxed) != 0 {
+        if place.lock.load(Ordering::Relaxed) != 0 {
             return None;
         }
-        place.gate.store(self.number(), Ordering::Relaxed);
+        place.lock.store(self.number(), Ordering::Relaxed);
         let inside = Inside(place);
         barrier::light();
         // If this is what was set when it opened, all writes before are seen.
@@ -185,7 +185,7 @@ impl Gate {
         // later, and sees that the gate is closed.
         barrier::heavy();
         for place in places {
-            while place.gate.load(Ordering::Acquire) == self.number() {
+            while place.lock.load(Ordering::Acquire) == self.number() {
                 yield_now();
             }
         }

@@ -10,8 +10,7 @@
 //! release.
 
 mod barrier;
-mod gate;
-mod gated;
+mod lock;
 #[cfg(not(any(loom, shuttle)))]
 mod places;
 #[cfg(any(loom, shuttle))]
@@ -19,6 +18,7 @@ mod places;
 mod places;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
+mod value;
 
-pub use gate::Holding;
-pub use gated::{Gated, Open, Reading, Writing, settle};
+pub use lock::Holding;
+pub use value::{Biased, Open, Reading, Writing, settle};

@@ -1,4 +1,4 @@
-//! What `Filter` asks of a table whose keys expire.
+//! `Filter`'s traits for a table whose keys expire.
 
 #[cfg(feature = "std")]
 use std::io::Read;
@@ -10,7 +10,7 @@ use crate::format::{self, FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Shardable, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Stored};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
@@ -114,13 +114,6 @@ impl<T: Ages> Stored for Expiring<T> {
     }
 }
 
-impl<T: Ages> Shardable for Expiring<T> {
-    fn is_like(&self, other: &Self) -> bool {
-        let time = |aged: &Self| (aged.times.window(), aged.times.now());
-        time(self) == time(other) && self.table.is_like(&other.table)
-    }
-}
-
 impl<T: Ages> Fill for Expiring<T> {
     fn insert_batch(
         &mut self,
@@ -171,8 +164,8 @@ impl<T: Ages> Change for Expiring<T> {
         _value: impl Fn(usize) -> u64,
         mut done: impl FnMut(usize, bool),
     ) {
-        let ask = |aged: &Self, hash: u64| aged.table.prefetch(hash);
-        ring::one_by_one(self, hashes, ask, |aged, i, hash, ()| done(i, aged.remove(hash, 0)));
+        let ask = |set: &Self, hash: u64| set.table.prefetch(hash);
+        ring::one_by_one(self, hashes, ask, |set, i, hash, ()| done(i, set.remove(hash, 0)));
     }
 
     /// There are no values to replace.

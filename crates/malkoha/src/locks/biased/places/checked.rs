@@ -7,7 +7,7 @@ use loom::{lazy_static, thread_local};
 #[cfg(shuttle)]
 use shuttle::{lazy_static, thread_local};
 
-use super::gate::Place;
+use super::lock::Place;
 use crate::concurrent::sync::AtomicUsize;
 
 /// At most four threads, which get their places in the order in which they ask.
@@ -18,7 +18,7 @@ struct Places {
 
 lazy_static! {
     static ref PLACES: Places = {
-        let all = [(); 4].map(|()| Place { gate: AtomicUsize::new(0), held: AtomicUsize::new(0) });
+        let all = [(); 4].map(|()| Place { lock: AtomicUsize::new(0), held: AtomicUsize::new(0) });
         Places { all, asked: Count::new(0) }
     };
 }

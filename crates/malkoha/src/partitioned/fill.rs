@@ -1,34 +1,34 @@
-//! Large batches of inserts: hashes are sorted by path once, and each branch is filled under its
+//! Large batches of inserts: hashes are sorted by path once, and each partition is filled under its
 //! lock by the code of tables with one owner.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::Branched;
+use super::Partitioned;
 use super::batch::ROUND;
 use crate::concurrent::sync::lock;
 use crate::error::InsertError;
 use crate::growable::{
-    BRANCH_BITS, Growing, MAX_BRANCHES, New, has_outgrown, is_large, keys_with, sorted,
+    MAX_PARTITIONS, New, PARTITION_BITS, has_outgrown, is_large, keys_with, sorted,
 };
 use crate::table::Rounds;
 use crate::table::rounds::{self, Source};
 use crate::table::traits::{Fill, Sealed};
 
-/// A partition with more hashes than a round and this many times the mean is likely made on
-/// purpose. It is not filled under one lock.
+/// A bin of sorted hashes with more of them than a round and this many times the mean is likely made
+/// on purpose. It is not filled under one lock.
 const CROWDED: usize = 4;
 
 /// A batch on its way into the table.
 pub(super) struct Filling<'a> {
-    table: &'a Branched,
+    table: &'a Partitioned,
     /// How many of the keys that room was made for have not been inserted yet.
     coming: u64,
     /// Its number among the batches that room was made for.
     announced: Option<u64>,
 }
 
-impl Branched {
+impl Partitioned {
     /// Inserts a batch; returns the positions of those that found no place.
     pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
         rounds::insert(&mut self.filling(), source)
@@ -54,41 +54,28 @@ impl Branched {
     pub(super) fn filling(&self) -> Filling<'_> {
         Filling { table: self, coming: 0, announced: None }
     }
-
-    /// Changes all branches in order. A change may require a branch to split.
-    pub(super) fn change_all(&self, change: impl Fn(&mut Growing)) {
-        let mut number = 0;
-        while number < MAX_BRANCHES {
-            number = self.change(number, |branch| {
-                // Read this before the branch gives away some of its segments.
-                let (_, end) = branch.branch_numbers();
-                change(branch);
-                end
-            });
-        }
-    }
 }
 
 impl Filling<'_> {
-    /// Inserts the hashes of these partitions, a few thousand under each lock.
-    fn insert_partitions(&mut self, rounds: &Rounds, mut run: Range<usize>) {
+    /// Inserts the hashes of these bins, a few thousand under each lock.
+    fn insert_bins(&mut self, rounds: &Rounds, mut run: Range<usize>) {
         let table = self.table;
-        let below = rounds.partitions().ilog2() - BRANCH_BITS;
+        let below = rounds.partitions().ilog2() - PARTITION_BITS;
         let crowded = CROWDED * rounds.hashes().div_ceil(rounds.partitions()) + ROUND;
         while run.start < run.end {
-            let (partition, mut count) = (run.start, rounds.count(run.start));
-            let mut end = partition + 1;
-            let number = partition >> below;
+            let (bin, mut count) = (run.start, rounds.count(run.start));
+            let mut end = bin + 1;
+            let number = bin >> below;
             if count > crowded {
-                self.insert_crowd(rounds, partition);
+                self.insert_crowd(rounds, bin);
             } else if count > 0 {
-                table.change(number, |branch| {
-                    let ours = run.end.min(branch.branch_numbers().1 << below);
+                table.change(number, |partition| {
+                    let ours = run.end.min(partition.partition_numbers().1 << below);
                     while end < ours && count + rounds.count(end) <= ROUND {
                         count += rounds.count(end);
                         end += 1;
                     }
-                    branch.insert_partitions(rounds, partition..end, 1);
+                    partition.insert_partitions(rounds, bin..end, 1);
                 });
                 self.arrived(count);
             }
@@ -96,12 +83,12 @@ impl Filling<'_> {
         }
     }
 
-    /// Inserts hashes that crowd a partition, a few thousand under one lock.
-    fn insert_crowd(&mut self, rounds: &Rounds, partition: usize) {
-        let number = partition >> (rounds.partitions().ilog2() - BRANCH_BITS);
-        for hashes in rounds.partition(partition).flat_map(|hashes| hashes.chunks(ROUND)) {
+    /// Inserts hashes that crowd a bin, a few thousand under one lock.
+    fn insert_crowd(&mut self, rounds: &Rounds, bin: usize) {
+        let number = bin >> (rounds.partitions().ilog2() - PARTITION_BITS);
+        for hashes in rounds.partition(bin).flat_map(|hashes| hashes.chunks(ROUND)) {
             let hashes: Vec<u64> = hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect();
-            self.table.change(number, |branch| branch.insert_batch(&hashes, |_| 0, |_| {}));
+            self.table.change(number, |partition| partition.insert_batch(&hashes, |_| 0, |_| {}));
             self.arrived(hashes.len());
         }
     }
@@ -127,16 +114,16 @@ impl Sealed for Filling<'_> {}
 impl Fill for Filling<'_> {
     const UNSORTED: usize = ROUND;
 
-    /// Room beside that for what other threads are about to insert.
+    /// Makes room in addition to that for the keys that other threads are about to insert.
     fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         let table = self.table;
         if !is_large(hashes, table.segments()) {
             return;
         }
         let (mut len, mut room) = (0, 0);
-        table.for_each(|branch| {
-            len += branch.occupied();
-            room += branch.room_for();
+        table.for_each(|partition| {
+            len += partition.occupied();
+            room += partition.room_for();
         });
         if keys_with(hashes as f64, len + table.coming.load(Relaxed), room).is_none() {
             return;
@@ -158,16 +145,16 @@ impl Fill for Filling<'_> {
         announced.add(number, new);
         drop(announced);
         // Split first, because otherwise the new room would be copied as well.
-        table.change_all(|branch| branch.split_for_room(keys));
-        table.change_all(|branch| branch.make_room_to(keys));
+        table.change_all(|partition| partition.split_for_room(keys));
+        table.change_all(|partition| partition.make_room_to(keys));
     }
 
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
         sorted(self.table.segments(), hashes, threads, || {
-            // Each partition belongs to one branch, however many there will be.
-            let mut depth = Some(BRANCH_BITS);
-            self.table.for_each(|branch| {
-                depth = depth.zip(branch.sorted_depth()).map(|(a, b)| a.max(b));
+            // Each bin belongs to one partition, however many there will be.
+            let mut depth = Some(PARTITION_BITS);
+            self.table.for_each(|partition| {
+                depth = depth.zip(partition.sorted_depth()).map(|(a, b)| a.max(b));
             });
             depth
         })
@@ -179,11 +166,12 @@ impl Fill for Filling<'_> {
 
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
         round.finish();
-        // Threads that begin at the same time begin with different branches.
-        let first = self.table.batches.fetch_add(1, Relaxed).wrapping_mul(MAX_BRANCHES * 5 / 8 + 1);
-        let first = (first % MAX_BRANCHES) * (round.partitions() / MAX_BRANCHES);
-        self.insert_partitions(round, first..round.partitions());
-        self.insert_partitions(round, 0..first);
+        // Threads that begin at the same time begin with different partitions.
+        let first =
+            self.table.batches.fetch_add(1, Relaxed).wrapping_mul(MAX_PARTITIONS * 5 / 8 + 1);
+        let first = (first % MAX_PARTITIONS) * (round.partitions() / MAX_PARTITIONS);
+        self.insert_bins(round, first..round.partitions());
+        self.insert_bins(round, 0..first);
         round.clear();
         Vec::new()
     }
@@ -194,7 +182,7 @@ impl Fill for Filling<'_> {
         _value: impl Fn(usize) -> u64,
         refused: impl FnMut(usize),
     ) {
-        self.table.insert_batch(hashes, refused);
+        self.table.insert_values(hashes, |_| 0, refused);
         self.arrived(hashes.len());
     }
 }

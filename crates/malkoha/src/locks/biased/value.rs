@@ -1,33 +1,33 @@
-//! Something behind a [`Gate`].
+//! Something behind a [`BiasedLock`].
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use super::gate::{self, Gate, Holding, Inside, Place, ReadGuard, WriteGuard};
+use super::lock::{self, BiasedLock, Holding, Inside, Place, ReadGuard, WriteGuard};
 use super::{barrier, places};
 use crate::concurrent::sync::{AtomicUsize, UnsafeCell};
 
 /// A value that many threads read, and few change. On lines of its own, or threads of neighbours
 /// would slow each other down.
 #[repr(align(128))]
-pub struct Gated<T> {
-    gate: Gate,
+pub struct Biased<T> {
+    lock: BiasedLock,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: as for `RwLock`: references to the value are shared among threads, and whoever has the
 // gate for writing may move it.
-unsafe impl<T: Send + Sync> Sync for Gated<T> {}
+unsafe impl<T: Send + Sync> Sync for Biased<T> {}
 
 // As `RwLock`, of which nobody here asks whether a thread has panicked: a value that a panic left
 // half-changed is safe to use.
-impl<T> RefUnwindSafe for Gated<T> {}
-impl<T> UnwindSafe for Gated<T> {}
+impl<T> RefUnwindSafe for Biased<T> {}
+impl<T> UnwindSafe for Biased<T> {}
 
-impl<T> fmt::Debug for Gated<T> {
+impl<T> fmt::Debug for Biased<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gated").finish_non_exhaustive()
+        f.debug_struct("Biased").finish_non_exhaustive()
     }
 }
 
@@ -50,48 +50,35 @@ pub struct Writing<'a, T> {
     _guard: WriteGuard<'a>,
 }
 
-impl<T> Gated<T> {
+impl<T> Biased<T> {
     /// With a closed gate.
     pub fn new(value: T) -> Self {
         let value = UnsafeCell::new(value);
-        Self { gate: Gate::new(), value }
+        Self { lock: BiasedLock::new(), value }
     }
 
     /// Reads it without a lock, if it was read often since it was changed. Writers wait meanwhile,
     /// so the reader must not wait for one.
     #[inline(always)]
     pub fn open(&self) -> Option<Open<'_, T>> {
-        if !self.gate.seems_open() {
+        if !self.lock.seems_open() {
             return None;
         }
         let place = places::mine()?;
-        let inside = self.gate.enter(place)?;
+        let inside = self.lock.enter(place)?;
         Some(Open { value: &self.value, place, _inside: inside })
     }
 
     /// Reads it with a lock.
     #[inline]
     pub fn read(&self) -> Reading<'_, T> {
-        Reading { _guard: self.gate.read(), value: &self.value }
+        Reading { _guard: self.lock.read(), value: &self.value }
     }
 
     /// Changes it.
     #[inline]
     pub fn write(&self) -> Writing<'_, T> {
-        Writing { _guard: self.gate.write(places::all()), value: &self.value }
-    }
-
-    /// Returns what `look` makes of it, if possible without a lock. `look` must not wait for a
-    /// writer.
-    #[inline(always)]
-    pub(crate) fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
-        let open = self.open();
-        let reading = if open.is_none() { Some(self.read()) } else { None };
-        // Called in one place, so that it is inlined there.
-        // SAFETY: the thread is inside the gate or has the lock until `look` returns.
-        let made = self.value.with(|value| look(unsafe { &*value }));
-        drop((open, reading));
-        made
+        Writing { _guard: self.lock.write(places::all()), value: &self.value }
     }
 
     /// Calls `look`, unless it would have to wait.
@@ -99,7 +86,7 @@ impl<T> Gated<T> {
     pub(crate) fn try_look(&self, look: impl FnOnce(&T)) {
         if let Some(value) = self.open() {
             look(&value);
-        } else if let Some(guard) = self.gate.try_read() {
+        } else if let Some(guard) = self.lock.try_read() {
             look(&Reading { _guard: guard, value: &self.value });
         }
     }
@@ -117,7 +104,7 @@ impl<T> Open<'_, T> {
 /// Waits until whoever is in a gate now has left it. Then returns whether a pointer is
 /// [held](Open::hold), or `None` if gates never open here.
 pub fn settle() -> Option<impl Fn(usize) -> bool> {
-    barrier::is_available().then(|| gate::settle(places::all()))
+    barrier::is_available().then(|| lock::settle(places::all()))
 }
 
 impl<T> Deref for Open<'_, T> {

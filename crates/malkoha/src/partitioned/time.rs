@@ -1,0 +1,43 @@
+//! Sets whose keys expire: time, and keys that are seen again.
+
+use super::Partitioned;
+use crate::error::InsertError;
+use crate::expiry::{Expiring, Window};
+use crate::growable::{Growing, MAX_PARTITIONS, partition_number};
+
+impl Partitioned<Expiring<Growing>> {
+    /// Advances one partition after another to this time.
+    pub(crate) fn advance(&self, now: u64) {
+        if now > self.now() {
+            self.at_one_time(|| self.change_all(|partition| partition.advance(now)));
+        }
+    }
+
+    /// The time of the partition that is advanced last.
+    pub(crate) fn now(&self) -> u64 {
+        self.read(MAX_PARTITIONS - 1).times.now()
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        self.read(0).times.window()
+    }
+
+    pub(crate) fn age(&self, hash: u64) -> Option<u64> {
+        self.look(partition_number(hash), |partition| partition.age(hash))
+    }
+
+    pub(crate) fn see(&self, hash: u64, refresh: bool) -> Result<bool, InsertError> {
+        self.change(partition_number(hash), |partition| partition.see(hash, refresh))
+    }
+
+    pub(crate) fn see_batch(
+        &self,
+        hashes: &[u64],
+        refresh: bool,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        self.change_each(hashes, |partition, part| {
+            partition.see_batch(part.hashes, refresh, |i, seen| done(part.position(i), seen));
+        });
+    }
+}
