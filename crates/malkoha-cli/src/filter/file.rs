@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
@@ -12,7 +12,6 @@ use same_file::Handle;
 use super::lookup::{kind, named};
 use super::{Lines, Table};
 use crate::failure::Outcome;
-use crate::input::name;
 use crate::time::Now;
 
 /// A filter file of known kind.
