@@ -27,7 +27,7 @@ VICTIM = b"the victim of an attack"
 
 
 def unmixed(hash):
-    """Takes back the last steps of XXH3-64 of eight bytes (crates/malkoha/tests/support/xxh3.rs)."""
+    """Takes back the last steps of XXH3-64 of eight bytes (crates/malkoha/tests/it/support/xxh3.rs)."""
     inverse = pow(MULTIPLIER, -1, 2**64)
     word = hash ^ hash >> 28 ^ hash >> 56
     word = word * inverse & WORD

@@ -12,7 +12,7 @@ use crate::table::fixed::with_layout;
 use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Fixed, batch, placing};
 
-#[path = "../../../tests/support/random.rs"]
+#[path = "../../../tests/it/support/random.rs"]
 mod random;
 use random::Random;
 

@@ -1,9 +1,6 @@
 //! The work of an insert, in places looked at, against keys that somebody chose: bounded always,
 //! and small once per segment has refused one.
 
-#[path = "support/xxh3.rs"]
-mod xxh3;
-
 use malkoha::tables::{most_places, most_places_after_refusal, places_looked_at};
 use malkoha::{ConcurrentCuckooFilter, CuckooFilter, CuckooMap, Geometry, Layout};
 
@@ -57,7 +54,7 @@ fn counted<T>(operation: impl FnOnce() -> T) -> (T, u64) {
 
 fn a_refusal_costs_little(mut filter: impl Crowded) {
     let (most, after) = (most_places(filter.max_kicks()), most_places_after_refusal());
-    let mut crowd = xxh3::crowd(&filter.geometry());
+    let mut crowd = crate::support::xxh3::crowd(&filter.geometry());
     // Into an eighth of the table, until one is refused.
     let (mut kept, mut longest) = (Vec::new(), 0);
     loop {

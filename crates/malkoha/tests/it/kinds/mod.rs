@@ -13,13 +13,13 @@
 //! | `update` | `maps`: `inserts_updates_and_removals` |
 //! | `clear`, `clone`, `==` | `clear_clone_and_equality`; `mapped` |
 //! | `entries`, `lookups` | `copies`, `lookups_and_numbers` |
-//! | `par_contains_many` | tests/parallel.rs |
-//! | `save`, `open`, `to_bytes`, `from_bytes` | `files`; `mapped`; tests/format.rs, growable_format.rs, shared_format.rs, shared_map.rs |
-//! | serde | tests/serde.rs |
+//! | `par_contains_many` | parallel.rs |
+//! | `save`, `open`, `to_bytes`, `from_bytes` | `files`; `mapped`; format.rs, growable_format.rs, shared_format.rs, shared_map.rs |
+//! | serde | serde.rs |
 //! | `map` | `mapped` |
-//! | `union_with`, `unite` | tests/union.rs, growable_union.rs, map.rs, jammed.rs |
-//! | `intersect_with` | tests/union.rs, growable_union.rs |
-//! | `build_from` | tests/filter.rs |
+//! | `union_with`, `unite` | union.rs, growable_union.rs, map.rs, jammed.rs |
+//! | `intersect_with` | union.rs, growable_union.rs |
+//! | `build_from` | filter.rs |
 //! | `reserve` | growable_map.rs, shared_map.rs: `what_was_reserved_need_not_grow`, `room_beforehand_saves_growing` |
 //! | `shrink_to_fit` | growable.rs, growable_map.rs, shared_map.rs |
 

@@ -8,9 +8,7 @@ use malkoha::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-#[path = "support/mutate.rs"]
-mod mutate;
-use mutate::{Random, mutate};
+use crate::support::mutate::{Random, mutate};
 
 const HEADER: usize = 128;
 const RECORD: usize = 16;

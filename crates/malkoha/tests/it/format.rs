@@ -4,9 +4,7 @@
 use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-#[path = "support/mutate.rs"]
-mod mutate;
-use mutate::{Random, mutate};
+use crate::support::mutate::{Random, mutate};
 
 const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.

@@ -1,8 +1,6 @@
 //! Damages to files, the same ones on every machine.
 
-#[path = "random.rs"]
-mod random;
-pub(crate) use random::Random;
+pub(crate) use super::random::Random;
 
 /// Bytes of an entry of the spill list.
 const SPILLED: usize = 32;

@@ -3,14 +3,11 @@
 
 use std::fmt::Debug;
 
+use crate::support::xxh3::{crowd, in_one_segment, key_of};
 use malkoha::{
     Builder, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Key, KeyHasher,
 };
 use proptest::prelude::*;
-use xxh3::{crowd, in_one_segment, key_of};
-
-#[path = "support/xxh3.rs"]
-mod xxh3;
 
 proptest! {
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-#[path = "../../../fuzz/src/lib.rs"]
+#[path = "../../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "they are a library's there")]
 mod targets;
 

@@ -7,10 +7,7 @@ use malkoha::tables::{most_places_growing, places_looked_at};
 use malkoha::{Copies, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap};
 use proptest::prelude::*;
 
-#[path = "support/crafted.rs"]
-mod crafted;
-
-use crafted::{hash, honest, in_one_place, in_one_segment};
+use crate::support::crafted::{hash, honest, in_one_place, in_one_segment};
 
 /// Some for two buckets, that differ at this bit and others that agree up to the last ones: the
 /// latter are copies to a filter that keeps fewer bits.

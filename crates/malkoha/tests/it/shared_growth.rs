@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use malkoha::tables::{most_places_growing, places_looked_at};
 use malkoha::{Builder, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Key, KeyHasher};
 
-#[path = "support/crafted.rs"]
-mod crafted;
-
-use crafted::{MIX, hash, honest, in_one_place, in_one_segment};
+use crate::support::crafted::{MIX, hash, honest, in_one_place, in_one_segment};
 
 fn build(capacity: u64, fpr: f64, growth: Option<f64>) -> GrowableConcurrentCuckooFilter {
     let builder = Builder::new().capacity(capacity).fpr(fpr);

@@ -138,7 +138,7 @@ fn a_full_disk_leaves_the_old_file() {
     let limited = std::process::Command::new("sh")
         .args([
             "-c",
-            "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact a_full_disk_leaves_the_old_file",
+            "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact saving::a_full_disk_leaves_the_old_file",
         ])
         .arg(std::env::current_exe().unwrap())
         .env(PATH, &path)

@@ -1,0 +1,29 @@
+//! The integration tests of the library, as one program: linking takes longer than most of them.
+
+mod bounded;
+mod concurrent;
+mod copies;
+mod corpus;
+mod examples;
+mod expiring;
+mod filter;
+mod format;
+mod growable;
+mod growable_format;
+mod growable_map;
+mod growable_union;
+mod jammed;
+mod keys;
+mod kinds;
+mod map;
+mod odd;
+mod parallel;
+mod saving;
+mod serde;
+mod shared_format;
+mod shared_growth;
+mod shared_map;
+mod strangers;
+mod support;
+mod union;
+mod vectors;
