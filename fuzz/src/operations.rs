@@ -54,7 +54,7 @@ pub fn run(case: Case) {
             Operation::InsertCopies(key, copies) => {
                 let inserted = (0..copies).take_while(|_| filter.insert(key).is_ok()).count();
                 // The first may find no room; copies of what is in always do.
-                assert!(inserted == 0 || inserted == copies.into());
+                assert!(inserted == 0 || inserted == usize::from(copies));
                 *model.entry(key).or_default() += inserted as u64;
             }
             Operation::InsertMany(keys) => {

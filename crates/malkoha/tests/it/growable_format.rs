@@ -1,6 +1,5 @@
 //! The files of growable filters and maps: what is written opens again, also in pieces, and damaged
 //! or hostile bytes never do harm.
-#![expect(clippy::cast_possible_truncation, reason = "random bytes and small offsets")]
 
 use malkoha::{
     Copies, CuckooFilter, FileKind, GrowableCuckooFilter, GrowableCuckooMap, GrowableLoader,

@@ -258,7 +258,7 @@ fn a_map_whose_oldest_keys_come_again_splits_on() {
     assert!(renewed > 0 && map.spilled() < 50 && map.len() == keys);
     assert!((0..keys).all(|n| map.count_value(n, n) == 1));
     // There is no such segment, and new keys know all that they can.
-    assert_eq!(map.values_short_of(1, map.segments()), []);
+    assert!(map.values_short_of(1, map.segments()).is_empty());
     let fresh = GrowableCuckooMap::with_capacity(100_000, 0.01, 20).unwrap();
     assert_eq!((fresh.splits_left(), fresh.values_short_of(u32::MAX, 0)), (31 - 2, vec![]));
 }

@@ -1,4 +1,5 @@
 //! Damages to files, the same ones on every machine.
+#![expect(clippy::cast_possible_truncation, reason = "random bytes")]
 
 pub(crate) use super::random::Random;
 
