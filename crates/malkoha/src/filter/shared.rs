@@ -77,7 +77,8 @@ impl<T: Partition, C: Content> Filter<Partitioned<T>, C> {
 
 impl<C: Content> Filter<Partitioned, C> {
     /// Gives memory back after many removals, partition by partition, as
-    /// [`GrowableCuckooFilter::shrink_to_fit`]. Partitions are not put together again.
+    /// [`GrowableCuckooFilter::shrink_to_fit`]. Partitions are not merged again, so each of up to
+    /// 64 keeps one segment.
     pub fn shrink_to_fit(&self) {
         self.table.shrink();
     }
