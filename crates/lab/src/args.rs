@@ -214,9 +214,6 @@ pub struct GrowArgs {
     /// Growth to name when it is built; without it, the rate holds at any size
     #[arg(long, value_name = "FACTOR")]
     pub growth: Option<f64>,
-    /// Keys of the stream with many copies
-    #[arg(long, value_parser = parse_count, default_value = "10M")]
-    pub stream: u64,
     /// Grow without huge pages, as filters in servers do
     #[arg(long)]
     pub ordinary_pages: bool,
@@ -266,49 +263,6 @@ pub struct SoakArgs {
     /// Run these kinds alone, named as in the table and parted by semicolons
     #[arg(long, value_delimiter = ';', value_parser = SOAK_KINDS)]
     pub only: Vec<String>,
-    /// Seed of the keys
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Date to note, instead of the clock's
-    #[arg(long)]
-    pub date: Option<String>,
-}
-
-/// Options of the stream through sets whose keys expire.
-#[derive(Args, Clone, Debug)]
-pub struct StreamArgs {
-    /// Events of the stream, each at a time of its own
-    #[arg(long, value_parser = parse_count, default_value = "100M")]
-    pub events: u64,
-    /// Keys that live at any time: every second event brings a new one
-    #[arg(long, value_parser = parse_count, default_value = "10M")]
-    pub live: u64,
-    /// False-positive rate
-    #[arg(long, default_value_t = 0.001)]
-    pub fpr: f64,
-    /// Seed of the keys
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write all points to this file as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Draw the memory over time into this file as SVG
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Date to note, instead of the clock's
-    #[arg(long)]
-    pub date: Option<String>,
-}
-
-/// Options of the stream with many copies.
-#[derive(Args, Clone, Debug)]
-pub struct CopiesArgs {
-    /// Keys of the stream
-    #[arg(long, value_parser = parse_count, default_value = "10M")]
-    pub stream: u64,
-    /// Our layouts, as in `bench`
-    #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
-    pub layouts: Vec<Ours>,
     /// Seed of the keys
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -380,17 +334,6 @@ pub struct SpaceArgs {
     /// Keys that the filters are for
     #[arg(long, value_parser = parse_count, default_value = "127.78M")]
     pub keys: u64,
-}
-
-/// What `lab hash` measures.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct HashArgs {
-    /// Keys of the filters that are looked up
-    #[arg(long, value_parser = parse_count, default_value = "1M")]
-    pub keys: u64,
-    /// Runs of each function, alternating; the table has their medians
-    #[arg(long, default_value = "9", value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: u32,
 }
 
 /// A count such as `20000`, `100k`, `127.78M` or `1.2e8`.

@@ -3,15 +3,14 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::args::{
-    BenchArgs, BuildsArgs, CopiesArgs, EndlessArgs, FillArgs, GrowArgs, HashArgs, LimitArgs,
-    MapsArgs, SoakArgs, SpaceArgs, StreamArgs, ThreadsArgs,
+    BenchArgs, BuildsArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, MapsArgs, SoakArgs,
+    SpaceArgs, ThreadsArgs,
 };
-use lab::flash::{self, FlashArgs};
 use lab::latency::{self, LatencyArgs};
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{builds, copies, fill, grow, hash, limit, maps, report, space, stream, threads};
+use lab::{builds, fill, grow, limit, maps, report, space, threads};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -30,26 +29,18 @@ enum Command {
     Limit(LimitArgs),
     /// Fill our filters to the first insert that fails, with many sets of keys
     Fill(FillArgs),
-    /// Count a stream with many copies in filters of fixed size
-    Copies(CopiesArgs),
     /// Grow a filter and a map, at every doubling: rates, space, the longest insert
     Grow(GrowArgs),
     /// Grow filters from many sizes at many rates, none of it foreseen
     Endless(EndlessArgs),
     /// Very many operations on every kind that grows, beside a model
     Soak(SoakArgs),
-    /// A stream without end through sets whose keys expire: space over time, the longest work
-    Stream(StreamArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
-    /// The hash functions: nanoseconds per key, and what the keyed one costs lookups
-    Hash(HashArgs),
     /// Maps and the cuckoo hash table beside ordinary hash tables
     Maps(MapsArgs),
     /// The time that a lookup takes from its key to its answer, when the next one waits for it
     Latency(LatencyArgs),
-    /// The store on a model of flash: what is written for what is put, and how blocks wear
-    Flash(FlashArgs),
     /// Bits per key for several false-positive rates, beside the bound and Bloom filters
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
@@ -57,7 +48,7 @@ enum Command {
     /// One structure's lookups, for Valgrind to count
     #[command(hide = true)]
     Lookups(LookupsArgs),
-    /// Make the report from the results of `paper`: HTML, Markdown and plots
+    /// Make the report from the results of `paper`: HTML and plots
     Report(ReportArgs),
 }
 
@@ -67,11 +58,9 @@ fn main() -> Result<()> {
         Command::Builds(args) => builds::report(&args),
         Command::Limit(args) => limit::report(&args),
         Command::Fill(args) => fill::report(&args),
-        Command::Copies(args) => copies::report(&args),
         Command::Grow(args) => grow::report(&args),
         Command::Endless(args) => grow::report_endless(&args),
         Command::Soak(args) => grow::report_soak(&args),
-        Command::Stream(args) => stream::report(&args),
         Command::Threads(args) => {
             let mut contenders = threads::locks();
             contenders.extend(threads::sharded());
@@ -80,8 +69,6 @@ fn main() -> Result<()> {
         }
         Command::Maps(args) => maps::report(&args),
         Command::Latency(args) => latency::report(&args),
-        Command::Flash(args) => flash::report(&args),
-        Command::Hash(args) => hash::report(&args),
         Command::Space(args) => {
             space::report(&args);
             Ok(())

@@ -137,15 +137,6 @@ fn what_does_not_exist_is_refused_with_what_does() {
     assert!(!good && text.contains("not a number"), "{text}");
 }
 
-#[test]
-fn copies_are_counted_and_given_back() {
-    let (good, text) = lab(&["copies", "--stream", "50000", "--date", "today"]);
-    assert!(good, "{text}");
-    for layout in ["bucketed:12", "semi-sorted:12", "gap-windows:11"] {
-        assert!(text.contains(layout), "{text}");
-    }
-}
-
 /// It once ran nothing, and said nothing.
 #[test]
 fn a_kind_that_soak_does_not_have_is_an_error_that_lists_those_it_has() {
@@ -157,34 +148,4 @@ fn a_kind_that_soak_does_not_have_is_an_error_that_lists_those_it_has() {
     let (good, text) = lab(&["soak", "--operations", "1000", "--only", "fixed, set;shared, map"]);
     assert!(good && text.contains("fixed, set") && text.contains("shared, map"), "{text}");
     assert!(!text.contains("one owner"), "{text}");
-}
-
-#[test]
-fn a_stream_is_seen_within_its_window_at_constant_size() {
-    let folder = tempfile::tempdir().unwrap();
-    let (csv, plot) = (folder.path().join("stream.csv"), folder.path().join("stream.svg"));
-    let (is_right, out) = lab(&[
-        "stream",
-        "--events=100k",
-        "--live=2000",
-        "--csv",
-        csv.to_str().unwrap(),
-        "--plot",
-        plot.to_str().unwrap(),
-    ]);
-    assert!(is_right, "{out}");
-    let rows = std::fs::read_to_string(csv).unwrap();
-    let sizes: Vec<f64> = rows
-        .lines()
-        .filter(|row| row.starts_with("growing"))
-        .map(|row| row.split(',').nth(3).unwrap().parse().unwrap())
-        .collect();
-    assert_eq!(sizes.len(), 200);
-    // From the second window on, nothing but the load of segments changes.
-    let settled = &sizes[20..];
-    let (least, most) = settled
-        .iter()
-        .fold((f64::MAX, 0_f64), |(least, most), &size| (size.min(least), size.max(most)));
-    assert!(most < 2.0 * least, "{least} to {most} MB");
-    assert!(std::fs::read_to_string(plot).unwrap().starts_with("<svg"));
 }

@@ -1,7 +1,6 @@
-//! What growth costs: rates, space and time at every doubling, copies, values, and what is left
+//! What growth costs: rates, space and time at every doubling, values, and what is left
 //! when all keys are gone.
 
-mod copies;
 mod doublings;
 mod endless;
 mod soak;
@@ -34,7 +33,6 @@ pub fn report(args: &GrowArgs) -> Result<()> {
     let grown = doublings::report(args)?;
     speed::report(args, &grown)?;
     doublings::remove_all(args, grown)?;
-    copies::report(args)?;
     values::report(args)
 }
 

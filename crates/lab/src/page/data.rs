@@ -8,9 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use crate::measure::median;
+use crate::paper::Experiment;
 use crate::paper::values::{self, Value};
-use crate::paper::{Experiment, clock};
 use crate::report::read_csv;
 use crate::results::Row;
 
@@ -32,13 +31,22 @@ impl Machine {
     }
 
     /// A property's value; "unknown" where the file does not say.
-    pub(super) fn get(&self, name: &str) -> &str {
+    fn get(&self, name: &str) -> &str {
         let found = self.properties.iter().find(|property| property.0 == name);
         found.map_or("unknown", |property| &property.1)
     }
 
+    /// In a few words.
+    pub(super) fn place(&self) -> String {
+        let day = self.get("date").split('T').next().unwrap_or_default();
+        let busy = if self.was_busy() { ", busy" } else { "" };
+        let (cpu, cpus) = (self.get("cpu"), self.get("cpus"));
+        let processors = if cpus == "1" { "processor" } else { "processors" };
+        format!("{cpu}, {cpus} {processors}, {day}{busy}")
+    }
+
     /// Whether more processes were runnable than there are processors, so that speeds are too low.
-    pub(super) fn was_busy(&self) -> bool {
+    fn was_busy(&self) -> bool {
         let number = |name| self.get(name).split(' ').next().and_then(|first| first.parse().ok());
         number("load").zip(number("cpus")).is_some_and(|(load, cpus): (f64, f64)| load > 1.5 * cpus)
     }
@@ -61,14 +69,8 @@ pub(super) struct Data {
     full: BTreeMap<Experiment, Optional<Value>>,
     /// Of structures that were not in that run, from another one at that size.
     later: BTreeMap<Experiment, Optional<Value>>,
-    /// Points of larger tables of figure 2, which stand among the others too.
-    pub(super) large_figure2: Optional<Value>,
     /// The filter that threads share.
     pub(super) threads: Optional<Row>,
-    /// The classic filters beside other people's.
-    pub(super) peers: Optional<Row>,
-    /// How long a run of all experiments took.
-    pub(super) time: Optional<Value>,
 }
 
 impl Data {
@@ -107,11 +109,9 @@ impl Data {
         if let Some(figure2) = experiments.get_mut(&Experiment::Figure2) {
             figure2.rows.extend_from_slice(&large_figure2.rows);
         }
-        let peers = optional(&folder.join("peers.csv"), read_csv)?;
         let threads = optional(&folder.join("threads.csv"), read_csv)?;
-        let time = optional(&folder.join(clock::FILE), values::read)?;
         let (full, later) = (full?, later?);
-        Ok(Self { machine, experiments, full, later, large_figure2, threads, peers, time })
+        Ok(Self { machine, experiments, full, later, threads })
     }
 
     /// The values of an experiment.
@@ -119,9 +119,9 @@ impl Data {
         &self.experiments[&experiment].rows
     }
 
-    /// Where an experiment's values come from.
-    pub(super) fn machine_of(&self, experiment: Experiment) -> &Machine {
-        &self.experiments[&experiment].machine
+    /// The machine of an experiment, in a few words.
+    pub(super) fn place(&self, experiment: Experiment) -> String {
+        self.experiments[&experiment].machine.place()
     }
 
     /// The values at the paper's size, if they were measured.
@@ -142,54 +142,15 @@ impl Data {
         later.iter().filter(is_new).cloned().collect()
     }
 
-    /// How many times as fast a structure was in that run as in the first one, in the median of
-    /// the values of an experiment.
-    pub(super) fn later_over_first(&self, experiment: Experiment, name: &str) -> Option<f64> {
-        let (first, later) = (self.full(experiment)?, self.later(experiment)?);
-        let is_speed =
-            |value: &Value| experiment != Experiment::Table3 || value.group.ends_with("M/s");
-        let of = |value: &&Value| value.series == name && is_speed(value);
-        let ratios = later.rows.iter().filter(of).filter_map(|value| {
-            let is_same = |known: &&Value| {
-                known.series == name && known.group == value.group && known.x == value.x
-            };
-            first.rows.iter().find(is_same).map(|known| value.y / known.y)
-        });
-        median(&ratios.collect::<Vec<f64>>())
-    }
-
-    /// The values of the larger tables, their size in MB, and their machine.
-    pub(super) fn largest(&self, experiment: Experiment) -> (&[Value], f64, &Machine) {
-        match self.full(experiment) {
-            Some(full) => (&full.rows, FULL_MEGABYTES, &full.machine),
-            None => (self.of(experiment), self.megabytes(), self.machine_of(experiment)),
-        }
-    }
-
     /// A cell of a table, or NaN.
     pub(super) fn cell(&self, experiment: Experiment, column: &str, row: &str) -> f64 {
         cell(self.of(experiment), column, row)
-    }
-
-    /// A cell of table 3 at the paper's size, or of the other if that was not measured.
-    pub(super) fn largest_table3(&self, column: &str, row: &str) -> f64 {
-        cell(self.largest(Experiment::Table3).0, column, row)
     }
 
     /// Size of the tables of the figures, in MB of 2^20 bytes.
     pub(super) fn megabytes(&self) -> f64 {
         let cell = |column| self.cell(Experiment::Table3, column, "CF");
         cell("million items") * 1e6 * cell("bits an item") / 8.0 / f64::from(1 << 20)
-    }
-
-    /// The points of a line of a plot.
-    pub(super) fn line(&self, experiment: Experiment, panel: &str, name: &str) -> Vec<(f64, f64)> {
-        line(self.of(experiment), panel, name)
-    }
-
-    /// Names of the lines of a panel, in the order of the file.
-    pub(super) fn lines(&self, experiment: Experiment, panel: &str) -> Vec<String> {
-        names(self.of(experiment), panel)
     }
 }
 
@@ -205,8 +166,6 @@ const FULL: [Experiment; 5] = [
 const LATER: &str = "later";
 /// That size.
 pub(super) const FULL_MEGABYTES: f64 = 192.0;
-/// The line of the paper's largest tables in figure 2.
-pub(super) const LARGEST: &str = "m = 2^30";
 
 /// The points of a line of a plot, from left to right: runs that end at different loads leave them
 /// in another order.

@@ -1,14 +1,11 @@
 //! The report on the paper's experiments: the plots, and one HTML page, all made from the result
 //! files alone. `docs/report/README.md` is written by hand.
 
-mod claims;
-mod costs;
 mod data;
-mod explainer;
-pub(crate) mod plot;
-mod ratios;
+mod plot;
 mod sections;
 mod table;
+mod threads;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +15,14 @@ use askama::Template;
 use clap::Args;
 
 use data::{Data, Machine};
-use explainer::Step;
 use plot::Plot;
 use table::Table;
 
 /// Options of the report.
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// Folder with the results of `lab paper`. What lies there besides is shown too: `threads.csv`
-    /// of `lab threads`, `peers.csv` of `lab-peers --classic`, and how long a whole run took,
-    /// `time.csv`
+    /// Folder with the results of `lab paper`. If `threads.csv` of `lab threads` is there, it
+    /// is shown too
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-22-xeon-2.3GHz/paper")]
     pub data: PathBuf,
     /// Folder with results of `lab paper` at the paper's sizes, as far as there are any: table 3
@@ -51,21 +46,9 @@ impl ReportArgs {
 /// One table or figure of the paper.
 #[derive(Clone)]
 struct Section {
-    id: &'static str,
     title: &'static str,
-    /// What the paper did and says.
-    paper: &'static str,
-    /// Where our figures differ, and why.
-    differs: String,
     plots: Vec<Plot>,
     tables: Vec<Table>,
-}
-
-impl Section {
-    /// "Figure 5" of "Figure 5: lookups by share of present keys".
-    fn short_title(&self) -> &str {
-        self.title.split_once(':').map_or(self.title, |(short, _)| short)
-    }
 }
 
 #[derive(Template)]
@@ -78,13 +61,6 @@ struct HtmlPage<'a> {
 /// All that the template shows.
 struct Page {
     machine: Machine,
-    claims: Table,
-    /// Why some of the claims do not hold here.
-    reasons: String,
-    /// Where the steps come from.
-    example: &'static str,
-    steps: Vec<Step>,
-    costs: Table,
     sections: Vec<Section>,
 }
 
@@ -95,15 +71,7 @@ struct Page {
 /// If a result file is missing or damaged, or a file cannot be written.
 pub fn run(args: &ReportArgs) -> Result<()> {
     let data = Data::read(&args.data, &args.large)?;
-    let page = Page {
-        machine: data.machine.clone(),
-        claims: claims::table(&data),
-        reasons: claims::reasons(&data),
-        example: explainer::ORIGIN,
-        steps: explainer::steps(),
-        costs: costs::table(),
-        sections: sections::all(&data)?,
-    };
+    let page = Page { machine: data.machine.clone(), sections: sections::all(&data)? };
     fs::create_dir_all(&args.out).with_context(|| format!("creating {}", args.out.display()))?;
     let write = |name: &str, text: String| write(&args.out.join(name), &text);
     for plot in page.sections.iter().flat_map(|section| &section.plots) {

@@ -1,6 +1,5 @@
 //! Tables of the report.
 
-use super::plot::Line;
 use crate::paper::values::Value;
 use crate::report::number;
 
@@ -10,8 +9,6 @@ pub(super) struct Table {
     pub(super) caption: String,
     pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Shown only when it is asked for: the figures behind a plot.
-    pub(super) folded: bool,
 }
 
 impl Table {
@@ -36,29 +33,6 @@ impl Table {
                     std::iter::once((*row).to_owned()).chain(cells).collect()
                 })
                 .collect(),
-            folded: false,
-        }
-    }
-
-    /// The points of a plot: rows are places on the horizontal axis, columns are lines.
-    pub(super) fn of_lines(plot: &str, x: &str, lines: &[Line]) -> Self {
-        let points = || lines.iter().map(|(_, points)| points);
-        let mut places: Vec<f64> = points().flatten().map(|point| point.0).collect();
-        places.sort_by(f64::total_cmp);
-        places.dedup();
-        let row = |&place: &f64| {
-            let at = |line: &Vec<(f64, f64)>| {
-                let point = line.iter().find(|point| point.0.total_cmp(&place).is_eq());
-                point.map_or_else(|| "–".to_owned(), |point| number(Some(point.1)))
-            };
-            std::iter::once(short(place)).chain(points().map(at)).collect()
-        };
-        let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
-        Self {
-            caption: format!("The points of the plot: {plot}"),
-            head: head(x, &names),
-            rows: places.iter().map(row).collect(),
-            folded: true,
         }
     }
 }
@@ -89,9 +63,4 @@ fn text(value: &Value, counts: bool) -> String {
     };
     let ours = digits(value.y);
     value.paper.map_or(ours.clone(), |paper| format!("{ours} ({})", digits(paper)))
-}
-
-/// A place on an axis, with no more digits than it needs.
-fn short(value: f64) -> String {
-    if value.fract() == 0.0 { value.to_string() } else { format!("{value:.2e}") }
 }

@@ -4,11 +4,7 @@
 //! Each experiment gives [`values::Value`]s, which are written to one CSV file; the report
 //! is made from these files alone.
 
-mod articles;
-mod blocks;
 mod choices;
-pub mod clock;
-pub mod copies;
 mod formulas;
 pub mod lines;
 mod load;
@@ -27,6 +23,7 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -34,7 +31,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::machine::Machine;
 use crate::measure::median;
-use clock::Clock;
 use resume::Steps;
 use values::Value;
 
@@ -50,8 +46,6 @@ pub enum Experiment {
     Table2,
     /// Items, bits per item, false-positive rate and construction speed at one size
     Table3,
-    /// False-positive rate of blocked Bloom filters, by how bits are chosen in a block
-    Blocks,
     /// Load factor against fingerprint bits
     Figure2,
     /// Why tables with short fingerprints refuse keys early
@@ -68,26 +62,10 @@ pub enum Experiment {
     Figure7,
     /// Removals by occupancy
     Figure8,
-    /// One item inserted 15 times
-    Copies,
     /// Load factors of d choices of buckets of b slots
     Choices,
     /// The load of independent hashes, for figure 2
     Independent,
-    /// The fullest of N bins with N balls, by the choices that a ball has
-    Bins,
-    /// Load factors by which entry is kicked out: 80 or 96 %
-    Toy,
-    /// A bitmap for integer keys beside a filter
-    Bitmap,
-    /// What is saved over Bloom filters
-    Savings,
-    /// Bits per key where the number of keys is no power of two
-    Sizes,
-    /// False-positive rates while keys come and go
-    Churn,
-    /// Keys lost by looking them up before they are inserted
-    Checked,
 }
 
 impl Experiment {
@@ -211,7 +189,12 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     if steps.len() > 0 {
         println!("going on after {} finished steps", steps.len());
     }
-    let mut clock = Clock::start();
+    let mut begin = Instant::now();
+    let mut lap = || {
+        let seconds = begin.elapsed().as_secs_f64();
+        begin = Instant::now();
+        format!("{seconds:.1}")
+    };
     let write = |experiment: Experiment, took: &str, values: &[Value]| {
         let path = args.out.join(format!("{}.csv", experiment.name()));
         values::write(&path, &machine, took, values)?;
@@ -222,14 +205,14 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     if wanted.iter().any(|experiment| experiment.is_of_passes()) {
         let passes = passes::all(&scale, &mut steps)?;
         let of_passes = "the passes of tables 1 and 3 and figures 5 to 8";
-        let took_passes = clock.lap(of_passes, &mut steps);
+        let took_passes = lap();
         for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
             let values = match experiment {
                 Experiment::Table1 => tables::table1(&passes, &mut steps)?,
                 Experiment::Table3 => tables::table3(&passes, &scale),
                 other => throughput::figure(other, &passes),
             };
-            let took = clock.lap(&experiment.name(), &mut steps);
+            let took = lap();
             write(experiment, &format!("{took}, beside {took_passes} for {of_passes}"), &values)?;
         }
     }
@@ -241,11 +224,7 @@ pub fn run(args: &PaperArgs) -> Result<()> {
                 steps.get_or(&step, || alone(other, &scale))?
             }
         };
-        write(experiment, &clock.lap(&experiment.name(), &mut steps), &values)?;
-    }
-    println!("all of it: {}", clock.whole());
-    if args.experiments.is_empty() {
-        clock.write(&args.out, &machine)?;
+        write(experiment, &lap(), &values)?;
     }
     Ok(())
 }
@@ -254,19 +233,10 @@ pub fn run(args: &PaperArgs) -> Result<()> {
 fn alone(experiment: Experiment, scale: &Scale) -> Result<Vec<Value>> {
     match experiment {
         Experiment::Table2 => tables::table2(scale),
-        Experiment::Blocks => Ok(blocks::rates(scale)),
         Experiment::Refusals => refusals::refusals(scale),
         Experiment::Figure3 => space::figure3(scale),
         Experiment::Figure4 => Ok(formulas::figure4()),
-        Experiment::Copies => copies::inserts(),
         Experiment::Independent => choices::independent(scale),
-        Experiment::Bins => Ok(articles::heaviest()),
-        Experiment::Toy => Ok(articles::loads(scale)),
-        Experiment::Bitmap => articles::beside_ours(scale),
-        Experiment::Savings => articles::savings(),
-        Experiment::Sizes => articles::any_size(),
-        Experiment::Churn => articles::rates(),
-        Experiment::Checked => articles::lost(),
         _ => choices::loads(scale),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -23,9 +22,6 @@ struct Step {
     cpu: String,
     /// What was done, with its size.
     name: String,
-    /// How long it took.
-    #[serde(default)]
-    seconds: f64,
     found: serde_json::Value,
 }
 
@@ -34,10 +30,8 @@ pub(super) struct Steps {
     file: File,
     revision: String,
     cpu: String,
-    /// What each found, and in how many seconds.
-    found: BTreeMap<String, (serde_json::Value, f64)>,
-    /// Seconds that the reused steps took.
-    taken_up: f64,
+    /// The result of each.
+    found: BTreeMap<String, serde_json::Value>,
 }
 
 impl Steps {
@@ -56,7 +50,7 @@ impl Steps {
             for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
                 let Ok(step) = serde_json::from_str::<Step>(line) else { continue };
                 if step.revision == revision && step.cpu == cpu {
-                    found.insert(step.name, (step.found, step.seconds));
+                    found.insert(step.name, step.found);
                     whole += line;
                 }
             }
@@ -67,17 +61,12 @@ impl Steps {
             OpenOptions::new().append(true).open(&path)
         };
         let file = create().with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self { file, revision, cpu, found, taken_up: 0.0 })
+        Ok(Self { file, revision, cpu, found })
     }
 
     /// How many are finished.
     pub(super) fn len(&self) -> usize {
         self.found.len()
-    }
-
-    /// Seconds that steps of an earlier run took, for those reused since the last call.
-    pub(super) fn seconds_before(&mut self) -> f64 {
-        std::mem::take(&mut self.taken_up)
     }
 
     /// The stored result of a step; runs it if there is none.
@@ -86,18 +75,16 @@ impl Steps {
         name: &str,
         step: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        if let Some((found, seconds)) = self.found.get(name) {
-            self.taken_up += seconds;
+        if let Some(found) = self.found.get(name) {
             return T::deserialize(found).with_context(|| format!("the finished step {name}"));
         }
-        let begin = Instant::now();
         let result = step()?;
-        let (seconds, found) = (begin.elapsed().as_secs_f64(), serde_json::to_value(&result)?);
+        let found = serde_json::to_value(&result)?;
         let (revision, cpu, name) = (self.revision.clone(), self.cpu.clone(), name.to_owned());
-        let step = Step { revision, cpu, name, seconds, found };
+        let step = Step { revision, cpu, name, found };
         let line = serde_json::to_string(&step)? + "\n";
         self.file.write_all(line.as_bytes()).context("noting a finished step")?;
-        self.found.insert(step.name, (step.found, seconds));
+        self.found.insert(step.name, step.found);
         Ok(result)
     }
 }
@@ -124,9 +111,7 @@ mod tests {
         assert_eq!(steps.len(), 1);
         let a: Vec<(f64, f64)> = steps.get_or("a", none).unwrap();
         assert_eq!(a, [(0.5, 1.0 / 3.0)]);
-        assert!(steps.seconds_before() > 0.0);
         assert_eq!(steps.get_or("b", || Ok(3_u64)).unwrap(), 3);
-        assert!(steps.seconds_before() == 0.0, "it was not taken up");
         assert_eq!(open(&machine, true).len(), 2);
         // Another program's steps, and a run that begins anew.
         let other = Machine { revision: "another".into(), ..machine.clone() };

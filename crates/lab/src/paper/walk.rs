@@ -188,7 +188,7 @@ impl<S: Slot> Walk<S> {
 }
 
 /// The finalizer of murmur3.
-pub(super) const fn mix(mut value: u64) -> u64 {
+const fn mix(mut value: u64) -> u64 {
     value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     value ^ (value >> 33)

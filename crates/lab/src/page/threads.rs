@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::speed::speed;
-use crate::page::Section;
-use crate::page::data::Data;
-use crate::page::plot::{Axis, Line, Plot, among};
-use crate::page::table::Table;
+use super::Section;
+use super::data::Data;
+use super::plot::{Axis, Line, Plot, among};
+use super::sections::speed;
+use super::table::Table;
 use crate::report::number;
 use crate::results::Row;
 use crate::threads::{Mix, Way};
@@ -31,12 +31,12 @@ const PANELS: [(&str, [&str; 6]); 2] = [
 ];
 
 /// The section, or none if threads were not measured.
-pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
+pub(super) fn section(data: &Data) -> Result<Option<Section>> {
     let rows = &data.threads.rows;
     if rows.is_empty() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    let (mut plots, mut tables) = (Vec::new(), vec![gains(rows)]);
+    let mut plots = Vec::new();
     for mix in Mix::ALL {
         let lines = lines(rows, mix, Way::Single);
         let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
@@ -47,45 +47,9 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
             let shown = among(&lines, &names);
             plots.push(Plot::new(&file, "Threads", threads, speed(&label, &lines), &shown)?);
         }
-        for way in [Way::Single, Way::Batch] {
-            let lines = self::lines(rows, mix, way);
-            tables.push(Table::of_lines(&format!("{mix}, {way}"), threads.label, &lines));
-        }
     }
-    Ok(vec![Section {
-        id: "threads",
-        title: "Threads: one filter and several locks",
-        paper: "Nothing on threads. The thesis on a concurrent cuckoo filter builds it on a global \
-                MCS queue lock with elision by hardware transactions, and stops before its \
-                evaluation. This is that evaluation, from lookups alone to inserts alone. \
-                \"One lock\" guards every operation, as in the thesis; with striped locks lookups \
-                take none, and inserts only where keys must move. Made by the command lab threads.",
-        differs: taken(data)
-            + " There is no figure in the thesis to compare with. Rates are by the clock. Where \
-               there are more threads than processors they share these, and a queue lock then \
-               depends on whether the next in the queue is awake. Elision needs a processor with \
-               transactions (RTM); elsewhere it is the plain queue lock, and as fast. \"One owner\" is a filter \
-               that does not share itself, held by one thread after the other for all of its \
-               work: it says what sharing costs.",
-        plots,
-        tables,
-    }])
-}
-
-/// How many keys, and which machine: it need not be that of the other sections.
-fn taken(data: &Data) -> String {
-    let mut keys: Vec<u64> = data.threads.rows.iter().map(|row| row.keys).collect();
-    keys.dedup();
-    let keys: Vec<String> = keys.iter().map(|&keys| (keys as f64 / 1e6).to_string()).collect();
-    let machine = &data.threads.machine;
-    let same = ["cpu", "caches"].iter().all(|name| machine.get(name) == data.machine.get(name));
-    let [cpu, cpus, caches, date] = ["cpu", "cpus", "caches", "date"].map(|name| machine.get(name));
-    format!(
-        "Filters for {} million keys, on {} all else: {cpu}, {cpus} processors, {caches}, \
-         {date}.",
-        keys.join(" and "),
-        if same { "the same machine as" } else { "another machine than" },
-    )
+    let title = "Threads: one filter and several locks";
+    Ok(Some(Section { title, plots, tables: vec![gains(rows)] }))
 }
 
 /// The rate of the most threads over that of one.
@@ -105,7 +69,6 @@ fn gains(rows: &[Row]) -> Table {
         caption: "What the most threads do over what one does, one by one".to_owned(),
         head: std::iter::once(String::new()).chain(heads).collect(),
         rows: names.map(row).collect(),
-        folded: false,
     }
 }
 
