@@ -11,7 +11,7 @@ use crate::spill::SpillKey;
 use crate::table::{Fixed, Parts, zeroed};
 
 impl<P: Locking> Clone for Shared<P> {
-    /// A copy, consistent as [`pieces`](super::table::Table::pieces) are.
+    /// A copy, consistent as the pieces of a saved file are.
     ///
     /// # Panics
     ///
@@ -39,7 +39,7 @@ impl<P: Locking, Q: Locking> PartialEq<Shared<Q>> for Shared<P> {
 }
 
 impl<P: Locking> Shared<P> {
-    /// A copy for one owner, consistent as [`pieces`](super::table::Table::pieces) are.
+    /// A copy for one owner, consistent as the pieces of a saved file are.
     pub(crate) fn to_fixed(&self) -> Result<Fixed, BuildError> {
         let geometry = self.table.geometry;
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);

@@ -57,7 +57,7 @@ impl<T: Partition> Filter<Partitioned<T>> {
 
 impl<T: Partition, C: Content> Filter<Partitioned<T>, C> {
     /// Sets whether memory that it takes from now on has huge pages, as
-    /// [`GrowableCuckooFilter::set_huge_pages`].
+    /// [`GrowableCuckooFilter::set_huge_pages`](crate::GrowableCuckooFilter::set_huge_pages).
     pub fn set_huge_pages(&self, huge: bool) {
         self.table.set_huge_pages(huge);
     }
@@ -77,8 +77,8 @@ impl<T: Partition, C: Content> Filter<Partitioned<T>, C> {
 
 impl<C: Content> Filter<Partitioned, C> {
     /// Gives memory back after many removals, partition by partition, as
-    /// [`GrowableCuckooFilter::shrink_to_fit`]. Partitions are not merged again, so each of up to
-    /// 64 keeps one segment.
+    /// [`GrowableCuckooFilter::shrink_to_fit`](crate::GrowableCuckooFilter::shrink_to_fit).
+    /// Partitions are not merged again, so each of up to 64 keeps one segment.
     pub fn shrink_to_fit(&self) {
         self.table.shrink();
     }
@@ -188,7 +188,8 @@ impl<$($parameters)*> Filter<$table> {
     }
 
     /// Inserts all `keys`. Other threads see them come in parts, in any order. Large batches into a
-    /// filter that grows are sorted, as [those of one owner](GrowableCuckooFilter::insert_many).
+    /// filter that grows are sorted, as
+    /// [those of one owner](crate::GrowableCuckooFilter::insert_many).
     ///
     /// # Errors
     ///
