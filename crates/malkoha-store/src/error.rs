@@ -1,16 +1,15 @@
-//! What can go wrong, where, and what to do about it.
+//! Errors: what failed, where, and the remedy.
 
 use std::io;
 
 use malkoha::InsertError;
 
 use crate::log::{MAX_KEY, MAX_VALUE};
-use crate::storage::is_broken;
 
 /// The operation that failed when bytes could not be read.
 pub(crate) const READ: &str = "read";
 
-/// What a store answers with.
+/// The result of an operation of a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An operation that failed. Unless the variant says otherwise, the store is as it was before.
@@ -20,14 +19,14 @@ pub enum Error {
     /// The operating system refused.
     #[error("cannot {action} '{file}': {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The file, inside the store's directory where it lies there.
         file: String,
         /// The reason.
         source: io::Error,
     },
-    /// No room on the device. What was stored can be read, and writing goes on once there is room.
+    /// No room on the device. Reading continues, and so does writing once there is room.
     #[error("no room left on the device for '{file}': free some space and try again")]
     NoSpace {
         /// The file that found no room.
@@ -55,14 +54,14 @@ pub enum Error {
     /// The directory has a part of a store: its backup was interrupted.
     #[error("it is a backup that did not come to its end: make it again, or remove the directory")]
     UnfinishedBackup,
-    /// Bytes that are not what was written.
+    /// Bytes that are not the ones that were written.
     #[error("'{file}' is damaged at byte {offset}: {what}; restore it, or run repair")]
     Damaged {
         /// The file, inside the store's directory.
         file: String,
         /// Where in the file, in bytes.
         offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         what: &'static str,
     },
     /// A file of another version of the format.
@@ -89,9 +88,9 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
-    /// A sync failed earlier, or a thread of the store panicked. What was written since the last
-    /// successful sync may be lost, and the system may not report it again. Only reopening the
-    /// store finds out.
+    /// A sync failed earlier, or a thread of the store panicked. Writes since the last successful
+    /// sync may be lost, and the system may not report it again. Only opening the store again finds
+    /// out.
     #[error(
         "writing stopped after a failed sync or a panic ({0}): close the store, \
          look after the device, and open it again"
@@ -119,7 +118,7 @@ pub enum Error {
     Broken {
         /// The file.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         what: &'static str,
     },
 }
@@ -139,11 +138,11 @@ impl Error {
         }
     }
 
-    /// An error of the operating system when a file of the store was opened. One that the file
-    /// system itself cannot read is damaged like one whose bytes cannot be read.
+    /// An error of the operating system when a file of the store was opened. A file that the file
+    /// system cannot open because of damage counts as one whose bytes cannot be read.
     pub(crate) fn opening(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |source| {
-            let action = if is_broken(&source) { READ } else { "open" };
+            let action = if is_device_error(&source) { READ } else { "open" };
             Self::io(action, file)(source)
         }
     }
@@ -160,7 +159,7 @@ impl Error {
         }
     }
 
-    /// Whether bytes are not what was written, or cannot be read. Other bytes may be fine.
+    /// Whether bytes are damaged or cannot be read. Other bytes may be fine.
     pub(crate) const fn is_unreadable(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
@@ -169,9 +168,23 @@ impl Error {
         }
     }
 
-    /// Whether bytes are not what was written.
+    /// Whether bytes are not the ones that were written.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })
     }
+}
+
+/// Whether the device failed, or the file system found its own data about a file damaged. Refusals,
+/// limits and missing names are no such errors.
+pub(crate) fn is_device_error(error: &io::Error) -> bool {
+    // A checksum that does not match: ext4 reports EBADMSG, XFS and Btrfs EUCLEAN.
+    #[cfg(target_os = "linux")]
+    const CODES: &[i32] = &[libc::EIO, libc::EBADMSG, libc::EUCLEAN];
+    #[cfg(all(unix, not(target_os = "linux")))]
+    const CODES: &[i32] = &[libc::EIO];
+    // ERROR_CRC, ERROR_IO_DEVICE and ERROR_FILE_CORRUPT.
+    #[cfg(windows)]
+    const CODES: &[i32] = &[23, 1117, 1392];
+    error.raw_os_error().is_some_and(|code| CODES.contains(&code))
 }

@@ -1,4 +1,4 @@
-//! A value that is replaced as a whole, now and then. Who reads it keeps what it found.
+//! A value that is replaced as a whole, now and then. A reader keeps the value that it found.
 
 use std::ops::Deref;
 use std::ptr;
@@ -48,8 +48,8 @@ impl<T> Kept<T> {
         self.current.load_full()
     }
 
-    /// What is current while something is read inside a gate, for longer than that: `None` if the
-    /// thread reads another one.
+    /// The current value, for a thread that is in a gate. It stays valid after the thread has left
+    /// the gate. `None` if the thread reads another value.
     #[inline(always)]
     pub(crate) fn note<U>(&self, open: &Open<'_, U>) -> Option<Noted<'_, T>> {
         let (address, holding) = open.hold(&self.address)?;

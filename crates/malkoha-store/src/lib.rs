@@ -18,19 +18,19 @@
 //!
 //! A read costs one lookup in the index, which is in memory, and one in the log, which is mapped.
 //! (On Windows the store reads the log by system calls.) The index stores a fingerprint of 14 bits
-//! and a location per key. The full key in the log confirms each hit, so answers are exact. With up
+//! and a location per key. The full key in the log confirms each hit, so results are exact. With up
 //! to about 60 million keys, fewer than 4 in 1,000 absent keys also need a look into the log.
 //!
-//! # What is guaranteed
+//! # Guarantees
 //!
 //! * An acknowledged write survives a crash as far as its [`Durability`] promises. A batch survives
 //!   as a whole or not at all.
 //! * Every read compares the record with its checksum. Damage is an error that names file and
-//!   offset, never a wrong answer.
+//!   offset, never a wrong result.
 //! * A deleted key does not come back, whatever is compacted or removed, and in whatever order.
 //! * A failed sync ends writing. A full device refuses single writes. Reading continues after both.
 //!
-//! # What it is not
+//! # Limits
 //!
 //! * It is not ordered. Finding a prefix or a range of keys reads the whole log.
 //! * The index must fit in memory, at 7 bytes per key. A log has at most 8 TiB.
@@ -39,7 +39,7 @@
 //!   `docs/guide/platforms.md` lists where it ran. A child made by `fork` must not use its parent's
 //!   stores.
 //!
-//! # Where things are
+//! # Contents
 //!
 //! [`Store`] has the operations. A [`Table`] has the same operations for a separate set of keys. A
 //! [`Snapshot`] is the state at one moment. A [`Library`] stores files as chunks, each chunk once.

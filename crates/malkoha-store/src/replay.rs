@@ -1,7 +1,7 @@
 //! Records of the log become entries of the index. The last record of a key replaces the others.
 //!
 //! Files are read in parallel by as many threads as there are processors. Their records are sorted
-//! by shard while they are read. Then each thread processes one shard at a time, which fits a
+//! by part while they are read. Then each thread processes one part at a time, which fits a
 //! cache.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use malkoha::KeyHasher;
 use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
-use crate::index::{Index, SHARDS, ShardMut, shard_of};
+use crate::index::{Index, PARTS, PartMut, part_of};
 use crate::locate::locate_among;
 use crate::log::{Expiring, FileTable, Kind, LogFile, Record, UNIT};
 
@@ -22,7 +22,7 @@ const AHEAD: usize = 32;
 /// The changes of the index by a stretch of a file, in order.
 pub(crate) struct Changes {
     hasher: KeyHasher,
-    shards: Box<[Vec<Change>]>,
+    parts: Box<[Vec<Change>]>,
     /// Of a batch that is not complete, with their bytes and ends, and where it begins.
     batch: Vec<(Change, u64, Option<u64>)>,
     begin: Option<(u64, u64)>,
@@ -47,7 +47,7 @@ impl Changes {
     pub(crate) fn new(file: &LogFile) -> Self {
         Self {
             hasher: KeyHasher::new(file.header.seed),
-            shards: vec![Vec::new(); SHARDS].into(),
+            parts: vec![Vec::new(); PARTS].into(),
             batch: Vec::new(),
             begin: None,
             expiring: Expiring::default(),
@@ -85,7 +85,7 @@ impl Changes {
         if !change.is_put {
             self.tombstones += bytes;
         }
-        self.shards[shard_of(change.hash)].push(change);
+        self.parts[part_of(change.hash)].push(change);
     }
 
     /// Offset and sequence number of a batch whose end is missing.
@@ -149,51 +149,51 @@ pub(crate) fn side_by_side(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Makes room in an empty index for the keys of what was read and of `unread` more bytes like it,
-/// if none of them is overwritten. The number of keys.
+/// Makes room in an empty index for the keys of the records that were read, and of `unread` more
+/// bytes of such records, if none of them is overwritten. Returns the number of keys.
 pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u64) -> Result<u64> {
     let puts = |(_, changes): &(_, Changes)| {
-        changes.shards.iter().flatten().filter(|change| change.is_put).count() as u64
+        changes.parts.iter().flatten().filter(|change| change.is_put).count() as u64
     };
     let puts: u64 = read.iter().map(puts).sum();
     let bytes: u64 = read.iter().map(|(_, changes)| changes.bytes).sum();
     let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
     let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
     let last = read.iter().map(|(file, _)| file.location(file.end())).max().unwrap_or(0);
-    side_by_side(SHARDS, threads_for(keys), |number| {
-        index.shard_mut(number).reserve(keys / SHARDS as u64, last + unread / UNIT)
+    side_by_side(PARTS, threads_for(keys), |number| {
+        index.part_mut(number).reserve(keys / PARTS as u64, last + unread / UNIT)
     })?;
     Ok(keys)
 }
 
-/// Processes what was read, file after file. All files are in the table.
+/// Applies the changes, file after file. All files are in the table.
 pub(crate) fn apply(
     index: &Index,
     table: &FileTable,
     read: &[(Arc<LogFile>, Changes)],
 ) -> Result<()> {
-    let changes = read.iter().flat_map(|(_, changes)| &changes.shards);
+    let changes = read.iter().flat_map(|(_, changes)| &changes.parts);
     let changes: usize = changes.map(Vec::len).sum();
-    side_by_side(SHARDS, threads_for(changes as u64), |number| {
-        let mut shard = index.shard_mut(number);
+    side_by_side(PARTS, threads_for(changes as u64), |number| {
+        let mut part = index.part_mut(number);
         read.iter().try_for_each(|(file, changes)| {
-            apply_to(&mut shard, table, file, &changes.shards[number])
+            apply_to(&mut part, table, file, &changes.parts[number])
         })
     })
 }
 
 fn apply_to(
-    shard: &mut ShardMut<'_>,
+    part: &mut PartMut<'_>,
     table: &FileTable,
     file: &LogFile,
     changes: &[Change],
 ) -> Result<()> {
     for (i, change) in changes.iter().enumerate() {
         if let Some(later) = changes.get(i + AHEAD) {
-            shard.prefetch(later.hash);
+            part.prefetch(later.hash);
         }
         let (hash, new) = (change.hash, file.location(change.offset));
-        let old = match shard.find(hash) {
+        let old = match part.find(hash) {
             None => None,
             Some(candidates) => {
                 let record = file.record(new)?;
@@ -201,9 +201,9 @@ fn apply_to(
             }
         };
         match (&old, change.is_put) {
-            (Some(old), true) => shard.update(hash, old.location, new)?,
-            (None, true) => shard.insert(hash, new)?,
-            (Some(old), false) => shard.remove(hash, old.location),
+            (Some(old), true) => part.update(hash, old.location, new)?,
+            (None, true) => part.insert(hash, new)?,
+            (Some(old), false) => part.remove(hash, old.location),
             (None, false) => {}
         }
         if let Some(old) = old {

@@ -13,20 +13,20 @@ pub(crate) enum Candidates {
 }
 
 impl Candidates {
-    /// Those of a shard, if it has any.
+    /// Those of a part, if it has any.
     #[inline(always)]
-    pub(super) fn of(shard: &GrowableCuckooMap, hash: u64) -> Option<Self> {
-        match shard.sole_candidate(hash) {
+    pub(super) fn of(part: &GrowableCuckooMap, hash: u64) -> Option<Self> {
+        match part.sole_candidate(hash) {
             Sole::Absent => None,
             Sole::Value(location) => Some(Self::One(location)),
-            Sole::Several => Some(Self::several(shard, hash)),
+            Sole::Several => Some(Self::several(part, hash)),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn several(shard: &GrowableCuckooMap, hash: u64) -> Self {
-        Self::Several(shard.get_hash(hash).collect())
+    fn several(part: &GrowableCuckooMap, hash: u64) -> Self {
+        Self::Several(part.get_hash(hash).collect())
     }
 
     /// All of them.
@@ -36,15 +36,5 @@ impl Candidates {
             Self::One(location) => slice::from_ref(location),
             Self::Several(locations) => locations,
         }
-    }
-}
-
-impl<'a> IntoIterator for &'a Candidates {
-    type Item = &'a u64;
-    type IntoIter = slice::Iter<'a, u64>;
-
-    #[inline(always)]
-    fn into_iter(self) -> Self::IntoIter {
-        self.as_slice().iter()
     }
 }

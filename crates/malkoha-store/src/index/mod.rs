@@ -1,9 +1,8 @@
 //! From a key's hash to the locations at which its record may lie.
 //!
-//! The index is a [`GrowableCuckooMap`] in 64 shards, each behind a lock of its own. A shard grows
-//! a segment at a time, so no write waits for long. A snapshot shares the shards with the store
-//! until the store changes them: taking one costs nothing, and changing a shared shard copies it
-//! once.
+//! The index is 64 [`GrowableCuckooMap`]s, each behind a lock of its own. Such a part grows a
+//! segment at a time, so no write waits for long. A snapshot shares the parts with the store until
+//! the store changes them. Taking one costs nothing, and the first change copies a shared part.
 
 mod candidates;
 mod checkpoint;
@@ -11,7 +10,7 @@ mod renewal;
 mod widening;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use malkoha::locks::biased::{Biased, Open, Writing};
 use malkoha::{GrowableCuckooMap, Sole};
@@ -23,135 +22,127 @@ pub(crate) use checkpoint::{
     Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, size, write,
 };
 
-/// Shards: a power of two.
-pub(crate) const SHARDS: usize = 64;
-const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+/// The number of parts: a power of two.
+pub(crate) const PARTS: usize = 64;
+const PART_BITS: u32 = PARTS.trailing_zeros();
 /// Bits of a location: 2^40 units of 8 bytes are 8 TiB.
 const LOCATION_BITS: u32 = 40;
-/// The share of absent keys that cost a look into the log, at most, until the shards have grown by
-/// `GROWTH`. At this rate fingerprints have 14 bits once a shard has split: short enough to compare
+/// The greatest share of absent keys that cost a read of the log, until the parts have grown by
+/// `GROWTH`. At this rate fingerprints have 14 bits once a part has split: short enough to compare
 /// four in one word of 64 bits.
 const FPR: f64 = 0.003;
-/// The share of occupied slots below which shrinking a shard is worthwhile. Growth alone leaves
+/// The share of occupied slots below which shrinking a part is worthwhile. Growth alone leaves
 /// more.
 const SPARSE: f64 = 0.7;
-/// Keys that a shard begins with, and the growth until which it keeps the rate. At eight times as
-/// many keys, 250 million in all shards, segments could not split any more, were it not for
-/// `renewal`.
-const SHARD_CAPACITY: u64 = 256;
+/// The keys that a part has room for at first, and the growth until which it keeps the rate. At
+/// eight times as many keys, 250 million in all parts, segments could not split without `renewal`.
+const PART_CAPACITY: u64 = 256;
 const GROWTH: f64 = 2048.0;
 
-pub(crate) type Shard = Arc<GrowableCuckooMap>;
+pub(crate) type Part = Arc<GrowableCuckooMap>;
 
 /// Keys, by their hashes.
 pub(crate) struct Index {
-    shards: Box<[Biased<Shard>; SHARDS]>,
-    keys: AtomicU64,
-    /// How far the shards have been widened, see `widening`.
+    parts: Box<[Biased<Part>; PARTS]>,
+    /// How many parts have been widened, see `widening`.
     widened: AtomicUsize,
-    /// For each shard, the splits that were left after its last renewal.
-    settled: [AtomicU32; SHARDS],
+    /// For each part, the splits that were left after its last renewal.
+    settled: [AtomicU32; PARTS],
 }
 
 /// An [`Index`] that does not change.
 #[derive(Clone)]
 pub(crate) struct IndexSnapshot {
-    shards: Box<[Shard]>,
+    parts: Box<[Part]>,
 }
 
-/// The highest bits choose the shard; the map of a shard gets the others as its highest.
+/// The highest bits choose the part; the map of a part gets the others as its highest.
 #[inline(always)]
 fn place(hash: u64) -> (usize, u64) {
-    (crate::log::to_usize(hash >> (u64::BITS - SHARD_BITS)), hash.rotate_left(SHARD_BITS))
+    (crate::log::to_usize(hash >> (u64::BITS - PART_BITS)), hash.rotate_left(PART_BITS))
 }
 
-/// The shard of a hash.
+/// The part of a hash.
 #[inline(always)]
-pub(crate) fn shard_of(hash: u64) -> usize {
+pub(crate) fn part_of(hash: u64) -> usize {
     place(hash).0
 }
 
-fn empty_shard(fpr: f64, growth: f64) -> Result<Shard> {
-    let builder = GrowableCuckooMap::builder().capacity(SHARD_CAPACITY).fpr(fpr).growth(growth);
-    let map = builder
-        .value_bits(LOCATION_BITS)
-        .build()
-        .map_err(|_| Error::Option("the index has no such shape"))?;
-    Ok(Arc::new(map))
+fn empty_part(fpr: f64, growth: f64) -> Result<Part> {
+    let builder = GrowableCuckooMap::builder().capacity(PART_CAPACITY).fpr(fpr).growth(growth);
+    let map = builder.value_bits(LOCATION_BITS).build();
+    Ok(Arc::new(map.map_err(|_| Error::Option("the index has no such shape"))?))
 }
 
 impl Index {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self::from_shards((0..SHARDS).map(|_| empty_shard(FPR, GROWTH)).collect::<Result<_>>()?))
+        Ok(Self::from_parts((0..PARTS).map(|_| empty_part(FPR, GROWTH)).collect::<Result<_>>()?))
     }
 
-    /// One in which too little is known of keys after two splits.
+    /// One whose segments split twice, unless keys are renewed.
     #[cfg(test)]
-    pub(crate) fn worn_soon() -> Self {
-        Self::from_shards((0..SHARDS).map(|_| empty_shard(0.1, 1.0).unwrap()).collect())
+    pub(crate) fn exhausted_soon() -> Self {
+        Self::from_parts((0..PARTS).map(|_| empty_part(0.1, 1.0).unwrap()).collect())
     }
 
-    /// Exactly [`SHARDS`] shards.
-    fn from_shards(shards: Vec<Shard>) -> Self {
-        let keys = shards.iter().map(|shard| shard.len()).sum();
-        let shards: Box<[Biased<Shard>]> = shards.into_iter().map(Biased::new).collect();
+    /// Exactly [`PARTS`] parts.
+    fn from_parts(parts: Vec<Part>) -> Self {
+        let parts: Box<[Biased<Part>]> = parts.into_iter().map(Biased::new).collect();
         Self {
-            shards: shards.try_into().unwrap_or_else(|_| panic!("shards of an index")),
-            keys: AtomicU64::new(keys),
+            parts: parts.try_into().unwrap_or_else(|_| panic!("parts of an index")),
             widened: AtomicUsize::new(0),
-            settled: [const { AtomicU32::new(u32::MAX) }; SHARDS],
+            settled: [const { AtomicU32::new(u32::MAX) }; PARTS],
         }
     }
 
     /// Keys.
     pub(crate) fn len(&self) -> u64 {
-        self.keys.load(Ordering::Relaxed)
+        self.parts.iter().map(|part| part.read().len()).sum()
     }
 
-    /// Bytes of all shards.
+    /// Bytes of all parts.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.read().size_in_bytes()).sum()
+        self.parts.iter().map(|part| part.read().size_in_bytes()).sum()
     }
 
-    /// What [`find`](Self::find) looks at, without a lock, if there is nothing to wait for; and the
-    /// hash there.
+    /// The part of a hash, without a lock if nobody writes, and the hash in it.
     #[inline(always)]
-    pub(crate) fn open(&self, hash: u64) -> Option<(Open<'_, Shard>, u64)> {
-        let (shard, hash) = place(hash);
-        Some((self.shards[shard].open()?, hash))
+    pub(crate) fn open(&self, hash: u64) -> Option<(Open<'_, Part>, u64)> {
+        let (part, hash) = place(hash);
+        Some((self.parts[part].open()?, hash))
     }
 
     /// The locations of a hash, if it has any, and the result of `with`. No location of the hash
     /// changes before `with` returns.
     pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> Option<(Candidates, T)> {
-        let (shard, hash) = place(hash);
-        let shard = self.shards[shard].read();
-        Some((Candidates::of(&shard, hash)?, with()))
+        let (part, hash) = place(hash);
+        let part = self.parts[part].read();
+        Some((Candidates::of(&part, hash)?, with()))
     }
 
     /// Whether the record at this location is the present one of its key.
     pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
-        let (shard, hash) = place(hash);
-        self.shards[shard].read().get_hash(hash).any(|found| found == location)
+        let (part, hash) = place(hash);
+        self.parts[part].read().get_hash(hash).any(|found| found == location)
     }
 
-    /// The candidates of many hashes: calls `each(position, location)`.
+    /// The locations of many hashes: calls `each(position, location)`.
     pub(crate) fn find_many(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
-        let (order, begins) = by_shard(hashes);
+        let (order, begins) = by_part(hashes);
         let sorted: Vec<u64> = order.iter().map(|&i| place(hashes[i as usize]).1).collect();
         let mut found = vec![Sole::Absent; hashes.len()];
         for (number, run) in begins.windows(2).map(|ends| ends[0]..ends[1]).enumerate() {
             if run.is_empty() {
                 continue;
             }
-            let shard = self.shards[number].read();
+            let part = self.parts[number].read();
             let (hashes, found) = (&sorted[run.clone()], &mut found[run.clone()]);
-            shard.sole_candidates(hashes, found);
+            part.sole_candidates(hashes, found);
             for ((&i, sole), &hash) in order[run].iter().zip(found).zip(hashes) {
                 match *sole {
                     Sole::Absent => {}
                     Sole::Value(location) => each(i as usize, location),
-                    Sole::Several => shard.get_hash(hash).for_each(|it| each(i as usize, it)),
+                    Sole::Several => part.get_hash(hash).for_each(|it| each(i as usize, it)),
                 }
             }
         }
@@ -159,133 +150,120 @@ impl Index {
 
     /// Prefetches the memory of a hash.
     pub(crate) fn prefetch(&self, hash: u64) {
-        let (shard, hash) = place(hash);
-        self.shards[shard].read().prefetch_hash(hash);
+        let (part, hash) = place(hash);
+        self.parts[part].read().prefetch_hash(hash);
     }
 
-    /// One shard, for changes.
+    /// One part, for changes.
     #[inline]
-    pub(crate) fn shard_mut(&self, number: usize) -> ShardMut<'_> {
-        let shard = self.shards[number].write();
-        ShardMut { before: shard.len(), shard, keys: &self.keys }
+    pub(crate) fn part_mut(&self, number: usize) -> PartMut<'_> {
+        PartMut { part: self.parts[number].write() }
     }
 
-    /// The shard of a hash, for changes.
+    /// The part of a hash, for changes.
     #[inline]
-    pub(crate) fn shard_mut_of(&self, hash: u64) -> ShardMut<'_> {
-        self.shard_mut(shard_of(hash))
+    pub(crate) fn part_mut_of(&self, hash: u64) -> PartMut<'_> {
+        self.part_mut(part_of(hash))
     }
 
-    /// Returns memory, shard by shard, if much of it is unused.
+    /// Returns memory, part by part, if much of it is unused.
     pub(crate) fn shrink(&self) {
-        for number in 0..SHARDS {
-            let mut shard = self.shard_mut(number);
-            if shard.shard.load_factor() < SPARSE {
-                shard.shrink();
+        for number in 0..PARTS {
+            let mut part = self.part_mut(number);
+            if part.part.load_factor() < SPARSE {
+                part.shrink();
                 self.settled[number].store(u32::MAX, Ordering::Relaxed);
             }
         }
-        // Shards that were widened need it again.
+        // Parts that were widened need it again.
         self.widened.store(0, Ordering::Relaxed);
     }
 
-    /// All shards as they are. Nobody may write meanwhile, or the shards would be of different
-    /// times.
+    /// All parts as they are. Nobody may write meanwhile, or they would be of different times.
     pub(crate) fn snapshot(&self) -> IndexSnapshot {
-        IndexSnapshot {
-            shards: self.shards.iter().map(|shard| Arc::clone(&shard.read())).collect(),
-        }
+        IndexSnapshot { parts: self.parts.iter().map(|part| Arc::clone(&part.read())).collect() }
     }
 }
 
 impl IndexSnapshot {
     pub(crate) fn len(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.len()).sum()
+        self.parts.iter().map(|part| part.len()).sum()
     }
 
     pub(crate) fn find(&self, hash: u64) -> Option<Candidates> {
-        let (shard, hash) = place(hash);
-        Candidates::of(&self.shards[shard], hash)
+        let (part, hash) = place(hash);
+        Candidates::of(&self.parts[part], hash)
     }
 
     /// Whether the record at this location was the present one of its key.
     pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
-        let (shard, hash) = place(hash);
-        self.shards[shard].get_hash(hash).any(|found| found == location)
+        let (part, hash) = place(hash);
+        self.parts[part].get_hash(hash).any(|found| found == location)
     }
 }
 
-/// One shard, locked.
-pub(crate) struct ShardMut<'a> {
-    shard: Writing<'a, Shard>,
-    keys: &'a AtomicU64,
-    before: u64,
+/// One part, locked.
+pub(crate) struct PartMut<'a> {
+    part: Writing<'a, Part>,
 }
 
-impl ShardMut<'_> {
+impl PartMut<'_> {
     pub(crate) fn find(&self, hash: u64) -> Option<Candidates> {
-        Candidates::of(&self.shard, place(hash).1)
+        Candidates::of(&self.part, place(hash).1)
     }
 
     pub(crate) fn prefetch(&self, hash: u64) {
-        self.shard.prefetch_hash(place(hash).1);
+        self.part.prefetch_hash(place(hash).1);
     }
 
     /// Makes room for `keys` keys, with locations up to this one.
     pub(crate) fn reserve(&mut self, keys: u64, location: u64) -> Result<()> {
-        Ok(Arc::make_mut(&mut self.shard).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
+        Ok(Arc::make_mut(&mut self.part).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
     }
 
     /// Returns room that is not needed.
     pub(crate) fn shrink(&mut self) {
-        Arc::make_mut(&mut self.shard).shrink_to_fit();
+        Arc::make_mut(&mut self.part).shrink_to_fit();
     }
 
     /// Adds a key that is not in.
     pub(crate) fn insert(&mut self, hash: u64, location: u64) -> Result<()> {
-        Ok(Arc::make_mut(&mut self.shard).insert_hash(place(hash).1, location)?)
+        Ok(Arc::make_mut(&mut self.part).insert_hash(place(hash).1, location)?)
     }
 
     /// Moves a key that is in.
     pub(crate) fn update(&mut self, hash: u64, old: u64, new: u64) -> Result<()> {
-        Arc::make_mut(&mut self.shard).update_hash(place(hash).1, old, new)?;
+        Arc::make_mut(&mut self.part).update_hash(place(hash).1, old, new)?;
         Ok(())
     }
 
     /// Removes a key that is in.
     pub(crate) fn remove(&mut self, hash: u64, location: u64) {
-        Arc::make_mut(&mut self.shard).remove_hash(place(hash).1, location);
+        Arc::make_mut(&mut self.part).remove_hash(place(hash).1, location);
     }
 }
 
-impl Drop for ShardMut<'_> {
-    fn drop(&mut self) {
-        let change = self.shard.len().wrapping_sub(self.before);
-        self.keys.fetch_add(change, Ordering::Relaxed);
-    }
-}
-
-/// The positions of the hashes, those of a shard together, and where those of each shard begin.
+/// The positions of the hashes, those of a part together, and where those of each part begin.
 /// Fewer than 2^32.
-fn by_shard(hashes: &[u64]) -> (Vec<u32>, [usize; SHARDS + 1]) {
-    // The count of a shard is two entries behind its own, so that filling moves it to the next.
-    let mut begins = [0; SHARDS + 2];
+fn by_part(hashes: &[u64]) -> (Vec<u32>, [usize; PARTS + 1]) {
+    // The count of a part is two entries behind its own, so that filling moves it to the next.
+    let mut begins = [0; PARTS + 2];
     for &hash in hashes {
-        begins[shard_of(hash) + 2] += 1;
+        begins[part_of(hash) + 2] += 1;
     }
-    for shard in 1..=SHARDS {
-        begins[shard + 1] += begins[shard];
+    for part in 1..=PARTS {
+        begins[part + 1] += begins[part];
     }
     let mut order = vec![0; hashes.len()];
     for (i, &hash) in (0..).zip(hashes) {
-        let at = &mut begins[shard_of(hash) + 1];
+        let at = &mut begins[part_of(hash) + 1];
         order[*at] = i;
         *at += 1;
     }
-    (order, std::array::from_fn(|shard| begins[shard]))
+    (order, std::array::from_fn(|part| begins[part]))
 }
 
-/// The error of an entry that leads nowhere.
+/// The error of a location without a file.
 #[cold]
 pub(crate) fn lost_file() -> Error {
     Error::Damaged { file: CHECKPOINT.to_owned(), offset: 0, what: "a location lies in no file" }

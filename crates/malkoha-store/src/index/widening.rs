@@ -1,4 +1,4 @@
-//! Room for longer locations, shard by shard, before they arrive.
+//! Room for longer locations, part by part, before they arrive.
 //!
 //! A segment stores locations in as many bits as its longest one needs. Hashes are spread evenly,
 //! so the first thousand records behind a power of two would rebuild nearly every segment at once:
@@ -6,14 +6,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Index, LOCATION_BITS, SHARDS};
+use super::{Index, LOCATION_BITS, PARTS};
 use crate::error::Result;
 
-/// The share of a power of two before its end in which shards are widened.
+/// The share of a power of two before its end in which parts are widened.
 const AHEAD: u64 = 8;
 
 impl Index {
-    /// Widens a shard, if one is left to be widened. Call this before each write, with the location
+    /// Widens a part, if one is left to be widened. Call this before each write, with the location
     /// at which the write begins, from one thread at a time.
     pub(crate) fn widen_ahead(&self, location: u64) -> Result<()> {
         let bits = u64::BITS - location.leading_zeros();
@@ -21,12 +21,12 @@ impl Index {
         if bits >= LOCATION_BITS || location < next - next / AHEAD {
             return Ok(());
         }
-        // Counts shards through all widths, and skips those that writes have already widened.
-        let first = bits as usize * SHARDS;
-        let shard = self.widened.load(Ordering::Relaxed).max(first);
-        if shard < first + SHARDS {
-            self.shard_mut(shard - first).reserve(0, next)?;
-            self.widened.store(shard + 1, Ordering::Relaxed);
+        // Counts parts through all widths, and skips those that writes have already widened.
+        let first = bits as usize * PARTS;
+        let part = self.widened.load(Ordering::Relaxed).max(first);
+        if part < first + PARTS {
+            self.part_mut(part - first).reserve(0, next)?;
+            self.widened.store(part + 1, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -46,18 +46,18 @@ mod tests {
     fn the_first_location_behind_a_power_of_two_rebuilds_nothing() {
         let index = Index::new().unwrap();
         for n in 0..10_000 {
-            index.shard_mut_of(hash(n)).insert(hash(n), n).unwrap();
+            index.part_mut_of(hash(n)).insert(hash(n), n).unwrap();
         }
         let before = index.size_in_bytes();
         index.widen_ahead(12_000).unwrap();
         assert_eq!(index.size_in_bytes(), before, "too early");
-        for _ in 0..2 * SHARDS {
+        for _ in 0..2 * PARTS {
             index.widen_ahead((1 << 14) - 1).unwrap();
         }
         let widened = index.size_in_bytes();
         assert!(widened > before);
         for n in 10_000..10_010 {
-            index.shard_mut_of(hash(n)).insert(hash(n), 1 << 14).unwrap();
+            index.part_mut_of(hash(n)).insert(hash(n), 1 << 14).unwrap();
         }
         assert_eq!(index.size_in_bytes(), widened);
         for n in 0..10_000 {

@@ -1,4 +1,4 @@
-//! Where files are cut.
+//! Cuts files into chunks.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use fastcdc::v2020::{self, StreamCDC};
 
 use crate::error::{Error, Result};
 
-/// Where files are cut.
+/// How files are cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunking {
     /// At places that depend on the content (FastCDC, 2020), into chunks of about this many bytes,

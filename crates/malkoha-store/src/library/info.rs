@@ -1,9 +1,9 @@
-//! What a library reports about a file.
+//! The description of a file in a library.
 
 use super::Metadata;
 use super::manifest::{Content, Manifest};
 
-/// What a name in a library stands for.
+/// The kinds of files in a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A file with content.
@@ -20,7 +20,7 @@ pub enum FileKind {
 pub struct FileInfo {
     /// Its name.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Its mode and time.
     pub metadata: Metadata,

@@ -21,7 +21,7 @@ pub(super) struct Manifest {
 pub(super) enum Content {
     File(Chunks),
     Directory,
-    /// Where it leads.
+    /// Its target.
     Link(Vec<u8>),
 }
 
@@ -73,7 +73,7 @@ impl Manifest {
         Self::from_rest(rest).ok_or_else(broken)
     }
 
-    /// What follows the version.
+    /// From the bytes behind the version.
     fn from_rest(bytes: &[u8]) -> Option<Self> {
         let (&[kind, digest], rest) = bytes.split_first_chunk()?;
         let (metadata, rest) = rest.split_first_chunk::<{ metadata::BYTES }>()?;

@@ -1,8 +1,8 @@
-//! What is stored about a file beside its content.
+//! The metadata of a file.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a file system knows of a file beside its content. Owners are not kept.
+/// The mode and the time of a file. Owners are not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The permission bits of POSIX, twelve of them; `None` if not known.
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_metadata_is_refused() {
+    fn other_bytes_are_refused() {
         let bytes = Metadata { mode: Some(0), modified: Some(UNIX_EPOCH) }.to_bytes();
         for at in [3, 7] {
             let mut bytes = bytes;

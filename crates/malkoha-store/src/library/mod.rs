@@ -23,7 +23,7 @@ pub use info::{FileInfo, FileKind};
 use manifest::{Chunks, Content, Manifest};
 pub use metadata::Metadata;
 
-/// What an import found.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Import {
@@ -35,7 +35,7 @@ pub struct Import {
     pub new_bytes: u64,
 }
 
-/// What [`Library::collect`] removed.
+/// The chunks that [`Library::collect`] removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collected {
@@ -72,7 +72,7 @@ pub struct Library<'s> {
 const TOGETHER: usize = 1 << 20;
 const FILE: u8 = b'f';
 const CHUNK: u8 = b'c';
-/// A record has fewer bytes than this beside the hashes of chunks.
+/// A record without the hashes of chunks has fewer bytes than this.
 const RECORD_HEAD: usize = 256;
 
 fn file_key(name: &[u8]) -> Vec<u8> {
@@ -87,8 +87,8 @@ fn chunk_key(digest: Digest, hash: &[u8]) -> Vec<u8> {
     [&[CHUNK, digest.id()], hash].concat()
 }
 
-/// Whether a pair is a chunk, and not another user's: its key has the form of a chunk's, and is the
-/// hash of its value.
+/// Whether a pair is a chunk, and not another user's pair: its key has the form of a chunk's, with
+/// the hash of its value.
 fn is_chunk(key: &[u8], value: &[u8]) -> bool {
     let [CHUNK, id, hash @ ..] = key else { return false };
     let digest = Digest::from_id(*id).filter(|_| hash.len() == HASH);
@@ -102,8 +102,8 @@ impl<'s> Library<'s> {
         Self { store }
     }
 
-    /// Stores what `input` has under a name, in place of what has it. The file is recorded after
-    /// all of its chunks are, so it is there whole or as it was before.
+    /// Stores the bytes of `input` under a name, in place of an earlier file of that name. The file
+    /// is recorded after all of its chunks, so it is there whole or as it was before.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl<'s> Library<'s> {
         Ok(import)
     }
 
-    /// Stores a directory under a name, in place of what has it; not what lies in it.
+    /// Stores a directory without its files under a name, in place of an earlier file of that name.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<'s> Library<'s> {
         self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
     }
 
-    /// Stores a symbolic link under a name, in place of what has it; not what it leads to.
+    /// Stores a symbolic link under a name, in place of an earlier file of that name.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl<'s> Library<'s> {
     ///
     /// # Errors
     ///
-    /// If there is no such file, a chunk is missing or not what it was, or `output` fails.
+    /// If there is no such file, a chunk is missing or damaged, or `output` fails.
     pub fn export(&self, name: impl AsRef<[u8]>, mut output: impl Write) -> Result<u64> {
         let name = name.as_ref();
         let manifest = self.manifest(name)?.ok_or_else(|| Error::NoFile(text(name)))?;
@@ -224,7 +224,7 @@ impl<'s> Library<'s> {
         Ok(chunks.bytes)
     }
 
-    /// What is stored under a name, if something is.
+    /// The description of the file of a name, if there is one.
     ///
     /// # Errors
     ///
@@ -264,7 +264,7 @@ impl<'s> Library<'s> {
         Ok(())
     }
 
-    /// Forgets what has a name; returns whether something had it. Its chunks stay until they are
+    /// Removes the file of a name; returns whether there was one. Its chunks stay until they are
     /// [collected](Self::collect).
     ///
     /// # Errors
@@ -279,8 +279,8 @@ impl<'s> Library<'s> {
         }
     }
 
-    /// Removes the chunks that no file has. Nothing may be imported meanwhile. Their space is given
-    /// back by [`Store::compact`].
+    /// Removes the chunks that no file has. Do not import meanwhile. [`Store::compact`] gives their
+    /// space back.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Group commit: threads that wait for a sync share one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -10,7 +10,7 @@ use super::file::LogFile;
 use crate::error::{Error, Result};
 use crate::storage::Storage;
 
-/// What a sync has to cover.
+/// The files that a sync has to cover.
 pub(crate) struct Unsynced {
     /// Files with their ends, in the order in which they were written.
     pub(crate) files: Vec<(Arc<LogFile>, u64)>,
@@ -27,12 +27,16 @@ struct State {
     failure: Option<String>,
 }
 
+impl State {
+    fn check(&self) -> Result<()> {
+        self.failure.clone().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
+    }
+}
+
 /// The durable position in the log: bytes appended since opening.
 #[derive(Default)]
 pub(crate) struct Commit {
     state: Mutex<State>,
-    /// Whether the state has a failure. Checked before every write.
-    failed: AtomicBool,
     changed: Condvar,
     syncs: AtomicU64,
     nanoseconds: AtomicU64,
@@ -41,10 +45,7 @@ pub(crate) struct Commit {
 impl Commit {
     /// An error if writing was [stopped](Self::fail).
     pub(crate) fn check(&self) -> Result<()> {
-        if !self.failed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        Err(Error::Stopped(self.state.lock().failure.clone().unwrap_or_default()))
+        self.state.lock().check()
     }
 
     /// How often everything was synced, and how long that took.
@@ -53,21 +54,10 @@ impl Commit {
         (self.syncs.load(Ordering::Relaxed), time)
     }
 
-    fn count(&self, time: Duration) {
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.syncs.fetch_add(1, Ordering::Relaxed);
-        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
-    }
-
     /// Blocks all further writes.
     pub(crate) fn fail(&self, error: &Error) {
-        self.note_failure(&mut self.state.lock(), error);
+        self.state.lock().failure.get_or_insert_with(|| error.to_string());
         self.changed.notify_all();
-    }
-
-    fn note_failure(&self, state: &mut State, error: &Error) {
-        state.failure.get_or_insert_with(|| error.to_string());
-        self.failed.store(true, Ordering::Release);
     }
 
     /// Waits until `position` is durable. One of the waiting threads syncs for everything that was
@@ -80,9 +70,7 @@ impl Commit {
     ) -> Result<()> {
         let mut state = self.state.lock();
         loop {
-            if let Some(reason) = &state.failure {
-                return Err(Error::Stopped(reason.clone()));
-            }
+            state.check()?;
             if state.durable >= position {
                 return Ok(());
             }
@@ -95,12 +83,14 @@ impl Commit {
             let work = unsynced();
             let start = Instant::now();
             let done = sync(storage, &work);
-            self.count(start.elapsed());
+            let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.syncs.fetch_add(1, Ordering::Relaxed);
+            self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
             state = self.state.lock();
             state.syncing = false;
             match done {
                 Ok(()) => state.durable = state.durable.max(work.position),
-                Err(error) => self.note_failure(&mut state, &error),
+                Err(error) => drop(state.failure.get_or_insert_with(|| error.to_string())),
             }
             self.changed.notify_all();
         }

@@ -1,4 +1,4 @@
-//! When records of a file end that were put for a limited time.
+//! The times at which records of a file end that were put for a limited time.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -58,7 +58,7 @@ impl Expiring {
         ended.into_values().sum()
     }
 
-    /// Adds what another has.
+    /// Adds those of another.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.past = self.past.max(other.past);
         // An end that was rounded twice, to different steps, would not be found again.

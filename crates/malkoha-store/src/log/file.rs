@@ -5,24 +5,34 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::checksum::checksum;
 use super::cold::Cold;
 use super::header::{FileHeader, HEADER_BYTES};
-use super::record::{HEAD, Head, Record};
+use super::key::Key;
+use super::record::{HEAD, Head, Record, plain_value_bytes};
 use super::usage::Usage;
 use super::{MAX_NUMBER, UNIT, to_usize};
 use crate::error::{Error, READ, Result};
-use crate::storage::{Forward, Storage, StorageFile, View, any_lost};
+use crate::storage::{Sequential, Storage, StorageFile, View, any_lost};
 
 const EXTENSION: &str = ".log";
-/// What is added to the name of a file while a copy of it is made.
+/// The suffix of the name of a copy that is being made.
 pub(super) const COPY: &str = ".new";
+/// Room for the seal, which every file must have.
+pub(super) const SEAL_ROOM: u64 = HEAD as u64;
+/// File lengths are rounded to this.
+pub(super) const PAGE: u64 = 4096;
+/// Records from this size on are worth some system calls.
+const LONG: u64 = 16 * PAGE;
+/// Cache lines of a record that are prefetched: those of about a hundred bytes.
+pub(super) const LINES: usize = 3;
 
 /// The name of a log file.
 pub(crate) fn file_name(id: u64) -> String {
     format!("{id:012}{EXTENSION}")
 }
 
-/// The number of the log file of this name, if it is one's.
+/// The number of the log file of this name; `None` if it is no name of a log file.
 pub(crate) fn parse_name(name: &str) -> Option<u64> {
     let id: u64 = name.strip_suffix(EXTENSION)?.parse().ok()?;
     (id < MAX_NUMBER && file_name(id) == name).then_some(id)
@@ -39,7 +49,7 @@ pub(crate) struct LogFile {
     /// The part of the file for which the device has reserved room.
     pub(super) capacity: AtomicU64,
     end: AtomicU64,
-    /// What is durable, including all earlier files.
+    /// The part that is durable. If it is more than nothing, all earlier files are durable.
     durable: AtomicU64,
     pub(super) usage: Usage,
     /// Of long records.
@@ -56,7 +66,7 @@ impl LogFile {
             header,
             base,
             seed: header.checksum_seed(),
-            capacity: AtomicU64::new(view.len()),
+            capacity: AtomicU64::new(view.length()),
             view,
             file,
             end: AtomicU64::new(HEADER_BYTES as u64),
@@ -67,39 +77,32 @@ impl LogFile {
         })
     }
 
-    /// Opens a file and reads its header.
-    pub(crate) fn open(storage: &dyn Storage, id: u64, base: u64, writable: bool) -> Result<Self> {
-        let name = file_name(id);
-        let file = storage.open(&name, writable).map_err(Error::opening(name))?;
-        Self::with_header(file, id, base)
-    }
-
-    /// The file with its header's content.
-    pub(crate) fn with_header(file: Box<dyn StorageFile>, id: u64, base: u64) -> Result<Self> {
-        let name = file_name(id);
-        let view = file.view().map_err(Error::io("map", &*name))?;
-        let len = view.len().min(HEADER_BYTES as u64);
-        let header = view.get(0, to_usize(len)).unwrap_or_default();
-        let header = FileHeader::from_bytes(&name, &header);
-        let header = header.map_err(|error| if view.is_lost() { lost(&name, 0) } else { error })?;
-        if header.id != id {
-            return Err(Error::Damaged {
-                file: name,
-                offset: 16,
-                what: "it has another file's number",
-            });
-        }
-        Self::new(file, header, base)
-    }
-
-    /// Opens a file whose header is lost, given what the header must have been.
-    pub(crate) fn headless(storage: &dyn Storage, header: FileHeader) -> Result<Self> {
+    /// Opens a file for reading without its header, as if this one were its header.
+    pub(crate) fn with_header(storage: &dyn Storage, header: FileHeader) -> Result<Self> {
         let name = file_name(header.id);
         let file = storage.open(&name, false).map_err(Error::opening(name))?;
         Self::new(file, header, 0)
     }
 
-    /// Takes another header for what the lost one may have been.
+    /// Opens a file for reading, and reads its header.
+    pub(crate) fn open(storage: &dyn Storage, id: u64) -> Result<Self> {
+        let mut file = Self::with_header(storage, FileHeader::new(id, 0, 0, 0))?;
+        file.read_header()?;
+        Ok(file)
+    }
+
+    /// Reads the header.
+    pub(crate) fn read_header(&mut self) -> Result<()> {
+        let header = FileHeader::from_bytes(&self.name(), &self.piece(0, HEADER_BYTES as u64));
+        let header = header.map_err(|error| if self.is_lost() { self.lost(0) } else { error })?;
+        if header.id != self.id() {
+            return Err(self.damaged(16, "it has another file's number"));
+        }
+        self.set_header(header);
+        Ok(())
+    }
+
+    /// Uses another header in place of one that is lost.
     pub(crate) fn set_header(&mut self, header: FileHeader) {
         self.header = header;
         self.seed = header.checksum_seed();
@@ -113,13 +116,13 @@ impl LogFile {
     /// The first bytes at an offset or behind it that may not be zero.
     pub(crate) fn written(&self, from: u64) -> Option<Range<u64>> {
         let capacity = self.capacity();
-        // All of it, if the system cannot tell.
+        // All of it, if the system does not know.
         let found = self.file.written(from).unwrap_or(Some(from..capacity))?;
         let found = found.start..found.end.min(capacity);
         (!found.is_empty()).then_some(found)
     }
 
-    /// How many bytes at an offset or behind it may not be zero.
+    /// The number of bytes at an offset or behind it that may not be zero.
     pub(crate) fn written_bytes(&self, from: u64) -> u64 {
         let next = |after: &Range<u64>| self.written(after.end);
         let ranges = std::iter::successors(self.written(from), next);
@@ -145,7 +148,7 @@ impl LogFile {
 
     /// Bytes of the file, with and without room on the device.
     pub(crate) fn length(&self) -> u64 {
-        self.view.len()
+        self.view.length()
     }
 
     /// Bytes that there is room for.
@@ -177,7 +180,7 @@ impl LogFile {
         if offset + HEAD as u64 > self.capacity() {
             return None;
         }
-        self.inside(offset, Head::parse(&self.view.get_array::<HEAD>(offset)?)?)
+        self.inside(offset, Head::parse(&self.view.get(offset, HEAD)?)?)
     }
 
     /// A head, if its record ends inside the file.
@@ -192,20 +195,19 @@ impl LogFile {
         self.whole(offset, self.head(offset)?)
     }
 
-    /// The record at `offset`, as [`try_record`](Self::try_record), of a file that is read in order
-    /// by system calls.
+    /// The same, for sequential access by system calls.
     pub(super) fn next_record<'f>(
         &'f self,
-        forward: &mut Forward<'f>,
+        bytes: &mut Sequential<'f>,
         offset: u64,
     ) -> Option<Record<'f>> {
-        let head = self.inside(offset, Head::parse(&forward.get_array::<HEAD>(offset)?)?)?;
-        Record::checked(head, forward.get(offset, to_usize(head.shape.bytes()))?, self.seed)
+        let head = self.inside(offset, Head::parse(&bytes.get(offset, HEAD)?)?)?;
+        Record::checked(head, bytes.get(offset, to_usize(head.shape.bytes()))?, self.seed)
     }
 
-    /// Its bytes for sequential access, where each access would be a system call.
-    pub(super) fn forward(&self) -> Option<Forward<'_>> {
-        self.view.forward()
+    /// Its bytes for sequential access, if each access would be a system call.
+    pub(super) fn sequential(&self) -> Option<Sequential<'_>> {
+        self.view.sequential()
     }
 
     /// The rest of the record with this head.
@@ -223,7 +225,7 @@ impl LogFile {
     }
 
     /// Bytes at an offset, as many as the file has.
-    pub(super) fn piece(&self, offset: u64, bytes: u64) -> Cow<'_, [u8]> {
+    pub(crate) fn piece(&self, offset: u64, bytes: u64) -> Cow<'_, [u8]> {
         let bytes = bytes.min(self.capacity().saturating_sub(offset));
         self.view.get(offset, to_usize(bytes)).unwrap_or_default()
     }
@@ -240,13 +242,36 @@ impl LogFile {
         record.ok_or_else(|| self.no_record(offset))
     }
 
-    /// If a long record is not in memory, the system reads it as a whole. Page by page, each page
-    /// would wait.
+    /// If a long record is not in memory, the system reads it as a whole. Otherwise each page would
+    /// be waited for.
     #[inline(never)]
     fn long_record(&self, offset: u64, head: Head) -> Option<Record<'_>> {
         let bytes = head.shape.bytes();
         let ask = || self.will_need(offset, bytes);
         self.cold.read(to_usize(bytes / PAGE), ask, || self.whole(offset, head))
+    }
+
+    /// The value of the record at a location that the index has, if the file is mapped and this is
+    /// a short, uncompressed put without an end, of this key of the store itself. Most lookups find
+    /// one, and take few instructions, so a processor begins the next lookup while this one waits
+    /// for memory. `None` means that another way must be used.
+    #[inline(always)]
+    pub(crate) fn plain_value(&self, location: u64, key: Key<'_>) -> Option<&[u8]> {
+        let View::Mapped(map) = &self.view else { return None };
+        let offset = self.offset(location);
+        // Loads its lines together, not one after the other.
+        map.prefetch(offset, LINES);
+        let head: &[u8; HEAD] = map.get(offset, HEAD)?.first_chunk()?;
+        let value = plain_value_bytes(head, key)?;
+        let before = HEAD + key.name.len();
+        let bytes = (before + value).next_multiple_of(to_usize(UNIT));
+        if bytes as u64 > PAGE {
+            return None;
+        }
+        let record = map.get(offset, bytes)?;
+        let sum = u32::from_le_bytes(*head.first_chunk()?);
+        let is_it = checksum(self.seed, &record[4..]) == sum && record[HEAD..before] == *key.name;
+        is_it.then(|| &record[before..before + value])
     }
 
     /// The value of a record at an offset of this file.
@@ -260,7 +285,7 @@ impl LogFile {
         self.view.prefetch(self.offset(location), lines);
     }
 
-    /// Has the system read these bytes, if they exist and are not in memory.
+    /// Asks the system to read these bytes, if they exist and are not in memory.
     pub(crate) fn will_need(&self, offset: u64, bytes: u64) {
         self.view.will_need(offset..self.capacity().min(offset + bytes));
     }
@@ -277,8 +302,7 @@ impl LogFile {
         self.file.sync().map_err(Error::io("sync", self.name()))
     }
 
-    /// Releases what only writing needs, because a process may only have a limited number of open
-    /// files.
+    /// Closes its descriptor, which only writing needs: a process may have few open files.
     pub(crate) fn close(&self) {
         self.file.close();
     }
@@ -288,7 +312,7 @@ impl LogFile {
         self.file.prepare(bytes.start..bytes.end.min(self.capacity()));
     }
 
-    /// Returns what is reserved beyond the end, except for one blank head, which ends a scan.
+    /// Returns the reserved room behind the end, except for one blank head, which ends a scan.
     pub(crate) fn trim(&self) -> Result<()> {
         let bytes = self.least();
         if bytes < self.capacity() {
@@ -322,7 +346,7 @@ impl LogFile {
     #[inline(always)]
     pub(crate) fn check_read(&self, location: u64) -> Result<()> {
         if any_lost() && self.view.is_lost() {
-            // Lost bytes stay lost, so what is readable now was readable before.
+            // Lost bytes stay lost, so a record that is readable now was readable before.
             self.record(location)?;
         }
         Ok(())
@@ -336,38 +360,30 @@ impl LogFile {
     /// The error if there is no record where one should be.
     #[cold]
     pub(crate) fn no_record(&self, offset: u64) -> Error {
-        if self.is_lost() {
-            return lost(&self.name(), offset);
-        }
-        self.damaged(offset, super::NO_RECORD)
+        self.lost_or_damaged(offset, super::NO_RECORD)
     }
 
     /// The error of a compressed value whose checksum matched, but which cannot be decompressed.
     #[cold]
     pub(crate) fn no_value(&self, offset: u64) -> Error {
-        if self.is_lost() {
-            return lost(&self.name(), offset);
-        }
-        self.damaged(offset, "the value cannot be decompressed")
+        self.lost_or_damaged(offset, "the value cannot be decompressed")
+    }
+
+    fn lost_or_damaged(&self, offset: u64, what: &'static str) -> Error {
+        if self.is_lost() { self.lost(offset) } else { self.damaged(offset, what) }
     }
 
     #[cold]
     pub(crate) fn damaged(&self, offset: u64, what: &'static str) -> Error {
         Error::Damaged { file: self.name(), offset, what }
     }
-}
 
-/// The error of bytes that the device cannot read.
-#[cold]
-pub(crate) fn lost(name: &str, offset: u64) -> Error {
-    let what =
-        format!("the device failed at byte {offset}, or near it: look after it, then open again");
-    Error::Io { action: READ, file: name.to_owned(), source: io::Error::other(what) }
+    /// The error of bytes that the device cannot read.
+    #[cold]
+    pub(crate) fn lost(&self, offset: u64) -> Error {
+        let what = format!(
+            "the device failed at byte {offset}, or near it: look after it, then open again"
+        );
+        Error::Io { action: READ, file: self.name(), source: io::Error::other(what) }
+    }
 }
-
-/// Room for the seal, which every file must have.
-pub(super) const SEAL_ROOM: u64 = HEAD as u64;
-/// Records from this size on are worth some system calls.
-const LONG: u64 = 16 * PAGE;
-/// File lengths are rounded to this.
-pub(super) const PAGE: u64 = 4096;

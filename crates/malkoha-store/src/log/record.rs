@@ -29,7 +29,7 @@ const TABLED: u8 = 1 << 5;
 const PACKED: u8 = 1 << 6;
 const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED | TABLED | PACKED;
 
-/// What a record does.
+/// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Gives a key its value.
@@ -38,11 +38,11 @@ pub(crate) enum Kind {
     Delete = 2,
     /// Ends a file that is full.
     Seal = 3,
-    /// Only says what is durable: the last record of a log that was closed.
+    /// Only records which part of the log is durable: the last record of a closed log.
     Mark = 16,
 }
 
-/// What is to be written.
+/// The content of a record that will be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) kind: Kind,
@@ -50,8 +50,8 @@ pub(crate) struct Content<'a> {
     pub(crate) value: &'a [u8],
     /// Whether the value is compressed.
     pub(crate) packed: bool,
-    /// Of a put: when it ends, in milliseconds since 1970. Of a tombstone that compaction wrote
-    /// anew: the sequence number that it had at first.
+    /// Of a put: when it ends, in milliseconds since 1970. Of a tombstone that compaction copied:
+    /// the sequence number that it had at first.
     pub(crate) prefix: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Content<'a> {
         Self { kind: Kind::Delete, key, value: &[], packed: false, prefix: origin }
     }
 
-    /// With this in place of the value, if it was compressed.
+    /// The same with the compressed value, if there is one.
     pub(crate) fn packed<'b>(self, packed: Option<&'b [u8]>) -> Content<'b>
     where
         'a: 'b,
@@ -75,8 +75,7 @@ impl<'a> Content<'a> {
     pub(crate) const SEAL: Self = Self { kind: Kind::Seal, ..Self::delete(Key::main(&[]), None) };
     pub(crate) const MARK: Self = Self { kind: Kind::Mark, ..Self::SEAL };
 
-    /// Whether it may take the room that is left for tombstones: it removes a key, or may remove a
-    /// table.
+    /// Whether it may use the room for tombstones: it removes a key, or may remove a table.
     pub(crate) fn removes(&self) -> bool {
         self.kind == Kind::Delete || self.key.table == LIST_OF_TABLES
     }
@@ -187,16 +186,16 @@ impl Head {
     }
 }
 
-/// The length of the value, if this is the head of a put of a key of the store itself, as long as
-/// this one, without an end and not compressed. The checksum may be wrong.
+/// The length of the value, if this is the head of an uncompressed put without an end, of a key of
+/// the store itself that is as long as this one. The checksum may be wrong.
 #[inline(always)]
-pub(super) fn usual_value_bytes(head: &[u8; HEAD], key: Key<'_>) -> Option<usize> {
+pub(super) fn plain_value_bytes(head: &[u8; HEAD], key: Key<'_>) -> Option<usize> {
     /// All bits of the flags but that of a batch, and the length of the key.
     const FIXED: u64 = (0xff ^ MORE as u64) << FLAGS | ((1 << KEY_BITS) - 1) << VALUE_BITS;
     let word = u64::from_le_bytes(*head[8..].first_chunk()?);
-    let usual = (Kind::Put as u64) << FLAGS | (key.name.len() as u64) << VALUE_BITS;
-    let is_usual = key.table == 0 && key.name.len() <= MAX_KEY && word & FIXED == usual;
-    is_usual.then(|| super::to_usize(word & ((1 << VALUE_BITS) - 1)))
+    let plain = (Kind::Put as u64) << FLAGS | (key.name.len() as u64) << VALUE_BITS;
+    let is_plain = key.table == 0 && key.name.len() <= MAX_KEY && word & FIXED == plain;
+    is_plain.then(|| super::to_usize(word & ((1 << VALUE_BITS) - 1)))
 }
 
 #[inline(always)]
@@ -270,7 +269,7 @@ impl<'a> Record<'a> {
         self.prefix().filter(|_| self.head.kind == Kind::Put)
     }
 
-    /// The sequence number that a tombstone had at first, if it was written anew.
+    /// The sequence number that a tombstone had at first, if it is a copy.
     pub(crate) fn origin(&self) -> Option<u64> {
         self.prefix().filter(|_| self.head.kind == Kind::Delete)
     }
@@ -286,7 +285,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where a record is to be written, as far as the record contains it.
+/// The place of a record, as far as the record contains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placing {
     pub(crate) sequence: u64,
@@ -391,7 +390,7 @@ mod tests {
             prop_assert_eq!((record.head.kind, record.more()), (kind, more));
             prop_assert_eq!(u64::from(record.head.sequence), sequence & 0xffff_ffff);
             prop_assert_eq!(if delete { record.origin() } else { record.expires() }, prefix);
-            // At most twice what was given.
+            // At most twice as many.
             match (record.head.unsynced(), unsynced) {
                 (Some(found), Some(told)) => prop_assert!(found >= told && found <= told * 2),
                 (found, told) => prop_assert_eq!(found, told),

@@ -1,11 +1,11 @@
 //! Room on the device that is kept for one compaction. Without it, a store that fills the device
-//! could never be made smaller, because compaction copies before it removes.
+//! could never become smaller, because compaction copies before it removes.
 
 use std::io;
 
 use super::MIN_FILE_BYTES;
 use crate::error::{Error, Result};
-use crate::storage::{Storage, StorageFile, remove_if_there};
+use crate::storage::{Storage, StorageFile, free_bytes, remove_if_there};
 
 /// The name of the file that keeps it. Nothing reads its content.
 pub(crate) const NAME: &str = "RESERVE";
@@ -19,10 +19,10 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// What an earlier opening left. An error if a file of this name is somebody else's: one that
-    /// has content.
+    /// The room that an earlier opening left. An error if the file has content, because then it is
+    /// not the store's.
     pub(crate) fn found(storage: &dyn Storage) -> Result<Self> {
-        // One that is no file is reported by whoever needs it.
+        // If it is no file, the first caller that needs it reports that.
         let Ok(file) = storage.open(NAME, true) else { return Ok(Self::default()) };
         let failed = || Error::io("look at", NAME);
         // The room of one that has a second name is not given back by removing it.
@@ -33,7 +33,7 @@ impl Reserve {
             let what = "it has content, so it is not the store's: move it elsewhere";
             return Err(failed()(io::Error::other(what)));
         }
-        let wanted = file.len().map_err(failed())?;
+        let wanted = file.length().map_err(failed())?;
         let held = match fill(&*file, wanted).map_err(failed()) {
             Err(Error::NoSpace { .. }) => 0,
             filled => filled.map(|()| wanted)?,
@@ -62,7 +62,7 @@ impl Reserve {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     storage.create(NAME, wanted).map(drop)
                 }
-                // Its second name may be a file of somebody else.
+                // Its second name may be another user's file.
                 Ok(file) if file.is_shared().map_err(Error::io("look at", NAME))? => {
                     storage.remove(NAME).and_then(|()| storage.create(NAME, wanted).map(drop))
                 }
@@ -100,7 +100,7 @@ impl Reserve {
         self.wanted = self.wanted.min(longest);
     }
 
-    /// Ensures that there is this much room for one copy. What is wanted usually stays the same.
+    /// Ensures that there is this much room for one copy. The usual amount stays the same.
     pub(crate) fn extend(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
         let usual = self.wanted;
         let held = self.hold(storage, bytes);
@@ -108,7 +108,7 @@ impl Reserve {
         held
     }
 
-    /// Replaces what a compaction has used, or gives back what it had in addition.
+    /// Replaces room that a compaction has used, or gives back additional room.
     pub(crate) fn restore(&mut self, storage: &dyn Storage) -> Result<()> {
         if self.wanted == 0 && self.held > 0 {
             return self.release(storage).map(drop);
@@ -123,11 +123,10 @@ impl Reserve {
         Ok(held)
     }
 
-    /// What closing leaves behind: nothing if there is plenty of room.
+    /// Gives the room back if the device has plenty.
     pub(crate) fn close(&mut self, storage: &dyn Storage) -> Result<()> {
         const PLENTY: u64 = 16;
-        let free = storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
-        if self.held > 0 && free / PLENTY >= self.held {
+        if self.held > 0 && free_bytes(storage) / PLENTY >= self.held {
             self.release(storage)?;
         }
         Ok(())
@@ -148,7 +147,7 @@ fn is_blank(file: &dyn StorageFile) -> io::Result<bool> {
 
 /// Reserves the room of a file that has holes: a copy may have some where the file had room.
 fn fill(file: &dyn StorageFile, bytes: u64) -> io::Result<()> {
-    // Where room takes writing, it was written.
+    // If the system reserves room by writing zeros, these were written.
     let is_written = file.written(0)?.is_some_and(|written| written == (0..bytes));
     if is_written { Ok(()) } else { file.reserve(0..bytes) }
 }

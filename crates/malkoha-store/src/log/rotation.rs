@@ -10,52 +10,52 @@ use super::table::FileTable;
 use super::writer::{Copying, Writer};
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
-use crate::storage::{Mapping, Room, Storage};
+use crate::storage::{Mapping, Room, Storage, free_bytes};
 
 /// The part of a device that one file may take, because room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
-/// A device with so many times the room for a copy is not full.
+/// A device with this many times the room for a copy is not full.
 const PLENTY: u64 = 4;
 /// The size of a file when there is hardly any room.
 const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 /// The part of a file that room for tombstones is at most.
 const SPARE_OF_FILE: u64 = 8;
 
-/// What a batch needs of a file.
+/// The room that a batch needs.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
     /// Its bytes.
     pub(super) bytes: u64,
-    /// Whether it only removes, or is a copy.
+    /// Whether it only deletes, or is a copy.
     pub(super) removes: bool,
-    /// Room for tombstones that is to be left behind it.
+    /// Bytes reserved behind it for tombstones.
     pub(super) spare: u64,
 }
 
 impl Need {
-    /// Where a file ends that has it, and a seal, behind an offset.
+    /// The end of a file that has the batch and a seal behind an offset.
     pub(super) fn end(self, offset: u64) -> u64 {
         offset + self.bytes + Content::SEAL.shape().bytes()
     }
 }
 
 impl Writer {
-    /// The longest files on this device, of those asked for.
+    /// The length of files on this device, at most the requested one.
     pub(crate) fn file_bytes(storage: &dyn Storage, asked: u64) -> u64 {
         let part = |room: Room| room.total / PART_OF_DEVICE / MIN_FILE_BYTES * MIN_FILE_BYTES;
         let most = storage.room().ok().flatten().map_or(asked, part);
         asked.min(most.max(SMALL_FILE))
     }
 
-    /// Refuses a copy that does not fit, before any of it takes the room for tombstones. One of a
-    /// file that is longer than the reserve holds the rest of its room until it ends.
+    /// Refuses a copy that does not fit, before any of it takes the room for tombstones. A copy of a
+    /// file that is longer than the reserve extends the reserve until it ends.
     pub(crate) fn hold_copy(&mut self, bytes: u64) -> Result<()> {
         let seal = Content::SEAL.shape().bytes();
         // No record but the seal is left.
         let is_empty = bytes < 2 * (HEADER_BYTES as u64 + seal);
         let pages = in_pages(bytes);
         // The last file has a header already.
-        if is_empty || pages <= self.reserved() || self.fits(bytes - HEADER_BYTES as u64) {
+        if is_empty || pages <= self.reserve.held() || self.fits(bytes - HEADER_BYTES as u64) {
             return Ok(());
         }
         if self.is_nearly_full(pages) { self.reserve.extend(&*self.storage, pages) } else { Ok(()) }
@@ -68,15 +68,14 @@ impl Writer {
         if self.is_nearly_full(longest) {
             return longest;
         }
-        // One is longer for a single batch, and there is room for its copy without this.
+        // A file may be longer for a single batch, and there is room for its copy without this.
         longest.min(longest_file(table.bytes(), self.file_bytes))
     }
 
-    /// Wants the room for a copy back that a crash may have left used, if the device is nearly
-    /// full.
+    /// Takes back the room for a copy that a crash may have left used, if the device is nearly full.
     pub(crate) fn want_reserve(&mut self, table: &FileTable) -> Result<()> {
         let wanted = self.room_for_copy(table, self.last_length());
-        if wanted > self.reserved() && self.is_nearly_full(wanted) {
+        if wanted > self.reserve.held() && self.is_nearly_full(wanted) {
             self.reserve.want(&*self.storage, wanted)?;
         }
         Ok(())
@@ -86,16 +85,16 @@ impl Writer {
     /// copied, if the device is nearly full.
     pub(crate) fn tail_bytes(&self, table: &FileTable, least: u64) -> u64 {
         let usual = file_size(table.bytes(), self.file_bytes);
-        if least <= self.reserved() && self.is_nearly_full(usual) {
-            return usual.min(self.reserved());
+        if least <= self.reserve.held() && self.is_nearly_full(usual) {
+            return usual.min(self.reserve.held());
         }
         usual
     }
 
     /// The bytes beyond those that are free which the room for a copy lacks, if it is used up.
     pub(crate) fn lacks(&self) -> Option<u64> {
-        let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
-        self.is_short().then(|| self.reserve.missing().saturating_sub(free))
+        let lacks = || self.reserve.missing().saturating_sub(free_bytes(&*self.storage));
+        self.is_short().then(lacks)
     }
 
     /// Keeps no more room for a copy than the longest file needs.
@@ -103,9 +102,10 @@ impl Writer {
         self.reserve.shrink(self.room_for_copy(table, self.last_length()));
     }
 
-    /// The room for a copy, without what only a long batch needs: the log cannot be shorter for it.
+    /// The room for a copy, without the part that only a long batch needs: compaction cannot reclaim
+    /// it.
     pub(crate) fn usual_reserve(&self, table: &FileTable) -> u64 {
-        self.reserved().min(file_size(table.bytes(), self.file_bytes))
+        self.reserve.held().min(file_size(table.bytes(), self.file_bytes))
     }
 
     fn last_length(&self) -> u64 {
@@ -120,8 +120,7 @@ impl Writer {
 
     /// Whether the device may lack room for a copy of this many bytes.
     pub(crate) fn is_nearly_full(&self, bytes: u64) -> bool {
-        let free = self.storage.room().ok().flatten().map_or(u64::MAX, |room| room.free);
-        free / PLENTY < bytes
+        free_bytes(&*self.storage) / PLENTY < bytes
     }
 
     /// The file for a batch, and whether it was made for it: the last one, if it has room.
@@ -131,7 +130,7 @@ impl Writer {
         need: Need,
     ) -> Result<(Arc<LogFile>, bool)> {
         if !self.is_copying() {
-            // Until that room is back, only compaction writes, and removals that have room already.
+            // Until that room is back, only compaction writes, and deletes that have room already.
             self.restore_reserve()?;
         }
         let has_room = |tail: &Arc<LogFile>| {
@@ -169,8 +168,8 @@ impl Writer {
         if !self.is_copying() {
             let wanted = self.room_for_copy(table, new.length()).max(in_pages(self.owed()));
             match self.reserve.hold(&*self.storage, wanted) {
-                // What there is will do: without this file nothing could be removed.
-                Err(Error::NoSpace { .. }) if removes && self.reserved() > 0 => {}
+                // The room that there is suffices: without this file nothing could be removed.
+                Err(Error::NoSpace { .. }) if removes && self.reserve.held() > 0 => {}
                 held => held.inspect_err(|_| {
                     let _ = self.storage.remove(&new.name());
                 })?,
@@ -185,8 +184,7 @@ impl Writer {
         Ok(Arc::clone(self.tail.insert(new)))
     }
 
-    /// A file on a device without room for one of the usual length. Puts leave that room to what
-    /// removes.
+    /// A file on a device without room for one of the usual length. Puts leave that room to deletes.
     fn create_in_need(
         &mut self,
         table: &FileTable,
@@ -260,8 +258,8 @@ mod tests {
     use crate::log::reserve::Reserve;
     use crate::storage::OsStorage;
 
-    /// The room for the copy of a long batch counted as log: overwriting 500 MiB beside 100 took
-    /// four times as long.
+    /// The room for the copy of a long batch counted as log: with 100 MiB of other records,
+    /// overwriting 500 MiB took four times as long.
     #[test]
     fn the_room_for_a_long_copy_does_not_count_as_log() {
         const LONG: u64 = 1 << 24;
@@ -270,7 +268,7 @@ mod tests {
         let mut reserve = Reserve::default();
         reserve.hold(&*storage, LONG).unwrap();
         let writer = Writer::new(storage, 1 << 26, 1, (1, 1), reserve);
-        assert_eq!(writer.reserved(), LONG);
+        assert_eq!(writer.reserve.held(), LONG);
         assert_eq!(writer.usual_reserve(&FileTable::default()), file_size(0, 1 << 26));
     }
 }

@@ -1,9 +1,10 @@
 //! Reading a file from front to back.
 
 use super::file::LogFile;
+use super::header::HEADER_BYTES;
 use super::record::{HEAD, Head, Kind, Record};
 use super::to_usize;
-use crate::storage::Forward;
+use crate::storage::Sequential;
 
 /// Reads the records of one file in order.
 pub(crate) struct Scan<'a> {
@@ -13,15 +14,15 @@ pub(crate) struct Scan<'a> {
     sequence: u64,
     end: u64,
     /// The offset until which reading was announced to the system.
-    told: u64,
+    announced: u64,
     /// Set if the file is read by system calls.
-    forward: Option<Forward<'a>>,
+    sequential: Option<Sequential<'a>>,
 }
 
 /// Bytes announced to the system at a time, so that sequential reads need not wait for each page.
 const AHEAD: u64 = 1 << 20;
 
-/// What comes next.
+/// The next part of a file.
 #[derive(Debug)]
 pub(crate) enum Step<'a> {
     /// A record, where it is, and its sequence number.
@@ -33,9 +34,14 @@ pub(crate) enum Step<'a> {
 }
 
 impl<'a> Scan<'a> {
+    /// From the first record of a file to `end`.
+    pub(crate) fn of(file: &'a LogFile, end: u64) -> Self {
+        Self::new(file, HEADER_BYTES as u64, file.header.first_sequence, end)
+    }
+
     /// From `offset`, where the record has this sequence number, to `end`.
     pub(crate) fn new(file: &'a LogFile, offset: u64, sequence: u64, end: u64) -> Self {
-        Self { file, offset, sequence, end, told: offset, forward: file.forward() }
+        Self { file, offset, sequence, end, announced: offset, sequential: file.sequential() }
     }
 
     /// Where the next record begins.
@@ -53,13 +59,13 @@ impl<'a> Scan<'a> {
             return Step::End;
         }
         let (offset, sequence) = (self.offset, self.sequence);
-        if offset + AHEAD > self.told {
-            let begin = self.told.max(offset);
+        if offset + AHEAD > self.announced {
+            let begin = self.announced.max(offset);
             self.file.will_need(begin, 2 * AHEAD);
-            self.told = begin + 2 * AHEAD;
+            self.announced = begin + 2 * AHEAD;
         }
         // Bytes that a piece lacks may have been written since, or may be readable by themselves.
-        let ahead = self.forward.as_mut().and_then(|it| self.file.next_record(it, offset));
+        let ahead = self.sequential.as_mut().and_then(|it| self.file.next_record(it, offset));
         match ahead.or_else(|| self.file.try_record(offset)) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
                 self.offset += record.bytes();

@@ -1,11 +1,11 @@
-//! How long files are.
+//! The lengths of files.
 
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 
 /// The size of the first file; later ones grow with the log.
 const FIRST_FILE: u64 = 1 << 20;
 /// The part of a small log that one file is. The room that is reserved for the last file and for
-/// the copy of one is then little beside the log.
+/// the copy of one is then a small part of the log.
 const PART_OF_LOG: u64 = 32;
 /// The least part of the log that one file is, whatever size was requested. Each file takes a
 /// mapping, and Linux lets a process have 65,530 of them. With this part a store takes at most

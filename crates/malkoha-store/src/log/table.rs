@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use super::file::LogFile;
-use super::usual::LINES;
+use super::file::{LINES, LogFile};
 use super::{UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;

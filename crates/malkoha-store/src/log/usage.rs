@@ -1,4 +1,4 @@
-//! What the bytes of a log file are.
+//! Counts of dead bytes and tombstones of a log file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,7 +71,7 @@ impl LogFile {
         bytes
     }
 
-    /// The most bytes of a file for what compaction keeps of this one from an offset on.
+    /// The most bytes of a file for the records that compaction copies from an offset on.
     pub(crate) fn needed(&self, from: u64, is_oldest: bool) -> u64 {
         let (dead, tombstones) = (self.dead(), self.tombstones());
         let (gone, longer) = if is_oldest {

@@ -11,20 +11,21 @@ use super::table::FileTable;
 use crate::error::{Error, Result};
 use crate::storage::Storage;
 
-/// Values from this size on are not copied before they are written.
+/// Values from this size on are written apart from the rest of their records, without a copy.
 const LARGE: usize = 1 << 12;
 /// Bytes of short records of a batch that are written together. A system call for each record would
 /// take as long as the rest of a synced batch.
 const GATHERED: usize = 1 << 15;
-/// Room that is left for tombstones, so that a full store can be emptied: at least.
+/// The least room that is left for tombstones, so that a full store can be emptied.
 const SPARE: u64 = 1 << 18;
-/// Dead bytes from which a file is rewritten where there is no room. Until one has as many, there
-/// is room for the tombstones of as many in each: a tombstone is no longer than what it removes.
+/// Dead bytes from which a file is rewritten on a full device. Until one file has as many, there is
+/// room for as many bytes of tombstones per file: a tombstone is no longer than the record that it
+/// removes.
 pub(crate) const LEAST_DEAD: u64 = 1 << 14;
-/// Bytes that what removes writes into the room for it before it asks a full device for more again.
-/// On ext4 each such question waits until the journal is committed, in case that frees some.
+/// Bytes that deletes write into the room for tombstones before they ask a full device for more
+/// again. On ext4 each such request waits until the journal is committed, in case that frees some.
 const ASK_AGAIN: u64 = 1 << 12;
-/// The part of a log that this may be while its store is closed.
+/// The part of the log that the room for tombstones is at most while the store is closed.
 const SPARE_PART: u64 = 16;
 
 /// Writes records at the end of the log. Used by one thread at a time.
@@ -32,12 +33,14 @@ pub(crate) struct Writer {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) file_bytes: u64,
     pub(super) seed: u64,
-    pub(super) tail: Option<Arc<LogFile>>,
-    pub(super) next_id: u64,
+    /// The last file, if it is not full.
+    pub(crate) tail: Option<Arc<LogFile>>,
+    /// The number of the next file.
+    pub(crate) next_id: u64,
     /// The sequence number of the next record.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
     /// Bytes appended since opening.
-    position: u64,
+    pub(crate) position: u64,
     /// The position behind the last mark.
     marked: Option<u64>,
     /// Files, other than the tail, that may have bytes that are not durable.
@@ -45,19 +48,19 @@ pub(crate) struct Writer {
     pub(super) created: bool,
     scratch: Vec<u8>,
     /// Room for one compaction.
-    pub(super) reserve: Reserve,
-    /// The position until which what removes does not ask the device for room, as it had none.
+    pub(crate) reserve: Reserve,
+    /// The position until which deletes do not ask the device for room, because it had none.
     full_until: u64,
-    pub(super) copying: Copying,
+    pub(crate) copying: Copying,
 }
 
-/// Whether a compaction copies a file, and the most bytes that it will still write.
+/// Whether a compaction copies a file, and the most bytes that it still needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Copying {
     No,
-    /// Others write for a moment, and leave it the room that it needs in the last file.
+    /// Others write for a moment, and leave it this room in the last file.
     Paused(u64),
-    /// Whatever is written is a copy. It may use the room that is kept for a compaction.
+    /// All writes are copies. They may use the room that is kept for a compaction.
     Writes(u64),
 }
 
@@ -98,16 +101,11 @@ impl Writer {
         }
     }
 
-    /// Goes on in a file of an earlier opening.
+    /// Continues in a file of an earlier opening.
     pub(crate) fn set_tail(&mut self, tail: Arc<LogFile>) {
-        // What a crash left is synced together with the next writes.
+        // Bytes that a crash left are synced together with the next writes.
         self.position = u64::from(tail.durable() < tail.end());
         self.tail = Some(tail);
-    }
-
-    /// Notes whether a compaction copies from now on.
-    pub(crate) fn set_copying(&mut self, copying: Copying) {
-        self.copying = copying;
     }
 
     /// Whether a compaction writes.
@@ -120,8 +118,8 @@ impl Writer {
         self.reserve.is_short()
     }
 
-    /// Takes back the room for a compaction, if one has used it, and gives back what it held in
-    /// addition.
+    /// Takes back the room for a compaction, if one has used it, or gives back additional room that
+    /// it held.
     pub(crate) fn restore_reserve(&mut self) -> Result<()> {
         if self.owed() == 0 || self.is_short() {
             self.reserve.restore(&*self.storage)?;
@@ -130,46 +128,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Bytes that a copy needs which others interrupt.
+    /// Bytes that an interrupted copy still needs.
     pub(super) fn owed(&self) -> u64 {
         if let Copying::Paused(bytes) = self.copying { bytes } else { 0 }
     }
 
-    /// Bytes that are kept for a compaction.
-    pub(crate) fn reserved(&self) -> u64 {
-        self.reserve.held()
-    }
-
-    /// Gives back what only writing needs.
+    /// Gives back the room for a compaction, if there is plenty.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.reserve.close(&*self.storage)
     }
 
-    /// Keeps room behind the end of a log of this many bytes while the store is closed, as long as
-    /// there is any: others may fill the device meanwhile, and deletes must not need theirs.
+    /// Keeps room for tombstones behind the end of a log of this many bytes while the store is
+    /// closed, as far as there is any, because others may fill the device meanwhile.
     pub(crate) fn keep_spare(&self, log: u64) {
         if let Some(tail) = &self.tail {
             tail.keep_room(SPARE.min(log / SPARE_PART));
         }
     }
 
-    pub(crate) fn tail(&self) -> Option<&Arc<LogFile>> {
-        self.tail.as_ref()
-    }
-
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence
-    }
-
-    pub(crate) fn position(&self) -> u64 {
-        self.position
-    }
-
-    pub(crate) fn next_id(&self) -> u64 {
-        self.next_id
-    }
-
-    /// What a sync has to cover now.
+    /// The files that a sync has to cover now.
     pub(crate) fn unsynced(&mut self) -> Unsynced {
         let files = self.sealed.iter().chain(&self.tail);
         let files = files.map(|file| (Arc::clone(file), file.end())).collect();
@@ -193,12 +170,12 @@ impl Writer {
         };
         let need = Need {
             bytes: batch.iter().map(|content| content.shape().bytes()).sum(),
-            // What compaction copies may take that room too: the removal that follows gives it
-            // back, and a copy that ends in the middle gives nothing.
+            // A copy may take the room for tombstones too: the removal that follows gives it back,
+            // and a copy that ends in the middle gives nothing.
             removes: self.is_copying() || batch.iter().all(Content::removes),
             spare,
         };
-        // What removes may use where there is nothing better, without what a copy needs.
+        // Deletes may use the room for tombstones, without the part that a copy needs.
         let may = need.removes && self.fits(need.bytes + self.owed());
         let last = self.tail.clone().filter(|_| may);
         let found = match &last {
@@ -217,10 +194,10 @@ impl Writer {
         Ok(Appended { file: tail, offset, created })
     }
 
-    /// Whether there was no room for another file a moment ago. A compaction that has room kept for
-    /// it needs to know no such thing.
+    /// Whether there was no room for another file a moment ago. That does not matter to a compaction
+    /// that has room kept for it.
     fn is_known_full(&self) -> bool {
-        let keeps_none = !self.is_copying() || self.reserved() == 0;
+        let keeps_none = !self.is_copying() || self.reserve.held() == 0;
         self.position < self.full_until && keeps_none
     }
 
@@ -231,7 +208,7 @@ impl Writer {
             return Ok(());
         }
         let bytes = Content::MARK.shape().bytes();
-        // Not in the room that a copy needs which others interrupt.
+        // Not in the room that an interrupted copy needs.
         let fits = self.fits(bytes + self.owed());
         if let Some(tail) = self.tail.clone().filter(|_| fits) {
             self.write(&tail, &[Content::MARK])?;
@@ -245,7 +222,7 @@ impl Writer {
     pub(super) fn write(&mut self, file: &LogFile, batch: &[Content<'_>]) -> Result<()> {
         let (begin, durable) = (file.end(), file.durable());
         let mut offset = begin;
-        // After a failed write it may still contain something.
+        // After a failed write it may have content.
         self.scratch.clear();
         for (i, content) in batch.iter().enumerate() {
             let placing = Placing {

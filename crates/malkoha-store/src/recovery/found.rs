@@ -1,22 +1,21 @@
-//! What opening a store reports.
+//! The report of an opening.
 
 use crate::error::Error;
 use crate::log::LogFile;
 use crate::store::LostKey;
 
-/// What opening found that closing does not leave behind. To a store that was opened read-only, what
-/// another process is writing at that moment looks the same.
+/// The remains of a crash, and the damage, that opening found. If a store is opened read-only while
+/// another process writes to it, that write looks the same.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovery {
     /// The damage of the checkpoint, if it has any: the index was built from the log instead.
     pub checkpoint: Option<Error>,
-    /// What a crash left of the last write, which nobody was told was durable.
+    /// The part of the last write that a crash left. It was never acknowledged as durable.
     pub cut: Option<Cut>,
-    /// Whole log files behind that, of which nobody was told either: opening for writing removes
-    /// them.
+    /// Whole log files behind that, never acknowledged either. Opening for writing removes them.
     pub cut_files: Vec<Cut>,
-    /// What [`Store::open_past_damage`](crate::Store::open_past_damage) went past.
+    /// The damage that [`Store::open_past_damage`](crate::Store::open_past_damage) skipped.
     pub skipped: Vec<Error>,
     /// Keys that were written there and not put later, as far as they can be read. One that was
     /// deleted later is among them.
@@ -29,14 +28,14 @@ pub struct Recovery {
 pub struct Cut {
     /// The log file.
     pub file: String,
-    /// Where in it they begin, in bytes.
+    /// Their offset in it, in bytes.
     pub offset: u64,
     /// How many there are, in bytes.
     pub bytes: u64,
 }
 
 impl Cut {
-    /// What a file has from an offset on, unless it is all zeros.
+    /// The bytes of a file from an offset on, unless all are zero.
     pub(super) fn from(file: &LogFile, offset: u64) -> Option<Self> {
         let last = file.leftovers(offset).pop()?;
         Some(Self { file: file.name(), offset, bytes: last.end - offset })

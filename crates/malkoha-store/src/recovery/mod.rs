@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
-use crate::index::{self, Checkpoint, FileEntry, Index, SHARDS};
+use crate::index::{self, Checkpoint, FileEntry, Index, PARTS};
 use crate::log::{
     FileHeader, FileTable, HEADER_BYTES, LogFile, MAX_NUMBER, UNIT, file_name, parse_name,
     random_seed,
@@ -22,7 +22,7 @@ use crate::storage::Storage;
 use crate::store::backup::UNFINISHED;
 pub use found::{Cut, Recovery};
 use read::{Ended, Read};
-use unknown::{Opened, Unknown};
+use unknown::Opened;
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -42,7 +42,7 @@ pub(crate) struct Recovered {
     pub(crate) recovery: Recovery,
 }
 
-/// What to do about damage.
+/// How to treat damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDamage {
     /// An error.
@@ -59,22 +59,23 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     }
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
+    let repairing = on_damage == OnDamage::Skip;
     let (checkpoint, checkpoint_damage) = match index::read(storage).and_then(with_numbers) {
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
         // Opening for writing could never replace it.
-        Err(error) if error.is_unreadable() && on_damage == OnDamage::Skip => (None, Some(error)),
+        Err(error) if error.is_unreadable() && repairing => (None, Some(error)),
         Err(error) => return Err(error),
     };
-    // A repair reads the log alone, but learns from the checkpoint what was durable.
+    // A repair reads the log alone, but learns from the checkpoint which part was durable.
     let (checkpoint, known) = match checkpoint {
-        Some((known, _)) if on_damage == OnDamage::Skip => (None, Some(known)),
+        Some((known, _)) if repairing => (None, Some(known)),
         other => (other, None),
     };
     let mut skipped = Vec::new();
     if ids.is_empty() && checkpoint.is_none() {
         // A repair does not use the checkpoint, but its existence shows that there is a store.
-        if on_damage == OnDamage::Refuse || !names.iter().any(|name| name == index::CHECKPOINT) {
+        if !repairing || !names.iter().any(|name| name == index::CHECKPOINT) {
             return checkpoint_damage.map_or(Ok(None), Err);
         }
         if !known.as_ref().is_some_and(|known| known.files.is_empty()) {
@@ -103,7 +104,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         reserved: None,
         replayed: false,
     };
-    if on_damage == OnDamage::Skip {
+    if repairing {
         opening.seed = seed.or_else(|| opening.any_seed(&ids));
     }
     let start = match &checkpoint {
@@ -111,7 +112,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         None => Start { from_id: 0, resumed: None },
     };
     let tail = opening.replay_all(&index, &ids, start)?;
-    if on_damage == OnDamage::Skip {
+    if repairing {
         opening.keep_useless()?;
     }
     let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
@@ -124,8 +125,8 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         Recovery { checkpoint: checkpoint_damage, cut, cut_files, ..Recovery::default() };
     // If much was overwritten or deleted, too much room was made.
     if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
-        side_by_side(SHARDS, threads_for(index.len()), |number| {
-            index.shard_mut(number).shrink();
+        side_by_side(PARTS, threads_for(index.len()), |number| {
+            index.part_mut(number).shrink();
             Ok(())
         })?;
     }
@@ -205,7 +206,7 @@ impl Opening<'_> {
     }
 
     fn known_file(&self, entry: &FileEntry) -> Result<LogFile> {
-        let file = match LogFile::open(self.storage, entry.id, entry.base, false) {
+        let mut file = match LogFile::open(self.storage, entry.id) {
             Err(Error::Io { source, file, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::Damaged { file, offset: 0, what: "the file is missing" });
             }
@@ -223,6 +224,7 @@ impl Opening<'_> {
         if !self.table.is_free(entry.base, file.length()) {
             return Err(file.damaged(0, "the checkpoint has another file in its place"));
         }
+        file.base = entry.base;
         file.set_end(entry.end);
         file.set_durable(entry.end);
         file.add_dead(entry.dead.min(entry.end));
@@ -231,8 +233,7 @@ impl Opening<'_> {
         Ok(file)
     }
 
-    /// Replays what the checkpoint does not have. The file in which the log ends, unless it is
-    /// full.
+    /// Replays the log behind the checkpoint. Returns the file in which it ends, unless that is full.
     fn replay_all(
         &mut self,
         index: &Index,
@@ -262,7 +263,7 @@ impl Opening<'_> {
         let mut unread = new.iter().map(|&id| self.written_bytes(id)).sum::<Result<u64>>()?;
         for (group, ids) in new.chunks(threads()).enumerate() {
             let later = |i: usize| &new[group * threads() + i + 1..];
-            let opened: Vec<Mutex<Option<Result<Unknown>>>> =
+            let opened: Vec<Mutex<Option<Result<Opened<Read>>>>> =
                 ids.iter().map(|_| Mutex::default()).collect();
             // Assumes records of a hundred bytes.
             side_by_side(ids.len(), threads_for(unread / 100), |i| {
@@ -287,7 +288,8 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// What a repair would remove is damage, unless it is all zeros. It then gets another name.
+    /// Counts files that a repair would remove as damage, unless they are all zeros. They then get
+    /// other names.
     fn keep_useless(&mut self) -> Result<()> {
         for name in mem::take(&mut self.useless) {
             let written = match parse_name(&name).map(|id| self.open(id)) {
@@ -346,7 +348,7 @@ impl Opening<'_> {
         Ok(read.ended)
     }
 
-    /// Notes what a file says was durable when it was written.
+    /// Notes which part was durable when a file was written.
     fn note_durable(&self, file: &LogFile, durable: Option<u64>) {
         let before = self.table.files().iter().rev().filter(|it| it.id() < file.id());
         if let Some(durable) = durable {
@@ -359,19 +361,19 @@ impl Opening<'_> {
     }
 
     /// Abandons files behind the end of the log, where nothing was ever acknowledged. The last one
-    /// is removed first, because a gap after a crash would mean that a compaction synced what was
+    /// is removed first, because a gap after a crash would mean that a compaction had synced the log
     /// before it.
     fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
         for &id in ids.iter().rev() {
             // Any header will do to see which bytes of a file are not zero.
-            let file = LogFile::headless(self.storage, FileHeader::new(id, 0, 0, 0))?;
+            let file = LogFile::with_header(self.storage, FileHeader::new(id, 0, 0, 0))?;
             self.cut_files.extend(Cut::from(&file, 0));
             self.useless.push(file.name());
         }
         Ok(())
     }
 
-    /// Adds what was read to the index. About `unread` bytes of the log will follow.
+    /// Adds the changes to the index. About `unread` bytes of the log will follow.
     fn apply(
         &mut self,
         index: &Index,

@@ -3,7 +3,7 @@
 use super::unknown::Opened;
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
-use crate::log::{HEADER_BYTES, LogFile, Scan, Step, UNIT, find_record};
+use crate::log::{LogFile, Scan, Step, UNIT, find_record};
 use crate::replay::Changes;
 
 /// Bytes that are read before they are processed. No more than this is in memory, whatever the size
@@ -23,7 +23,7 @@ pub(super) struct Read {
     pub(super) sequence: u64,
 }
 
-/// What ended when reading a file ended.
+/// The reason why reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Stretch,
@@ -68,7 +68,7 @@ impl Opening<'_> {
                     if !is_lost && !self.is_damage(file, from.0, from.1, later)? {
                         changes.cut();
                         scan.back_to(offset, sequence);
-                        // A repair keeps what it cannot use under another name.
+                        // A repair keeps useless bytes in a file of another name.
                         if repairing && !file.leftovers(offset).is_empty() {
                             damage.push(file.damaged(offset, "nothing whole follows"));
                             break Ended::File;
@@ -128,14 +128,13 @@ impl Opening<'_> {
                 Err(error) if error.is_unreadable() => return Ok(true),
                 Ok(Opened::Headless) if repairing => return Ok(true),
                 Ok(Opened::Unwritten | Opened::Headless) => continue,
-                Ok(Opened::File(file)) => file,
+                Ok(Opened::File(opened)) => opened.0,
                 Err(error) => return Err(error),
             };
             if id == next && later.header.durable_before > offset {
                 return Ok(true);
             }
-            let first = later.header.first_sequence;
-            let mut scan = Scan::new(&later, HEADER_BYTES as u64, first, later.capacity());
+            let mut scan = Scan::of(&later, later.capacity());
             loop {
                 match scan.step() {
                     Step::Record(record, ..) if repairing || record.head.unsynced().is_some() => {

@@ -7,70 +7,52 @@ use super::read::{Ended, Read};
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
 use crate::index::Index;
-use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record, lost};
+use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record};
 use crate::replay::Changes;
 
-/// The kinds of files that the checkpoint does not know.
-pub(super) enum Opened {
+/// A file that the checkpoint does not know, possibly with its first stretch.
+pub(super) enum Opened<R = ()> {
     /// Only zeros: created before a crash, and not written.
     Unwritten,
     /// Content without a header, not even a damaged one.
     Headless,
-    File(Box<LogFile>),
-}
-
-/// A file that the checkpoint does not know, and its first stretch.
-pub(super) enum Unknown {
-    Unwritten,
-    Headless,
-    File(Box<(LogFile, Read)>),
+    File(Box<(LogFile, R)>),
 }
 
 impl Opening<'_> {
     /// Opens a file that the checkpoint does not know.
     pub(super) fn open(&self, id: u64) -> Result<Opened> {
-        let name = file_name(id);
-        let file = self.storage.open(&name, false).map_err(Error::opening(&*name))?;
-        let map = file.view().map_err(Error::io("map", &*name))?;
-        let length = map.len();
-        if !map.is_zero(0..HEADER_BYTES as u64) {
-            return LogFile::with_header(file, id, 0).map(|file| Opened::File(Box::new(file)));
+        let mut file = LogFile::with_header(self.storage, FileHeader::new(id, 0, 0, 0))?;
+        if file.piece(0, HEADER_BYTES as u64).iter().any(|&byte| byte != 0) {
+            file.read_header()?;
+            return Ok(Opened::File(Box::new((file, ()))));
         }
-        if map.is_lost() {
-            return Err(lost(&name, 0));
+        let has_content = !file.leftovers(0).is_empty();
+        // A page that cannot be read is zeros too.
+        if file.is_lost() {
+            return Err(file.lost(0));
         }
-        let mut at = 0;
-        // Where the system cannot tell what was written, all of it.
-        while let Some(written) = file.written(at).unwrap_or((at < length).then_some(at..length)) {
-            at = written.end;
-            if !map.is_zero(written) {
-                return Ok(Opened::Headless);
-            }
-        }
-        // Zeros, although the device does not report a hole.
-        if map.is_lost() {
-            return Err(lost(&name, 0));
-        }
-        Ok(Opened::Unwritten)
+        Ok(if has_content { Opened::Headless } else { Opened::Unwritten })
     }
 
     pub(super) fn written_bytes(&self, id: u64) -> Result<u64> {
         Ok(match self.open(id) {
-            Ok(Opened::File(file)) => file.written_bytes(0),
+            Ok(Opened::File(opened)) => opened.0.written_bytes(0),
             Err(error) if !error.is_unreadable() => return Err(error),
             _ => 0,
         })
     }
 
     /// Opens a file that the checkpoint does not know, and reads its first stretch.
-    pub(super) fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Unknown> {
+    pub(super) fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Opened<Read>> {
         Ok(match self.open(id)? {
-            Opened::Unwritten => Unknown::Unwritten,
-            Opened::Headless => Unknown::Headless,
-            Opened::File(file) => {
+            Opened::Unwritten => Opened::Unwritten,
+            Opened::Headless => Opened::Headless,
+            Opened::File(opened) => {
+                let (file, ()) = *opened;
                 let first = file.header.first_sequence;
                 let read = self.read(&file, HEADER_BYTES as u64, first, later)?;
-                Unknown::File(Box::new((*file, read)))
+                Opened::File(Box::new((file, read)))
             }
         })
     }
@@ -86,14 +68,13 @@ impl Opening<'_> {
         // The first header of a store is durable before anything follows it.
         let Some(seed) = self.seed else { return Err(lost) };
         let repairing = self.on_damage == OnDamage::Skip;
-        let likely = FileHeader::new(id, self.sequence, seed, 0);
-        let bytes = self.header_bytes(id)?;
-        let guesses = FileHeader::guesses(&bytes, id, self.sequence, seed);
-        let guesses = guesses.filter(|_| repairing);
         let begin = HEADER_BYTES as u64;
-        // Opened once: a page that cannot be read is tried once, as that can take seconds.
-        let mut file = LogFile::headless(self.storage, likely)?;
-        for header in std::iter::once(likely).chain(guesses) {
+        // Opened once: a page that cannot be read is tried once, because that can take seconds.
+        let likely = FileHeader::new(id, self.sequence, seed, 0);
+        let mut file = LogFile::with_header(self.storage, likely)?;
+        let bytes = file.piece(0, begin + 8).into_owned();
+        let guesses = FileHeader::guesses(&bytes, id, self.sequence, seed);
+        for header in guesses.take(if repairing { usize::MAX } else { 1 }) {
             file.set_header(header);
             if !begin_with_first_record(&mut file, header.first_sequence) {
                 continue;
@@ -107,41 +88,36 @@ impl Opening<'_> {
         if repairing { Err(lost) } else { Ok(None) }
     }
 
-    fn header_bytes(&self, id: u64) -> Result<[u8; HEADER_BYTES]> {
-        let name = file_name(id);
-        let file = self.storage.open(&name, false).map_err(Error::opening(&*name))?;
-        let map = file.view().map_err(Error::io("map", name))?;
-        Ok(map.get_array(0).unwrap_or([0; HEADER_BYTES]))
-    }
-
     /// The seed in the first header that is whole.
     pub(super) fn any_seed(&self, ids: &[u64]) -> Option<u64> {
         ids.iter().find_map(|&id| match self.open(id) {
-            Ok(Opened::File(file)) => Some(file.header.seed),
+            Ok(Opened::File(opened)) => Some(opened.0.header.seed),
             _ => None,
         })
     }
 
-    /// Processes what `read_unknown` found. Breaks with the tail if the log ends here.
+    /// Processes the result of [`read_unknown`](Self::read_unknown). Breaks with the tail if the
+    /// log ends here.
     pub(super) fn take_unknown(
         &mut self,
         index: &Index,
         taken: &mut Vec<(Arc<LogFile>, Changes)>,
         id: u64,
-        opened: Result<Unknown>,
+        opened: Result<Opened<Read>>,
         later: &[u64],
     ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
+        let repairing = self.on_damage == OnDamage::Skip;
+        let blank = |what| Error::Damaged { file: file_name(id), offset: 0, what };
         let found = match opened {
-            Ok(Unknown::File(found)) => Ok(Some(*found)),
-            Ok(Unknown::Headless) => {
-                let (file, what) = (file_name(id), "its header is blank, but not what follows");
-                self.read_headless(id, later, Error::Damaged { file, offset: 0, what })
+            Ok(Opened::File(found)) => Ok(Some(*found)),
+            Ok(Opened::Headless) => {
+                self.read_headless(id, later, blank("its header is blank, but not what follows"))
             }
-            Ok(Unknown::Unwritten) if self.is_synced_later(id, 0, later)? => {
-                Err(Error::Damaged { file: file_name(id), offset: 0, what: "it is blank" })
+            Ok(Opened::Unwritten) if self.is_synced_later(id, 0, later)? => {
+                Err(blank("it is blank"))
             }
-            Ok(Unknown::Unwritten) => Ok(None),
-            Err(error) if error.is_unreadable() && self.on_damage == OnDamage::Skip => {
+            Ok(Opened::Unwritten) => Ok(None),
+            Err(error) if error.is_unreadable() && repairing => {
                 self.read_headless(id, later, error)
             }
             Err(error) => Err(error),
@@ -154,10 +130,7 @@ impl Opening<'_> {
                 self.cut_off(&[id])?;
                 return Ok(Break(None));
             }
-            Err(error)
-                if error.is_unreadable()
-                    && (error.is_damage() || self.on_damage == OnDamage::Skip) =>
-            {
+            Err(error) if error.is_damage() || error.is_unreadable() && repairing => {
                 return self.damage(error).map(Continue);
             }
             Err(error) => return Err(error),
@@ -165,8 +138,7 @@ impl Opening<'_> {
         if file.header.seed != *self.seed.get_or_insert(file.header.seed) {
             return self.damage(file.damaged(32, "it belongs to another store")).map(Continue);
         }
-        let first = file.header.first_sequence;
-        if first < self.sequence {
+        if file.header.first_sequence < self.sequence {
             self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
             file.header.first_sequence = self.sequence;
             begin_with_first_record(&mut file, self.sequence);
@@ -186,9 +158,9 @@ impl Opening<'_> {
     }
 }
 
-/// Takes the number of the first record from that record itself, if it is whole, because whoever
-/// reads the file later begins with it. It is this one or not much more. Returns whether there is
-/// any whole record.
+/// Takes the number of the first record from that record itself, if it is whole, because later
+/// readers of the file begin with it. It is this one or a little more. Returns whether there is any
+/// whole record.
 fn begin_with_first_record(file: &mut LogFile, sequence: u64) -> bool {
     let begin = HEADER_BYTES as u64;
     let found = find_record(file, begin, sequence);

@@ -27,8 +27,8 @@ pub enum Writing {
     /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take
     /// what memory they need, where a mapping takes two MiB at a time.
     Prepared,
-    /// By system calls, if nearly every write will be synced at once: syncing what was stored into
-    /// a mapping takes a third longer.
+    /// By system calls, if nearly every write will be synced at once: syncing writes through a
+    /// mapping takes a third longer.
     Calls,
 }
 
@@ -90,7 +90,7 @@ impl OsFile {
 }
 
 impl StorageFile for OsFile {
-    fn len(&self) -> io::Result<u64> {
+    fn length(&self) -> io::Result<u64> {
         Ok(self.file()?.metadata()?.len())
     }
 
@@ -111,7 +111,7 @@ impl StorageFile for OsFile {
     }
 
     fn release(&self, from: u64) -> io::Result<()> {
-        let bytes = self.len()?.saturating_sub(from);
+        let bytes = self.length()?.saturating_sub(from);
         if bytes == 0 {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl StorageFile for OsFile {
         let file = self.file()?;
         let begin = match seek(&*file, SeekFrom::Data(from)) {
             Err(Errno::NXIO) => return Ok(None),
-            // The system cannot tell.
+            // The system does not know.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => {
                 let end = file.metadata()?.len();
                 return Ok((from < end).then_some(from..end));
@@ -136,7 +136,7 @@ impl StorageFile for OsFile {
     /// The system does not report this for files that are not sparse.
     #[cfg(not(unix))]
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-        let end = self.len()?;
+        let end = self.length()?;
         Ok((from < end).then_some(from..end))
     }
 
@@ -175,7 +175,7 @@ impl StorageFile for OsFile {
     }
 
     fn prepare(&self, bytes: Range<u64>) {
-        // Where pages need room, nothing may be written through a mapping.
+        // If pages need room, nothing may be written through a mapping.
         if let (Some(map), Writing::Mapped | Writing::Prepared) = (self.mapping(), self.writing) {
             map.populate(bytes.clone());
             self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);

@@ -1,8 +1,9 @@
 //! Ensures that one process at a time writes.
 //!
-//! It locks the directory and a file in it. On a network, a lock of a directory usually holds
-//! within one machine only, and the file excludes the others. But a copy by hard links has the same
-//! file, which its own users lock. So the file says in which directory it was locked last.
+//! Locks the directory and a file in it. On a network file system a lock of a directory usually
+//! holds within one machine only, so the file excludes other machines. But a copy by hard links has
+//! the same file, which its own users lock. So the file contains the directory in which it was last
+//! locked.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -44,10 +45,6 @@ impl Drop for Lock {
 
 impl OsStorage {
     /// The right to write: `None` if another process has it.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
         let directory = self.reopen()?;
@@ -93,7 +90,7 @@ fn is_of_another(file: &File, number: &str) -> io::Result<bool> {
 /// Notes the directory in which a file is locked. Synced, as others may look from other machines.
 fn sign(file: &File, number: &str) -> io::Result<()> {
     let last = signature(file)?;
-    // Anything else may be the file of somebody else, by a second name.
+    // Anything else may be another user's file, by a second name.
     if last != number.as_bytes() && last.iter().all(u8::is_ascii_digit) {
         file.set_len(0)?;
         write_all_at(file, number.as_bytes(), 0)?;

@@ -5,27 +5,41 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 
 #[cfg(unix)]
-use super::guard::Watch;
+use super::sigbus::Watch;
+
+/// Whether any byte of any file was lost since the process began: one flag for all readers.
+static ANY_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether any byte of any file was lost.
+#[inline(always)]
+pub(crate) fn any_lost() -> bool {
+    ANY_LOST.load(Ordering::Acquire)
+}
+
+/// Notes that a byte was lost. A signal handler may call it.
+pub(super) fn note_lost() {
+    ANY_LOST.store(true, Ordering::Release);
+}
 
 /// The bytes of a file, or of a simulated one, at the time of mapping.
 ///
-/// # Who may write
+/// # Writers
 ///
-/// A log is written once: bytes are handed out by [`get`](Self::get) only after they were written,
-/// and are never written again. Who writes into a mapping keeps to that, and other processes are
-/// kept from writing by the store's lock. Who opens a store read-only looks for the end of the log,
-/// where another process may write meanwhile: what does not match its checksum there is not handed
-/// out.
+/// A log is written once: [`get`](Self::get) returns bytes only after they were written, and they
+/// are never written again. All writers in this process keep to that, and the store's lock keeps
+/// other processes from writing. Opening a store read-only searches for the end of the log, where
+/// another process may be writing: bytes that do not match their checksum there are not used.
 ///
-/// # What cannot be read
+/// # Lost pages
 ///
-/// A page that the device does not give is zero from then on, and [`is_lost`](Self::is_lost) tells
-/// that there is one. It can be lost at any look at it, if the system had let go of it since the
-/// last one: who makes something of bytes asks afterwards.
+/// A page that the device cannot read is zero from then on, and [`is_lost`](Self::is_lost) reports
+/// that there is one. The system may drop a page from memory, so any access can lose it: ask after
+/// the last one.
 #[derive(Clone)]
 pub struct Mapping {
     map: Arc<Watched>,
@@ -48,10 +62,6 @@ impl Watched {
 
 impl Mapping {
     /// Maps a file, for reading or for writing too.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
     #[cfg(unix)]
     pub fn file(file: &File, writable: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
@@ -68,10 +78,6 @@ impl Mapping {
     }
 
     /// Zero bytes that no file holds.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory.
     pub fn memory(bytes: usize) -> io::Result<Self> {
         let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
         let map = Watched {
@@ -82,30 +88,21 @@ impl Mapping {
         Ok(Self { map: Arc::new(map), bytes, writable: true })
     }
 
-    /// Whether a part of it could not be read or written, and shows as zeros.
-    #[must_use]
+    /// Whether a part of it could not be read or written. That part shows as zeros.
     pub fn is_lost(&self) -> bool {
         #[cfg(unix)]
-        return super::any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost);
+        return any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost);
         #[cfg(not(unix))]
         false
     }
 
-    /// Bytes of it.
-    #[must_use]
-    pub const fn len(&self) -> usize {
+    /// Length in bytes.
+    pub const fn length(&self) -> usize {
         self.bytes
-    }
-
-    /// Whether it has none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.bytes == 0
     }
 
     /// `len` bytes at `offset`, or `None` if it ends before them.
     #[inline(always)]
-    #[must_use]
     pub fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let offset = usize::try_from(offset).ok()?;
         let end = offset.checked_add(len)?;
@@ -113,15 +110,11 @@ impl Mapping {
             return None;
         }
         // SAFETY: the range lies in the mapping, which `self.map` keeps. Its bytes are not written
-        // while the slice lives, which "Who may write" above argues.
+        // while the slice lives, as "Writers" above argues.
         Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(offset), len) })
     }
 
-    /// Writes bytes that nobody reads yet.
-    ///
-    /// # Errors
-    ///
-    /// If the mapping is too short, or read-only.
+    /// Writes bytes that nobody reads yet. An error if the mapping is too short or read-only.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
         if offset.checked_add(bytes.len()).is_none_or(|end| end > self.bytes) {
@@ -139,14 +132,10 @@ impl Mapping {
         Ok(())
     }
 
-    /// Makes what was written durable, without the descriptor of the file: the mapping has the file
-    /// itself, and with it what the system knows of failed writes since it was opened. Only where
-    /// [`SYNCS_FILES`](Self::SYNCS_FILES) says so.
-    ///
-    /// # Errors
-    ///
-    /// As those of `fsync`; and if a page is lost: the mapping no longer has it, so the system
-    /// would leave it out and report success.
+    /// Makes all writes durable without the descriptor of the file, if
+    /// [`SYNCS_FILES`](Self::SYNCS_FILES). The mapping has the file itself, so the system also
+    /// reports writes that failed since the file was opened. A lost page is an error: the mapping
+    /// no longer has it, so the system would leave it out and report success.
     pub fn sync(&self) -> io::Result<()> {
         self.map.map.flush()?;
         // Checked last, because a page that was lost meanwhile may have been skipped too.
@@ -160,8 +149,8 @@ impl Mapping {
     /// system's `fdatasync`, for the whole file's metadata; elsewhere it may only write pages.
     pub const SYNCS_FILES: bool = cfg!(target_os = "linux");
 
-    /// Lets the system find memory for these bytes, which are to be written and for which there is
-    /// room on the device: the first write waits for that otherwise. A hint, no more.
+    /// Asks the system to find memory for these bytes, which will be written and for which there is
+    /// room on the device. Otherwise the first write waits for it.
     pub fn populate(&self, bytes: Range<u64>) {
         #[cfg(target_os = "linux")]
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
@@ -176,8 +165,7 @@ impl Mapping {
         let _ = bytes;
     }
 
-    /// Lets the system read bytes that are not in memory, without waiting for them. A hint, no
-    /// more.
+    /// Asks the system to read bytes that are not in memory, without waiting for them.
     pub fn will_need(&self, bytes: Range<u64>) {
         #[cfg(unix)]
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
@@ -190,7 +178,7 @@ impl Mapping {
         let _ = bytes;
     }
 
-    /// Asks for the lines of the record at `offset`. A hint, no more.
+    /// Prefetches cache lines of the record at `offset`.
     #[inline(always)]
     pub fn prefetch(&self, offset: u64, lines: usize) {
         #[cfg(target_arch = "x86_64")]

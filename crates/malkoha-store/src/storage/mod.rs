@@ -1,21 +1,17 @@
-//! Where the files of a store are: a directory of the operating system, or one that a test
-//! simulates.
+//! The directory of a store: one of the operating system, or one that a test simulates.
 
-mod broken;
 mod directory;
 mod faults;
 mod file;
-mod forward;
-#[cfg(unix)]
-mod guard;
 #[cfg(unix)]
 mod lock;
-mod lost;
 mod mapping;
 #[cfg(unix)]
 mod os;
 mod positional;
 mod reader;
+#[cfg(unix)]
+mod sigbus;
 mod view;
 #[cfg(windows)]
 mod windows;
@@ -24,17 +20,16 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use broken::is_broken;
 pub(crate) use directory::{make_directories, sync_directory};
 pub(crate) use faults::major_faults;
 pub use file::Writing;
-pub(crate) use forward::Forward;
 #[cfg(unix)]
 pub use lock::Lock;
-pub(crate) use lost::any_lost;
 pub use mapping::Mapping;
+pub(crate) use mapping::any_lost;
 #[cfg(unix)]
 pub use os::OsStorage;
+pub(crate) use reader::Sequential;
 pub use view::View;
 #[cfg(windows)]
 pub use windows::{Lock, OsStorage};
@@ -42,13 +37,9 @@ pub use windows::{Lock, OsStorage};
 /// The file whose lock is the right to write.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// A directory of files.
+/// A directory of files. All errors are those of the operating system.
 pub trait Storage: Send + Sync + 'static {
     /// The names of all files.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system, as in all of these methods.
     fn list(&self) -> io::Result<Vec<String>>;
 
     /// A new file of `bytes` zero bytes for which there is room on the device, for writing.
@@ -89,10 +80,15 @@ pub trait Storage: Send + Sync + 'static {
 /// Room of a device, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// What it has.
+    /// All room.
     pub total: u64,
-    /// What is left for the user of this process.
+    /// Room that is left for the user of this process.
     pub free: u64,
+}
+
+/// Free bytes of the device: all that a number can have, if the system does not report it.
+pub(crate) fn free_bytes(storage: &dyn Storage) -> u64 {
+    storage.room().ok().flatten().map_or(u64::MAX, |room| room.free)
 }
 
 /// Removes a file, unless it is gone.
@@ -106,12 +102,7 @@ pub(crate) fn remove_if_there(storage: &dyn Storage, name: &str) -> io::Result<(
 /// A file of a [`Storage`].
 pub trait StorageFile: Send + Sync {
     /// Its length in bytes.
-    fn len(&self) -> io::Result<u64>;
-
-    /// Whether it has no bytes.
-    fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
-    }
+    fn length(&self) -> io::Result<u64>;
 
     /// Changes its length. New bytes are zero, and there is room for them on the device. A file
     /// that another process may have mapped must not get shorter: reading there would end that
@@ -130,7 +121,7 @@ pub trait StorageFile: Send + Sync {
     /// have more bytes than that.
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>>;
 
-    /// Whether the device has room for all of it, if the system tells.
+    /// Whether the device has room for all of it, if the system reports that.
     fn is_reserved(&self) -> io::Result<bool> {
         Ok(false)
     }

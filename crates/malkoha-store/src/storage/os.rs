@@ -11,8 +11,8 @@ use super::directory::copy;
 use super::file::{OsFile, Writing};
 use super::{Room, Storage, StorageFile};
 
-/// A directory of the operating system: the same one whatever becomes of the path that led to it,
-/// so that a store that is moved while it is open does not go on where another may be by then.
+/// A directory of the operating system. It stays the same one if its path changes, so a store that
+/// is moved while it is open does not write to another directory.
 #[derive(Debug)]
 pub struct OsStorage {
     directory: File,
@@ -23,7 +23,7 @@ pub struct OsStorage {
 
 /// File systems that are not treated like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reports it"))]
 enum FileSystem {
     Ext4,
     Xfs,
@@ -34,10 +34,6 @@ enum FileSystem {
 
 impl OsStorage {
     /// The directory at `path`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?;
@@ -47,19 +43,17 @@ impl OsStorage {
         Ok(storage.writing(writing))
     }
 
-    /// The same with files that are read and written by system calls, each by a descriptor that
-    /// stays open: slower, and as systems do it on which mapped files bring trouble.
-    #[must_use]
+    /// The same with files that are read and written by system calls, as on Windows. Each file
+    /// keeps its descriptor open.
     pub fn unmapped(self) -> Self {
         Self { maps: false, ..self }
     }
 
-    /// The same with files that are written in this way, or by system calls where a page that was
-    /// written before may need room on the device again.
-    #[must_use]
+    /// The same with files that are written in this way. They are written by system calls if a page
+    /// that was written before may need room on the device again.
     pub fn writing(self, writing: Writing) -> Self {
         // Those that copy on write (Btrfs, XFS after a copy by reflink, ZFS) need room for each
-        // write, and a full one would end the process where that is a write into a mapping.
+        // write. On a full device, a write into a mapping would end the process.
         let keeps_blocks = matches!(self.system, FileSystem::Ext4 | FileSystem::Tmpfs);
         let writing = if keeps_blocks { writing } else { Writing::Calls };
         Self { writing, ..self }
@@ -87,9 +81,8 @@ impl OsStorage {
         retry_on_intr(open).map(File::from)
     }
 
-    /// Has Btrfs write a new file where it is. Otherwise each write into a page that was synced
-    /// needs a new page on the device, and a full one refuses deletes in room that is reserved for
-    /// them. One that does not do it is as before.
+    /// Asks Btrfs to write a new file in place. Otherwise each write into a page that was synced
+    /// needs a new page, so a full device refuses deletes although room is reserved for them.
     #[cfg(target_os = "linux")]
     fn write_in_place(&self, file: &File) {
         use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
@@ -99,7 +92,6 @@ impl OsStorage {
     }
 
     #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "only Linux tells a file system")]
     fn write_in_place(&self, _file: &File) {}
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {
@@ -154,7 +146,7 @@ impl Storage for OsStorage {
         if !matches!(self.system, FileSystem::Ext4 | FileSystem::Xfs | FileSystem::Btrfs) {
             return Ok(());
         }
-        // They begin a transaction, or look whether they were shut down, before they find that
+        // These begin a transaction, or check whether they were shut down, before they find that
         // there is no such attribute. Any other error says nothing about the journal.
         match rustix::fs::fremovexattr(&self.directory, "user.malkoha.none") {
             Err(error @ (Errno::ROFS | Errno::IO)) => Err(error.into()),

@@ -1,15 +1,16 @@
 //! A file that is read by system calls, where mapping it is impossible or harmful. On Windows a
 //! mapped file cannot be removed, and a page that cannot be read ends the process.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lost::note_lost;
+use super::mapping::note_lost;
 use super::positional::{read_at, read_exact_at};
 
-/// The bytes of a file, each time read anew. Keeps the file open.
+/// The bytes of a file, read again each time. Keeps the file open.
 #[derive(Clone)]
 pub struct Reader(Arc<Shared>);
 
@@ -26,7 +27,7 @@ impl Reader {
         Ok(Self(Arc::new(Shared { file, bytes, lost: AtomicBool::new(false) })))
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.0.bytes
     }
 
@@ -35,30 +36,25 @@ impl Reader {
         self.0.lost.load(Ordering::Acquire)
     }
 
-    /// `len` bytes at `offset`, if it has so many: zeros if they cannot be read.
+    /// `len` bytes at `offset`, or `None` if the file ends before them: zeros if they cannot be
+    /// read.
     pub(super) fn get(&self, offset: u64, len: usize) -> Option<Vec<u8>> {
-        // Before anything is allocated for them.
+        // Checked before memory is allocated for them.
         if offset.checked_add(len as u64)? > self.0.bytes {
             return None;
         }
         let mut bytes = vec![0; len];
-        self.read(offset, &mut bytes);
-        Some(bytes)
-    }
-
-    /// The `N` bytes at `offset`, likewise.
-    pub(super) fn get_array<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {
-        if offset.checked_add(N as u64)? > self.0.bytes {
-            return None;
+        if read_exact_at(&self.0.file, &mut bytes, offset).is_err() {
+            bytes.fill(0);
+            self.0.lost.store(true, Ordering::Release);
+            note_lost();
         }
-        let mut bytes = [0; N];
-        self.read(offset, &mut bytes);
         Some(bytes)
     }
 
     /// Replaces the content of `bytes` by at most `len` bytes at an offset, as far as they can be
-    /// read. Lost bytes are reported when they are requested.
-    pub(super) fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
+    /// read.
+    fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
         let left = usize::try_from(self.0.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         bytes.resize(len.min(left), 0);
         let mut done = 0;
@@ -71,12 +67,42 @@ impl Reader {
         }
         bytes.truncate(done);
     }
+}
 
-    fn read(&self, offset: u64, bytes: &mut [u8]) {
-        if read_exact_at(&self.0.file, bytes, offset).is_err() {
-            bytes.fill(0);
-            self.0.lost.store(true, Ordering::Release);
-            note_lost();
+/// Bytes of a file that [`Sequential`] reads together.
+const PIECE: usize = 1 << 20;
+
+/// A file that is accessed in order, a little at a time. Reads a MiB at a time.
+///
+/// Concurrent writes may not appear. A caller that misses something reads the file itself.
+pub(crate) struct Sequential<'a> {
+    reader: &'a Reader,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Sequential<'a> {
+    pub(super) fn new(reader: &'a Reader) -> Self {
+        Self { reader, start: 0, bytes: Vec::new() }
+    }
+
+    /// `len` bytes at `offset`, or `None` if the file ends before them.
+    pub(crate) fn get(&mut self, offset: u64, len: usize) -> Option<Cow<'a, [u8]>> {
+        let piece = self.piece(offset, len).map(<[u8]>::to_vec);
+        // If they are longer than a piece, or a part of the piece cannot be read.
+        piece.or_else(|| self.reader.get(offset, len)).map(Cow::Owned)
+    }
+
+    fn piece(&mut self, offset: u64, len: usize) -> Option<&[u8]> {
+        let has = |start: u64, bytes: &[u8]| {
+            let begin = usize::try_from(offset.checked_sub(start)?).ok()?;
+            let end = begin.checked_add(len)?;
+            (end <= bytes.len()).then_some(begin..end)
+        };
+        if has(self.start, &self.bytes).is_none() && len <= PIECE {
+            self.start = offset;
+            self.reader.read_some(offset, PIECE, &mut self.bytes);
         }
+        has(self.start, &self.bytes).map(|range| &self.bytes[range])
     }
 }

@@ -31,7 +31,6 @@ pub struct Lock {
 
 impl Lock {
     /// Whether this process was forked by the one that has the right: there is no forking here.
-    #[expect(clippy::unused_self, reason = "on Unix it depends on the lock")]
     pub(crate) const fn is_inherited(&self) -> bool {
         false
     }
@@ -39,10 +38,6 @@ impl Lock {
 
 impl OsStorage {
     /// The directory at `path`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
     pub fn open(path: &Path) -> io::Result<Self> {
         if !fs::metadata(path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -51,22 +46,16 @@ impl OsStorage {
     }
 
     /// The same: all files are written by system calls.
-    #[must_use]
     pub fn writing(self, _: Writing) -> Self {
         self
     }
 
     /// The same: no file is mapped.
-    #[must_use]
     pub fn unmapped(self) -> Self {
         self
     }
 
     /// The right to write: `None` if another process has it.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);

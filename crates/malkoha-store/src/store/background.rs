@@ -10,7 +10,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::ahead::Ahead;
-use super::compact::Pace;
+use super::compaction::Pace;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
 use crate::options::Durability;
@@ -25,7 +25,7 @@ pub(super) struct Background {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What wakes a thread, and ends it.
+/// Wakes a thread, and ends it.
 #[derive(Default)]
 pub(super) struct Signal {
     ended: Mutex<bool>,
@@ -100,8 +100,8 @@ impl Background {
     }
 }
 
-/// Stops writing if the thread that holds it panics. Writes at the limit of the log would wait for
-/// that thread without an end, and what nobody syncs would be lost in silence.
+/// Stops writing if the thread that holds it panics. Otherwise writes at the limit of the log would
+/// wait for that thread without an end, and nothing would be synced.
 struct StopOnPanic<'a>(&'a Inner);
 
 impl Drop for StopOnPanic<'_> {
@@ -134,26 +134,25 @@ impl Inner {
 
     fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
-        let position = self.writer()?.position();
+        let position = self.writer()?.position;
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
-        // If there was no room for one, this may make some.
-        // At the limit of the log writes wait, and whoever waits for this thread can wait as well:
-        // with a checkpoint always waiting, it would make no room.
+        // If there was no room for one, compaction may make some. It yields to other callers, except
+        // at the limit of the log, where writes wait for it.
         let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         let renewed = self.renew_index(&maintained, &makes_way);
         self.space.look_again();
         let mut seen = 0;
-        let next_victim = |done: &[_]| {
+        let next = |done: &[_]| {
             seen = self.space.changes();
-            self.next_victim(done)
+            self.next_file(done)
         };
-        let compacted = self.compact(&mut maintained, next_victim, &pace);
+        let compacted = self.compact(&mut maintained, next, &pace);
         if !makes_way() {
-            // If compaction fails each time, nobody is to wait, whatever it changed.
+            // If compaction fails each time, writes must not wait, whatever it changed.
             self.space.set_vain(if compacted.is_ok() { seen } else { self.space.changes() });
         }
         compacted.and(checkpoint).and(renewed)
@@ -166,8 +165,8 @@ impl Inner {
 }
 
 impl Store {
-    /// What went wrong in a thread of the store since this was asked last. A full device, usually:
-    /// it tries again.
+    /// The latest error of a thread of the store since the last call. Usually the device is full, and
+    /// the thread tries again.
     #[must_use]
     pub fn background_error(&self) -> Option<Error> {
         self.inner.background_error.lock().take()
@@ -179,10 +178,9 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    /// For example, the second one cannot be started: a thread that continued would keep the store
-    /// locked.
+    /// If a second thread cannot be started, the first one would keep the store locked.
     #[test]
-    fn what_was_started_ends_when_a_start_fails() {
+    fn threads_end_when_another_cannot_start() {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().background(false);
         let store = Store::open(directory.path(), &options).unwrap();
@@ -210,8 +208,8 @@ mod tests {
         assert!(store.background_error().unwrap().to_string().contains("malkoha-sync"));
     }
 
-    /// Beside threads that write one checkpoint after another, there was always one that waited:
-    /// compaction gave way to it without an end, and writes got hardly any room.
+    /// If threads wrote one checkpoint after another, one always waited. Compaction yielded each
+    /// time, and writes got hardly any room.
     #[test]
     fn compaction_gives_way_to_others_unless_writes_wait_for_it() {
         let directory = tempfile::tempdir().unwrap();

@@ -17,12 +17,12 @@ const FINISHED: &str = "BACKUP";
 const NOT_EMPTY: &str = "a backup needs a directory without files";
 
 impl Store {
-    /// Syncs and writes the index into a file, so that opening after a crash need not read what was
-    /// written until now. Writers go on meanwhile.
+    /// Syncs and writes the index into a file, so that opening after a crash need not read the log
+    /// until here. Writers continue meanwhile.
     ///
     /// # Errors
     ///
-    /// If the device is full or the system refuses. The checkpoint before it stays then.
+    /// If the device is full or the system refuses. Then the previous checkpoint stays.
     pub fn checkpoint(&self) -> Result<()> {
         let mut maintained = self.inner.maintenance();
         self.inner.checkpoint(&mut maintained)
@@ -102,9 +102,9 @@ fn write_file(directory: &Path, name: &str, content: &str) -> io::Result<()> {
     sync_directory(directory)
 }
 
-/// The mark of a copy that is not whole, durable before anything else, or opening would take the
-/// directory for a store. It is locked as long as the backup goes on: another one into this
-/// directory would take it for interrupted, and remove its files. `None` if there is another.
+/// The mark of a copy that is not whole. It is durable before anything else, or opening would take
+/// the directory for a store. The backup locks it, because another backup into this directory would
+/// take the copy for interrupted, and remove its files. `None` if there is another backup.
 fn claim(directory: &Path) -> io::Result<Option<File>> {
     let name = directory.join(UNFINISHED);
     let mut mark = match File::options().write(true).open(&name) {
@@ -127,7 +127,7 @@ fn has_others(directory: &Path) -> io::Result<bool> {
     entries.try_fold(false, |others, entry| Ok(others || entry?.file_name() != UNFINISHED))
 }
 
-/// Removes what an interrupted backup left, except its mark.
+/// Removes the files of an interrupted backup, except its mark.
 fn clear(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let name = entry?.file_name();

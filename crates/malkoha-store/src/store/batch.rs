@@ -23,7 +23,7 @@ use crate::log::{Content, Key, Kind};
 pub struct Batch {
     bytes: Vec<u8>,
     operations: Vec<Operation>,
-    /// Names of tables, as [`within`](Self::within) was given them.
+    /// Names of tables, as passed to [`within`](Self::within).
     tables: Vec<String>,
 }
 
@@ -45,15 +45,14 @@ impl Batch {
         Self::default()
     }
 
-    /// What follows is about keys of this table, which the store that the batch is applied to must
-    /// have; or with an empty name about those of the store itself, as all is before this is
-    /// called.
+    /// Later writes of the batch are to keys of this table, which must exist when the batch is
+    /// applied. With an empty name, and before the first call, they are to keys of the store itself.
     pub fn within(&mut self, table: &str) -> &mut Self {
         self.tables.push(table.to_owned());
         self
     }
 
-    /// Gives a key a value.
+    /// Sets the value of a key.
     ///
     /// # Errors
     ///
@@ -62,7 +61,7 @@ impl Batch {
         self.push(Kind::Put, key, value, None)
     }
 
-    /// Gives a key a value for a time.
+    /// Sets the value of a key for a limited time.
     ///
     /// # Errors
     ///
@@ -120,7 +119,7 @@ impl Batch {
         self.bytes.len()
     }
 
-    /// Empties it, and keeps its memory. What follows is about keys of the store itself.
+    /// Empties it, and keeps its memory. Later writes are to keys of the store itself.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.operations.clear();

@@ -1,4 +1,4 @@
-//! Keys of which a value is lost.
+//! Keys whose values are lost.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct LostKey {
 }
 
 impl LostKey {
-    /// `None` for what belongs to a table that is removed, or to no table at all.
+    /// `None` for a key of a removed table, or of no table at all.
     fn new(tables: &Tables, (number, key): (u32, Vec<u8>)) -> Option<Self> {
         let table = match tables.name(number) {
             None if number == 0 || tables.may_lack(number) => None,
@@ -61,7 +61,7 @@ impl Inner {
             let Some(file) = files.files().iter().find(is_it) else { continue };
             let Some((table, name)) = file.key_of_damaged(*offset) else { continue };
             let key = Key { table, name: &name };
-            // Where this cannot be read either, the repair itself says so.
+            // If this cannot be read either, the repair itself reports it.
             let found =
                 locate(&self.index, &files, key.hash(&self.hasher), key).unwrap_or_default();
             let is_later = |it: &Located<'_>| {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::locate::{Located, locate_among};
 use crate::log::{FileTable, Key};
 
-/// Keys in progress at a time: enough that each lock of a shard serves many of them.
+/// Keys in progress at a time: enough that each lock of a part serves many of them.
 const CHUNK: usize = 4096;
 /// Records in progress at a time.
 const AHEAD: usize = 32;
@@ -19,11 +19,11 @@ const NONE: u64 = u64::MAX;
 
 impl Store {
     /// Looks up many keys: calls `each(position of the key, its value)` once for every key, in
-    /// order. Several times as fast as one by one, because the memory of the index is asked for
-    /// ahead for many keys, and then that of their records.
+    /// order. This is several times as fast as one by one, because the memory of the index, and then
+    /// that of the records, is prefetched for many keys.
     ///
-    /// Of each batch it sees all or nothing. Batches that are to be shown wait while the index is
-    /// asked, some 50 ns for each key; 16 bytes of memory are taken for each key meanwhile.
+    /// It sees all of a batch or nothing. Batches wait during the lookup in the index, some 50 ns
+    /// per key. It takes 16 bytes of memory per key.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -68,7 +68,7 @@ impl Inner {
                 let key = of_table(keys[i].as_ref());
                 let location = found.first[i];
                 if let Some(file) = table.file(location)
-                    && let Some(value) = file.usual_value(location, key)
+                    && let Some(value) = file.plain_value(location, key)
                 {
                     each(number * CHUNK + i, Some(value));
                     return file.check_read(location);

@@ -1,13 +1,33 @@
-//! Metrics of a store.
+//! Sizes and metrics of a store.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Stats, Store};
+use super::Store;
 
-/// What a store has, and what it has done since it was opened. Reads are not counted: a counter
-/// that threads share would cost them more than a part of a lookup does.
+/// Sizes of a store, in bytes unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Keys that have a value; a number.
+    pub keys: u64,
+    /// Log files; a number.
+    pub files: u64,
+    /// Written in log files.
+    pub log_bytes: u64,
+    /// Of these: records that were overwritten or deleted.
+    pub dead_bytes: u64,
+    /// Of these: tombstones.
+    pub tombstone_bytes: u64,
+    /// Taken by log files, including the room that is reserved for the last one.
+    pub reserved_bytes: u64,
+    /// The index, in memory.
+    pub index_bytes: u64,
+}
+
+/// Sizes of a store, and counts since it was opened. Reads are not counted: a counter that threads
+/// share would cost more than a part of a lookup does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -35,7 +55,7 @@ pub struct Metrics {
     pub held_back: Duration,
 }
 
-/// What is counted.
+/// The counts.
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) written: Counter,
@@ -63,12 +83,33 @@ impl Counter {
 }
 
 impl Store {
-    /// Sizes, and what was done since opening.
+    /// Sizes.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let table = self.inner.files.load();
+        let mut stats = Stats {
+            keys: self.len(),
+            files: table.files().len() as u64,
+            index_bytes: self.inner.index.size_in_bytes(),
+            ..Stats::default()
+        };
+        let last = table.files().last().map(|file| file.id());
+        for file in table.files() {
+            stats.log_bytes += file.end();
+            stats.dead_bytes += file.dead();
+            stats.tombstone_bytes += file.tombstones();
+            let is_last = Some(file.id()) == last;
+            stats.reserved_bytes += if is_last { file.capacity() } else { file.least() };
+        }
+        stats
+    }
+
+    /// Sizes, and counts since opening.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         let Counters { written, copied, removed, checkpoints } = &self.inner.counters;
-        let ((written_records, written_bytes), (copied_records, copied_bytes)) =
-            (written.get(), copied.get());
+        let (written_records, written_bytes) = written.get();
+        let (copied_records, copied_bytes) = copied.get();
         let (removed_files, removed_bytes) = removed.get();
         let (syncs, sync_time) = self.inner.commit.syncs();
         Metrics {

@@ -1,30 +1,26 @@
-//! The store: what its operations share. Each family of operations has a file of its own.
+//! The store, and the state that its operations share. Each family of operations has a file of its
+//! own.
 
 mod ahead;
 mod background;
 pub(crate) mod backup;
 mod batch;
-mod compact;
-mod fate;
+mod compaction;
 mod lost_key;
 mod many;
 mod metrics;
 mod open;
 mod read;
-mod removal;
+mod removed_tables;
 mod renewal;
 mod repair;
-mod room;
 mod snapshot;
 mod space;
-mod stats;
 mod swap;
-mod sweep;
 mod table;
 mod tables;
-mod unshown;
+mod uncommitted;
 mod verify;
-mod victims;
 mod write;
 
 use std::collections::VecDeque;
@@ -41,7 +37,7 @@ use crate::index::{self, Checkpoint, FileEntry, Index};
 use crate::kept::Kept;
 use crate::log::{Cold, Commit, FileTable, LogFile, Writer};
 use crate::options::Options;
-use crate::recovery::Recovery;
+use crate::recovery::{Recovered, Recovery};
 use crate::storage::{Lock, Storage};
 
 use ahead::Ahead;
@@ -49,15 +45,14 @@ use background::{Background, Signal};
 pub use batch::Batch;
 pub use lost_key::LostKey;
 use metrics::Counters;
-pub use metrics::Metrics;
+pub use metrics::{Metrics, Stats};
 pub use repair::Repair;
 pub use snapshot::{Entry, Snapshot};
 use space::Space;
-pub use stats::Stats;
 pub use swap::Swap;
 pub use table::{Table, TableSnapshot};
 use tables::Tables;
-use unshown::{Quiet, Unshown};
+use uncommitted::{Quiet, Uncommitted};
 pub use verify::Verification;
 
 /// An open store. It can be shared among threads: all operations take `&self`.
@@ -69,7 +64,7 @@ pub struct Store {
     background: Option<Background>,
 }
 
-/// What the threads of a store share.
+/// The state that the threads of a store share.
 struct Inner {
     storage: Arc<dyn Storage>,
     options: Options,
@@ -79,10 +74,10 @@ struct Inner {
     tables: ArcSwap<Tables>,
     /// Taken to change the list of tables, before any other lock.
     listing: Mutex<()>,
-    /// `None` where the store is read-only.
+    /// `None` if the store is read-only.
     writer: Option<Mutex<Writer>>,
     commit: Commit,
-    unshown: Unshown,
+    uncommitted: Uncommitted,
     /// Held while a batch of several writes becomes visible, and by readers that must not see a
     /// part of one.
     showing: RwLock<()>,
@@ -96,7 +91,7 @@ struct Inner {
     maintenance: Mutex<Maintained>,
     /// Number of callers waiting for `maintenance`, background threads excluded.
     waiting: AtomicUsize,
-    /// The error of a thread of the store, until somebody asks for it.
+    /// The latest error of a thread of the store, until it is taken.
     background_error: Mutex<Option<Error>>,
     recovery: Recovery,
     lock: Option<Lock>,
@@ -120,6 +115,38 @@ struct Maintained {
 }
 
 impl Inner {
+    /// A store that can only be read.
+    fn new(
+        storage: Arc<dyn Storage>,
+        options: Options,
+        recovered: Recovered,
+        tables: Tables,
+    ) -> Self {
+        Self {
+            storage,
+            options,
+            hasher: KeyHasher::new(recovered.seed),
+            index: recovered.index,
+            files: Kept::new(recovered.table),
+            tables: ArcSwap::from_pointee(tables),
+            listing: Mutex::default(),
+            writer: None,
+            commit: Commit::default(),
+            uncommitted: Uncommitted::default(),
+            showing: RwLock::default(),
+            ahead: Arc::default(),
+            space: Space::default(),
+            cold: Cold::default(),
+            counters: Counters::default(),
+            upkeep: Arc::default(),
+            maintenance: Mutex::default(),
+            waiting: AtomicUsize::default(),
+            background_error: Mutex::default(),
+            recovery: recovered.recovery,
+            lock: None,
+        }
+    }
+
     /// The right to write, if writing is possible.
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?.lock();
@@ -129,7 +156,7 @@ impl Inner {
 
     /// The right to write, once everything in the log is visible.
     fn turn(&self) -> Result<Turn<'_>> {
-        let quiet = self.unshown.quiet();
+        let quiet = self.uncommitted.quiet();
         Ok(Turn { writer: self.writer()?, _quiet: quiet })
     }
 
@@ -143,7 +170,7 @@ impl Inner {
 
     /// Makes everything that was written durable.
     fn sync(&self) -> Result<()> {
-        let position = self.writer()?.position();
+        let position = self.writer()?.position;
         self.wait_durable(position)
     }
 
@@ -155,7 +182,7 @@ impl Inner {
     /// Writes a checkpoint, unless there is one of this state. Durable when it returns. The log
     /// also records that it is durable until there, in case the checkpoint is lost.
     fn checkpoint(&self, maintained: &mut Maintained) -> Result<()> {
-        let position = self.writer()?.position();
+        let position = self.writer()?.position;
         if maintained.checkpoint == Some(position) {
             return Ok(());
         }
@@ -176,12 +203,12 @@ impl Inner {
         let writer = &turn.writer;
         let checkpoint = Checkpoint {
             files: self.file_entries(excluded),
-            sequence: writer.sequence(),
-            next_id: writer.next_id(),
+            sequence: writer.sequence,
+            next_id: writer.next_id,
             seed: self.hasher.seed().expect("a store hashes with XXH3-64"),
-            open_tail: writer.tail().is_some(),
+            open_tail: writer.tail.is_some(),
         };
-        let (index, position) = (self.index.snapshot(), writer.position());
+        let (index, position) = (self.index.snapshot(), writer.position);
         drop(turn);
         self.wait_durable(position)?;
         index::write(&*self.storage, &checkpoint, &index)?;

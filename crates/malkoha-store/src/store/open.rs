@@ -4,18 +4,14 @@ use std::io;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
-use arc_swap::ArcSwap;
-use malkoha::KeyHasher;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use super::tables::Tables;
-use super::{Background, Counters, Inner, Maintained, Space, Store, Unshown};
+use super::{Background, Inner, Maintained, Space, Store};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::kept::Kept;
-use crate::log::{Cold, Commit, FileTable, Reserve, Writer, parse_name, random_seed};
+use crate::log::{FileTable, Reserve, Writer, parse_name, random_seed};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -42,8 +38,8 @@ impl Store {
         Self::open_in(Arc::new(storage), Some(lock), options)
     }
 
-    /// Opens the store in the directory `path` for reading, as it is now. Another process may
-    /// write to it meanwhile; what it writes from now on does not show.
+    /// Opens the store in the directory `path` for reading, as it is now. Another process may write
+    /// to it meanwhile, but these writes do not show.
     ///
     /// # Errors
     ///
@@ -54,14 +50,14 @@ impl Store {
         let no_store = || Error::NoStore(path.display().to_string());
         let recovered = recover_while_written(&storage)?.ok_or_else(no_store)?;
         let tables = Tables::read(&recovered)?;
-        let inner = read_only(Arc::new(storage), recovered, tables);
+        let inner = Inner::new(Arc::new(storage), Options::new(), recovered, tables);
         Ok(Self { inner: Arc::new(inner), background: None })
     }
 
-    /// Opens a store for reading past everything that is damaged, as [`repair`](Self::repair) does,
-    /// and changes nothing. [`recovery`](Self::recovery) has what was skipped, and the keys that
-    /// are lost with it. Each shows as the record before, if that is still in the log. Nobody else
-    /// should write to the store meanwhile.
+    /// Opens a store for reading past all damage, as [`repair`](Self::repair) does, and changes
+    /// nothing. [`recovery`](Self::recovery) has the skipped damage and the keys that are lost with
+    /// it. Each shows as its record before, if that is still in the log. Do not write to the store
+    /// meanwhile.
     ///
     /// # Errors
     ///
@@ -74,13 +70,13 @@ impl Store {
         let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
         let mut skipped = mem::take(&mut recovered.skipped);
         skipped.extend(bad_list);
-        let mut inner = read_only(Arc::new(storage), recovered, tables);
+        let mut inner = Inner::new(Arc::new(storage), Options::new(), recovered, tables);
         inner.recovery.lost_keys = inner.lost_to_repair(&skipped);
         inner.recovery.skipped = skipped;
         Ok(Self { inner: Arc::new(inner), background: None })
     }
 
-    /// Opens the store in any storage; the caller sees to it that nobody else writes.
+    /// Opens the store in any storage. The caller ensures that nobody else writes.
     #[doc(hidden)]
     pub fn open_in(
         storage: Arc<dyn Storage>,
@@ -100,19 +96,19 @@ impl Store {
         Ok(Self { inner, background })
     }
 
-    /// What opening found that closing does not leave behind.
+    /// The remains of a crash, and the damage, that opening found.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         &self.inner.recovery
     }
 
-    /// Syncs, writes a checkpoint if there is room for it, and gives back what was reserved, except
-    /// a sixteenth of the log, 256 KiB at most: room for deletes if others fill the device.
-    /// Dropping a store does the same but tells of no error.
+    /// Syncs, writes a checkpoint if there is room for it, and gives back the reserved room, except
+    /// for a sixteenth of the log, at most 256 KiB, for deletes if others fill the device. Dropping
+    /// a store does the same, but reports no error.
     ///
     /// # Errors
     ///
-    /// If one of it fails. What was answered at its durability is safe nevertheless.
+    /// If one of these steps fails. Acknowledged writes are as durable as promised nevertheless.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
@@ -120,8 +116,8 @@ impl Store {
     fn finish(&mut self) -> Result<()> {
         let Some(writer) = &self.inner.writer else { return Ok(()) };
         if self.inner.lock.as_ref().is_some_and(Lock::is_inherited) {
-            // The threads are in the process that forked this one, and so is the right to write:
-            // what it has written since would be overwritten here.
+            // The threads and the right to write are in the process that forked this one. Its later
+            // writes would be overwritten here.
             mem::forget(self.background.take());
             return Err(Error::Locked);
         }
@@ -136,7 +132,7 @@ impl Store {
         }
         {
             let mut writer = writer.lock();
-            writer.tail().map_or(Ok(()), |tail| tail.trim())?;
+            writer.tail.as_ref().map_or(Ok(()), |tail| tail.trim())?;
             writer.close()?;
         }
         // If there was no room for it, there may be now. The log is synced, so it is not essential.
@@ -153,35 +149,8 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // `close` is for callers that want to know; the log has everything already.
+        // `close` reports errors; the log has everything already.
         let _ = self.finish();
-    }
-}
-
-/// Prepares the files for reading.
-fn read_only(storage: Arc<dyn Storage>, recovered: Recovered, tables: Tables) -> Inner {
-    Inner {
-        storage,
-        options: Options::new(),
-        hasher: KeyHasher::new(recovered.seed),
-        tables: ArcSwap::from_pointee(tables),
-        listing: Mutex::default(),
-        index: recovered.index,
-        files: Kept::new(recovered.table),
-        writer: None,
-        commit: Commit::default(),
-        unshown: Unshown::default(),
-        showing: RwLock::default(),
-        ahead: Arc::default(),
-        space: Space::default(),
-        cold: Cold::default(),
-        counters: Counters::default(),
-        upkeep: Arc::default(),
-        maintenance: Mutex::default(),
-        waiting: AtomicUsize::default(),
-        background_error: Mutex::default(),
-        recovery: recovered.recovery,
-        lock: None,
     }
 }
 
@@ -251,29 +220,29 @@ pub(super) fn writable(
     storage: Arc<dyn Storage>,
     lock: Option<Lock>,
     options: &Options,
-    recovered: Recovered,
+    mut recovered: Recovered,
     tables: Tables,
 ) -> Result<Inner> {
-    let Recovered { index, mut table, mut tail, next_id, sequence, seed, useless, .. } = recovered;
-    let Recovered { checkpointed, recovery, .. } = recovered;
-    // Before anything is changed: it may be somebody else's file.
+    let Recovered { next_id, sequence, seed, checkpointed, .. } = recovered;
+    // Before anything is changed: it may be another user's file.
     let reserve = Reserve::found(&*storage)?;
-    for name in &useless {
+    for name in &recovered.useless {
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
     let file_bytes = Writer::file_bytes(&*storage, options.file_bytes);
     let position = (next_id, sequence);
     let mut writer = Writer::new(Arc::clone(&storage), file_bytes, seed, position, reserve);
-    // Before the last file gets room: what a crash left of a compaction needs it.
-    writer.want_reserve(&table)?;
+    let table = &mut recovered.table;
+    // Before the last file gets room: an interrupted compaction needs it.
+    writer.want_reserve(table)?;
+    let mut tail = recovered.tail.take();
     if let Some(found) = &mut tail {
-        let room = writer.tail_bytes(&table, found.least());
+        let room = writer.tail_bytes(table, found.least());
         *found = Arc::new(found.reopen(&*storage, room)?);
         table.remove(found.id());
         table.insert(Arc::clone(found));
     }
-    // Makes durable what is visible from now on: it may be left by a crash, or by a sync that
-    // failed.
+    // Makes all visible records durable: a crash, or a sync that failed, may have left them.
     for file in table.files() {
         file.make_durable(&*storage)?;
         if tail.as_ref().is_none_or(|tail| tail.id() != file.id()) {
@@ -287,31 +256,15 @@ pub(super) fn writable(
     }
     let space = Space::default();
     space.set_live(table.files().iter().map(|file| file.live()).sum());
-    space.note(&table, &writer);
+    space.note(table, &writer);
     // The existing checkpoint is sufficient.
-    let checkpoint = checkpointed.then(|| writer.position());
+    let checkpoint = checkpointed.then_some(writer.position);
     let maintained = Maintained { checkpoint, ..Maintained::default() };
     Ok(Inner {
-        storage,
-        options: options.clone(),
-        hasher: KeyHasher::new(seed),
-        tables: ArcSwap::from_pointee(tables),
-        listing: Mutex::default(),
-        index,
-        files: Kept::new(table),
         writer: Some(Mutex::new(writer)),
-        commit: Commit::default(),
-        unshown: Unshown::default(),
-        showing: RwLock::default(),
-        ahead: Arc::default(),
         space,
-        cold: Cold::default(),
-        counters: Counters::default(),
-        upkeep: Arc::default(),
         maintenance: Mutex::new(maintained),
-        waiting: AtomicUsize::default(),
-        background_error: Mutex::default(),
-        recovery,
         lock,
+        ..Inner::new(storage, options.clone(), recovered, tables)
     })
 }

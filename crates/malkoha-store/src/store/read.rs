@@ -17,8 +17,8 @@ impl Store {
         self.get_with(key, <[u8]>::to_vec)
     }
 
-    /// What `with` makes of the value of a key, which is read in place and not copied, unless it is
-    /// compressed.
+    /// Calls `with` with the value of a key, and returns the result. The value is read in place,
+    /// without a copy, unless it is compressed.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -31,8 +31,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the record is damaged, or cannot be read. That can show while `with` reads it, which sees
-    /// zeros then: what it made of them is dropped.
+    /// If the record is damaged, or cannot be read. The device may fail while `with` reads the
+    /// value, which then sees zeros. Its result is dropped.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         self.inner.get_with(Key::main(key), with)
@@ -47,8 +47,8 @@ impl Store {
         self.inner.contains(Key::main(key))
     }
 
-    /// Keys that have a value, those of all tables together. Those whose time is over count until
-    /// compaction meets them.
+    /// The number of keys that have a value, in all tables together. Keys whose time is over count
+    /// until compaction meets them.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.inner.keys()
@@ -62,12 +62,11 @@ impl Store {
 }
 
 impl Inner {
-    /// Keys that have a value.
+    /// The number of keys that have a value.
     pub(super) fn keys(&self) -> u64 {
         self.index.len().saturating_sub(self.tables.load().own_keys())
     }
 
-    /// What `with` makes of the value of a key.
     #[inline(always)]
     pub(super) fn get_with<T>(
         &self,
@@ -77,13 +76,12 @@ impl Inner {
         self.find(key, true, with)
     }
 
-    /// Whether a key has a value.
     #[inline(always)]
     pub(super) fn contains(&self, key: Key<'_>) -> Result<bool> {
         Ok(self.find(key, false, |_| ())?.is_some())
     }
 
-    /// What `with` makes of the value of a key. A compressed one is decompressed only if `reads`:
+    /// Calls `with` with the value of a key. Only if `reads`, a compressed value is decompressed;
     /// otherwise `with` may get an empty one.
     #[inline(always)]
     fn find<T>(
@@ -96,17 +94,17 @@ impl Inner {
         // Usually nobody writes, the key has one candidate, and its record is a short one. No
         // instruction here waits until those before it have ended, so the processor begins the
         // next lookup while this one waits for memory.
-        if let Some((shard, hash)) = self.index.open(hash) {
-            match shard.sole_candidate(hash) {
+        if let Some((part, hash)) = self.index.open(hash) {
+            match part.sole_candidate(hash) {
                 Sole::Absent => return Ok(None),
                 Sole::Several => {}
                 Sole::Value(location) => {
                     // The locations cannot change here, so this table has their files.
-                    let table = self.files.note(&shard);
-                    drop(shard);
+                    let table = self.files.note(&part);
+                    drop(part);
                     if let Some(table) = table
                         && let Some(file) = table.file(location)
-                        && let Some(value) = file.usual_value(location, key)
+                        && let Some(value) = file.plain_value(location, key)
                     {
                         let made = with(value);
                         file.check_read(location)?;
@@ -134,7 +132,7 @@ impl Inner {
         let candidates = candidates.as_slice();
         if let &[location] = candidates
             && let Some(file) = table.file(location)
-            && let Some(value) = file.usual_value(location, key)
+            && let Some(value) = file.plain_value(location, key)
         {
             let made = with(value);
             file.check_read(location)?;

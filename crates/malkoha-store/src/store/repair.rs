@@ -1,47 +1,46 @@
-//! Saving what can be saved of a damaged store.
+//! Repairs a damaged store.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::compact::Pace;
+use super::compaction::Pace;
 use super::open::{locked, writable};
 use super::tables::Tables;
 use super::{Inner, LostKey, Store};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_device_error};
 use crate::options::Options;
 use crate::recovery::{OnDamage, recover};
-use crate::storage::is_broken;
 
-/// What a repair found and did.
+/// The result of a repair.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Repair {
     /// Keys that the store has now.
     pub keys: u64,
-    /// What was damaged, and was skipped.
+    /// The damage that was skipped.
     pub skipped: Vec<Error>,
-    /// Keys that were written there and not put later, as far as they can be read: each shows as
-    /// the record before, if that is still in the log. One that was deleted later is among them.
+    /// Keys that were written there and not put later, as far as they can be read. Each shows as
+    /// its record before, if that is still in the log. A key that was deleted later is among them.
     pub lost_keys: Vec<LostKey>,
     /// Damaged files under the names that they have now; the store does not need them any more.
     pub set_aside: Vec<String>,
 }
 
-/// What is added to the names of damaged files.
+/// The suffix of the names of damaged files.
 const SET_ASIDE: &str = ".damaged";
 
 impl Store {
-    /// Builds the index anew from every whole record of the log, and writes what damaged files
-    /// still have of use into new ones. The damaged files stay, under other names.
+    /// Builds the index from every whole record of the log, and copies the live records of damaged
+    /// files into new ones. The damaged files stay, under other names.
     ///
-    /// A record that is lost shows as the one before it, if that is still in the log: an older
-    /// value, or a key that was deleted. That is why nothing skips damage but this call and
-    /// [`open_past_damage`](Self::open_past_damage).
+    /// A lost record shows as the one before it, if that is still in the log: an older value, or a
+    /// key that was deleted. That is why only this call and
+    /// [`open_past_damage`](Self::open_past_damage) skip damage.
     ///
-    /// A list of tables that is not what was written becomes an empty one. The keys of its tables
-    /// stay: making a [table](Self::table) of the same name finds them again, and those of a table
-    /// whose removal had not ended too.
+    /// A damaged list of tables becomes an empty one. The keys of its tables stay: making a
+    /// [table](Self::table) of the same name finds them again, also those of a table whose removal
+    /// had not ended.
     ///
     /// # Errors
     ///
@@ -85,21 +84,19 @@ impl Inner {
         }
         let table = self.files.load_full();
         let is_known = |name: &String| table.files().iter().any(|file| file.name() == *name);
-        // First those that cannot be read at all: where the file system cannot rename them, no
-        // other file is moved either.
+        // First those that cannot be read at all: if the file system cannot rename them, no other
+        // file is moved either.
         names.sort_unstable_by_key(|name| (is_known(name), name.clone()));
         self.writer()?.seal()?;
         let mut done = Vec::new();
         for file in table.files().iter().filter(|file| names.contains(&file.name())) {
-            let pace = Pace { rate: None, stop: &|| false };
-            self.rewrite(file, &done, &pace, OnDamage::Skip)?;
+            self.rewrite(file, &done, &Pace::FULL, OnDamage::Skip)?;
             done.push(Arc::clone(file));
         }
         self.sync()?;
-        // Before the checkpoint that needs them no more, and that may need the name of one: with
-        // it, they would be removed by the next opening, as if nothing had been lost. Without, that
-        // misses them. And not earlier: without any checkpoint nobody misses a file, so those that
-        // cannot be read at all stay too, as long as the repair may fail.
+        // Before the checkpoint without them, with which the next opening would remove them as if
+        // nothing had been lost. And not earlier: without any checkpoint no opening misses a file,
+        // so even unreadable ones stay as long as the repair may fail.
         for name in &names {
             self.set_aside(name, repair)?;
         }
@@ -121,11 +118,10 @@ impl Inner {
     }
 }
 
-/// The error of a file that cannot be renamed. Where the file system cannot read what it knows of
-/// the file, nobody can rename it.
+/// The error of a file that cannot be renamed, perhaps because the file system is damaged there.
 fn not_renamed(name: &str) -> impl FnOnce(io::Error) -> Error {
     move |error| {
-        let error = if is_broken(&error) {
+        let error = if is_device_error(&error) {
             let what = "the file system is damaged there: check it (fsck), then repair again";
             io::Error::new(error.kind(), format!("{error}: {what}"))
         } else {

@@ -11,7 +11,7 @@ use super::{Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, HEADER_BYTES, Key, Kind, LogFile, Scan, Step};
+use crate::log::{FileTable, Key, Kind, LogFile, Scan, Step};
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
@@ -36,8 +36,8 @@ pub struct Entry<'a> {
 }
 
 impl Store {
-    /// The store as it is now. Takes no copy: O(1) in the number of keys, 64 shards of the index
-    /// are shared until they change.
+    /// The store as it is now. Copies nothing: the snapshot and the store share the parts of the
+    /// index until they change.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let writer = self.inner.writer.as_ref().map(|writer| writer.lock());
@@ -91,8 +91,8 @@ impl Snapshot {
     }
 
     /// All keys of the store itself with their values, in the order of the log: sequential reads,
-    /// and one look into the index for each record. Each damaged or unreadable place is one error;
-    /// reading continues behind it.
+    /// and one lookup in the index for each record. Each damaged or unreadable place is one error,
+    /// and reading continues behind it.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
         self.entries(0)
     }
@@ -100,8 +100,7 @@ impl Snapshot {
     /// The keys that begin with these bytes, with their values, sorted by key.
     ///
     /// The log is in no order, so this reads all of it, as [`iter`](Self::iter) does, at some GB/s
-    /// in memory; for each key found it takes 40 bytes of memory, and none for its value, which is
-    /// read where it lies, unless it is compressed.
+    /// in memory. It takes 40 bytes of memory per key found. Uncompressed values are not copied.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -123,7 +122,7 @@ impl Snapshot {
         self.sorted(0, |key| key.starts_with(prefix))
     }
 
-    /// The keys in a range, with their values, sorted by key. At the cost of
+    /// The keys in a range, with their values, sorted by key. The cost is that of
     /// [`prefix`](Self::prefix).
     ///
     /// # Errors
@@ -185,8 +184,7 @@ impl Snapshot {
         end: u64,
         wanted: impl Fn(u32) -> bool,
     ) -> impl Iterator<Item = Result<Located<'a>>> {
-        let first = file.header.first_sequence;
-        let mut scan = Scan::new(file, HEADER_BYTES as u64, first, end);
+        let mut scan = Scan::of(file, end);
         let mut done = false;
         std::iter::from_fn(move || {
             while !done {

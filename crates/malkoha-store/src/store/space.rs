@@ -1,14 +1,14 @@
-//! How much room the log takes, and writes that wait until compaction has reclaimed enough.
+//! The room that the log takes, and writes that wait until compaction has reclaimed enough.
 //!
 //! The log may take a number of times the bytes of its live records, and a little more. From three
 //! fifths of the permitted excess on, writes are slowed down, and more so nearer to the limit. At
 //! the limit they wait. So there is an equilibrium at any rate of writes, because compaction is
 //! cheaper the more bytes are dead.
 //!
-//! Nobody waits in vain: if compaction has nothing to reclaim, or fails, or if a backup that copies
-//! or a verification keeps files from being removed, writes continue, and the log gets longer. If a
-//! failed sync or a panic has stopped the store, they say so at once. Whoever else has the right to
-//! remove files makes room, or soon gives that right back, so writes wait for them.
+//! Writes do not wait in vain. If compaction has nothing to reclaim, or fails, or if a backup that
+//! copies or a verification keeps all files, writes continue, and the log gets longer. If a failed
+//! sync or a panic has stopped the store, they report that at once. They wait for all other callers
+//! with the right to remove files, because these make room or give the right back soon.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -40,7 +40,7 @@ pub(super) struct Space {
     /// Whether the thread that has the right to remove files keeps them all, possibly for hours.
     /// Changed by that thread alone, and false when it gives the right back.
     keeping: AtomicBool,
-    /// How often there may have come more room to make.
+    /// A count of events after which compaction may find more to reclaim.
     changes: AtomicU64,
     /// One more than the count after which the thread in the background could not make more room.
     vain: AtomicU64,
@@ -75,7 +75,7 @@ impl Space {
 
     /// Files were added, removed or got room: waiting writers check again.
     pub(super) fn note(&self, table: &FileTable, writer: &Writer) {
-        let tail = writer.tail().map(|tail| tail.id());
+        let tail = writer.tail.as_ref().map(|tail| tail.id());
         let taken = table
             .files()
             .iter()
@@ -84,19 +84,19 @@ impl Space {
         self.look_again();
     }
 
-    /// There may be more room to make. Waiting writers check again.
+    /// Compaction may find more to reclaim. Waiting writers check again.
     pub(super) fn look_again(&self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// How often there may have come more room to make.
+    /// The count of events after which compaction may find more to reclaim.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// No more room could be made after this many [changes](Self::changes). If there was another
-    /// one meanwhile, it still can be.
+    /// Compaction found no more to reclaim after this many [changes](Self::changes). Another change
+    /// since then makes this void.
     pub(super) fn set_vain(&self, changes: u64) {
         self.vain.store(changes + 1, Ordering::Relaxed);
         self.changed.notify_all();
@@ -108,10 +108,8 @@ impl Space {
 
     /// How near the log is to its limit without `given` bytes that are about to be freed: 0 if
     /// writes need not wait, 1 at the limit and beyond.
-    #[expect(clippy::cast_precision_loss, reason = "shares need no more than 53 bits")]
     fn pressure(&self, ratio: f64, given: u64) -> f64 {
         if ratio.is_infinite() {
-            // Where there is no limit, the share of it would be no number.
             return 0.0;
         }
         let live = self.live() as f64;
@@ -158,7 +156,6 @@ impl Inner {
             self.look_after_space();
             if pressure < 1.0 {
                 #[expect(
-                    clippy::cast_precision_loss,
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     reason = "a positive number of nanoseconds, about"
@@ -179,8 +176,8 @@ impl Inner {
         }
     }
 
-    /// Notes that this thread, which has the right to remove files, keeps them all until this is
-    /// dropped, which must be before it gives that right back: writes do not wait for it.
+    /// Notes that this thread, which has the right to remove files, keeps all of them until the
+    /// result is dropped, so that writes do not wait. Drop it before giving the right back.
     pub(super) fn keep_files(&self) -> Keeping<'_> {
         self.space.keeping.store(true, Ordering::Relaxed);
         self.space.changed.notify_all();
@@ -203,7 +200,7 @@ mod tests {
     use crate::options::{Durability, Options};
     use crate::store::Store;
 
-    /// A store at the limit of its log. Its thread in the background is not told.
+    /// A store at the limit of its log, without background threads.
     fn full() -> (tempfile::TempDir, Store) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().background(false).durability(Durability::System);
@@ -215,7 +212,7 @@ mod tests {
         (directory, store)
     }
 
-    /// Without a limit nothing is near it: it was no number, and compaction gave way to nobody.
+    /// The pressure was not a number, and compaction gave way to nobody.
     #[test]
     fn without_a_limit_there_is_no_pressure() {
         let space = Space::default();
@@ -226,14 +223,13 @@ mod tests {
         }
     }
 
-    /// Once a checkpoint or a compaction had ended, a write passed the limit before the right to
-    /// remove files was free: a store of 200 KB took 34 MiB. Beside a write that made room on a
-    /// full device, all others passed it.
+    /// In each of these cases writes once passed the limit, or waited in vain.
     #[test]
-    fn only_who_keeps_files_lets_writes_pass_the_limit() {
+    fn writes_wait_as_long_as_room_can_be_made() {
         let (_directory, store) = full();
-        let inner = &store.inner;
+        let (inner, space) = (&store.inner, &store.inner.space);
         assert!(inner.can_make_space());
+        // Only callers that keep all files for long let writes pass the limit.
         let maintained = inner.maintenance();
         assert!(inner.can_make_space());
         let keeping = inner.keep_files();
@@ -241,30 +237,16 @@ mod tests {
         drop(keeping);
         assert!(inner.can_make_space());
         drop(maintained);
-    }
-
-    /// Only the thread in the background knows what there is to reclaim: after a checkpoint, writes
-    /// waited for it again, in vain.
-    #[test]
-    fn checkpoints_and_compactions_promise_no_room() {
-        let (_directory, store) = full();
-        store.inner.space.set_vain(store.inner.space.changes());
-        store.checkpoint().unwrap();
-        assert!(!store.inner.can_make_space());
-    }
-
-    /// The thread in the background found nothing to reclaim, and said so after a write had added
-    /// what there was: writes passed the limit.
-    #[test]
-    fn room_that_came_meanwhile_is_waited_for() {
-        let (_directory, store) = full();
-        let space = &store.inner.space;
+        // Room that came while the background thread found none is waited for.
         let seen = space.changes();
         space.look_again();
         space.set_vain(seen);
-        assert!(store.inner.can_make_space());
+        assert!(inner.can_make_space());
         space.set_vain(space.changes());
-        assert!(!store.inner.can_make_space());
+        assert!(!inner.can_make_space());
+        // Only the background thread knows whether there is room: a checkpoint promises none.
+        store.checkpoint().unwrap();
+        assert!(!inner.can_make_space());
     }
 
     /// A write that was woken early counted as held back for ten milliseconds each time.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::locate::Located;
 use crate::log::{Content, Key};
 
-/// What became of a [`compare_and_swap`](Store::compare_and_swap).
+/// The result of a [`compare_and_swap`](Store::compare_and_swap).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// The key had the expected value, and has the new one.
@@ -17,7 +17,7 @@ pub enum Swap {
     Found(Option<Vec<u8>>),
 }
 
-/// The condition of a write: what its key must have.
+/// The value that the key of a write must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expected<'a> {
     Anything,
@@ -47,8 +47,8 @@ impl Expected<'_> {
 }
 
 impl Store {
-    /// Gives a key a value if it has none; returns whether it had none. No other write of the key
-    /// comes between looking and writing.
+    /// Sets the value of a key that has none; returns whether it had none. No other write of the key
+    /// comes between reading and writing.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -58,17 +58,14 @@ impl Store {
     /// assert!(!store.put_if_absent(b"nest", b"cuckoo")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`put`](Self::put).
+    /// The errors are those of [`put`](Self::put).
     pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
         Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
     }
 
-    /// Gives a key the value `new` in place of `old`, if that is what it has; `None` is no value:
-    /// the key must be absent, or is removed. Both values are compared byte by byte. As durable as
-    /// [`put`](Self::put); no other write of the key comes between looking and writing.
+    /// Sets the value of a key to `new` if it is `old`, byte by byte. As `old`, `None` means that the
+    /// key must be absent, and as `new`, that it is removed. This is as durable as
+    /// [`put`](Self::put), and no other write of the key comes between reading and writing.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store, Swap};
@@ -80,10 +77,7 @@ impl Store {
     /// assert_eq!(store.compare_and_swap(b"eggs", Some(b"4"), None)?, found);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`put`](Self::put).
+    /// The errors are those of [`put`](Self::put).
     pub fn compare_and_swap(
         &self,
         key: &[u8],

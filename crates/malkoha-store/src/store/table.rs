@@ -9,8 +9,10 @@ use super::{Store, Swap};
 use crate::error::{Error, Result};
 use crate::log::{Content, Key};
 
-/// The keys of one table of a store, see [`Store::table`]. What the operations do, cost and refuse
-/// is what those of the same names of [`Store`] do; on a table that was removed, they fail.
+/// The keys of one table of a store, see [`Store::table`].
+///
+/// Each operation does the same as that of the same name of [`Store`], at the same cost and with the
+/// same errors, and fails if the table was removed.
 #[derive(Clone, Copy)]
 pub struct Table<'s> {
     pub(super) store: &'s Store,
@@ -28,38 +30,22 @@ impl<'s> Table<'s> {
         if is_there { Ok(()) } else { Err(Error::TableRemoved) }
     }
 
-    /// The value of a key.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::get`].
+    /// The value of a key, as [`Store::get`].
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.get_with(key, <[u8]>::to_vec)
     }
 
-    /// What `with` makes of the value of a key, which is read in place.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::get_with`].
+    /// Calls `with` with the value of a key, as [`Store::get_with`].
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         self.store.inner.get_with(self.key(key)?, with)
     }
 
-    /// Whether a key has a value.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::contains`].
+    /// Whether a key has a value, as [`Store::contains`].
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
         self.store.inner.contains(self.key(key)?)
     }
 
-    /// Looks up many keys.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::get_many`].
+    /// Looks up many keys, as [`Store::get_many`].
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -69,49 +55,29 @@ impl<'s> Table<'s> {
         self.store.inner.get_many(self.number, keys, each)
     }
 
-    /// Gives a key a value, in place of one that it has.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::put`].
+    /// Sets the value of a key, as [`Store::put`].
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
         let content = Content::put(self.key(key)?, value, None);
         self.store.write_one(content, Expected::Anything).map(drop)
     }
 
-    /// Gives a key a value for a time.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::put`].
+    /// Sets the value of a key for a limited time, as [`Store::put_for`].
     pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
         let content = Content::put(self.key(key)?, value, Some(expiry(time)));
         self.store.write_one(content, Expected::Anything).map(drop)
     }
 
-    /// Removes a key; returns whether it was there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::put`].
+    /// Removes a key, as [`Store::delete`].
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
         self.store.delete_key(self.key(key)?)
     }
 
-    /// Gives a key a value if it has none; returns whether it had none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::put`].
+    /// Sets the value of a key that has none, as [`Store::put_if_absent`].
     pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
         Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
     }
 
-    /// Gives a key one value in place of another, if that is what it has.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::put`].
+    /// Replaces the expected value of a key, as [`Store::compare_and_swap`].
     pub fn compare_and_swap(
         &self,
         key: &[u8],
@@ -122,7 +88,8 @@ impl<'s> Table<'s> {
     }
 }
 
-/// A table as it was when a [`Snapshot`] was taken.
+/// A table as it was when a [`Snapshot`] was taken. Each operation is as that of the same name of
+/// [`Snapshot`].
 #[derive(Clone, Copy)]
 pub struct TableSnapshot<'s> {
     snapshot: &'s Snapshot,
@@ -165,35 +132,23 @@ impl Snapshot {
 }
 
 impl<'s> TableSnapshot<'s> {
-    /// The value that a key had.
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::get`].
+    /// The value that a key had, as [`Snapshot::get`].
     pub fn get(&self, key: &[u8]) -> Result<Option<std::borrow::Cow<'s, [u8]>>> {
         self.snapshot.find(Key { table: self.number, name: key })
     }
 
-    /// All keys with their values, as [`Snapshot::iter`]: the whole log is read, whatever part of
-    /// it the table is.
+    /// All keys with their values, as [`Snapshot::iter`]. Reads the whole log, however small the
+    /// table is.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> {
         self.snapshot.entries(self.number)
     }
 
     /// The keys that begin with these bytes, as [`Snapshot::prefix`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::prefix`].
     pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'s>>> {
         self.snapshot.sorted(self.number, |key| key.starts_with(prefix))
     }
 
     /// The keys in a range, as [`Snapshot::range`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::range`].
     pub fn range(&self, keys: impl std::ops::RangeBounds<[u8]>) -> Result<Vec<Entry<'s>>> {
         self.snapshot.sorted(self.number, |key| keys.contains(key))
     }

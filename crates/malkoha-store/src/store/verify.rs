@@ -1,23 +1,23 @@
-//! Reading everything.
+//! Compares all records with their checksums.
 
 use super::{LostKey, Store};
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{HEADER_BYTES, Kind, Scan, Step};
+use crate::log::{Kind, Scan, Step};
 
-/// What a store was found to be.
+/// The result of a verification.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
     /// Undamaged records; a number.
     pub records: u64,
-    /// Undamaged records that are the present ones of their keys.
+    /// Undamaged records that are the present ones of their keys; a number.
     pub live: u64,
     /// Keys whose present records are damaged or cannot be read; a number.
     pub lost: u64,
-    /// Those of them of which the key itself can be read still.
+    /// Those of them that can still be read.
     pub lost_keys: Vec<LostKey>,
-    /// Everything that is wrong.
+    /// All damage.
     pub damage: Vec<Error>,
 }
 
@@ -27,14 +27,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the system refuses. Damage is no error here but what is answered.
+    /// If the system refuses. Damage is part of the result.
     pub fn verify(&self) -> Result<Verification> {
         let _no_removals = self.inner.maintenance();
         let _keeping = self.inner.keep_files();
         let snapshot = self.snapshot();
         let mut found = Verification::default();
         for (file, end) in snapshot.files() {
-            let mut scan = Scan::new(file, HEADER_BYTES as u64, file.header.first_sequence, end);
+            let mut scan = Scan::of(file, end);
             loop {
                 match scan.step() {
                     Step::Record(record, ..) if record.head.kind == Kind::Mark => {}

@@ -26,20 +26,14 @@ impl Store {
 
     /// Sets the value of a key for a limited time, to the millisecond. Compaction then frees its
     /// space.
-    ///
-    /// # Errors
-    ///
-    /// As [`put`](Self::put).
+    /// The errors are those of [`put`](Self::put).
     pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
         let content = Content::put(Key::main(key), value, Some(expiry(time)));
         self.write_one(content, Expected::Anything).map(drop)
     }
 
     /// Removes a key, and returns whether it was there. If not, nothing is written.
-    ///
-    /// # Errors
-    ///
-    /// As [`put`](Self::put).
+    /// The errors are those of [`put`](Self::put).
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
         self.delete_key(Key::main(key))
     }
@@ -97,7 +91,7 @@ impl Store {
         self.inner.sync()
     }
 
-    /// Writes one record, if its key has what is expected.
+    /// Writes one record, if its key has the expected value.
     pub(super) fn write_one(
         &self,
         content: Content<'_>,
@@ -142,7 +136,7 @@ impl Inner {
     /// value writes nothing.
     fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
-        let _claim = self.unshown.claim(&hashes);
+        let _claim = self.uncommitted.claim(&hashes);
         let (existed, refused, appended, position) = {
             let mut writer = self.writer()?;
             self.check_tables(contents)?;
@@ -159,10 +153,10 @@ impl Inner {
             let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed
                 || refused.is_some();
             let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
-            (existed, refused, appended, writer.position())
+            (existed, refused, appended, writer.position)
         };
-        // A key may be absent because of a delete that is not durable yet, so that is waited for
-        // too.
+        // Also if nothing was written: a key may be absent because of a delete that is not durable
+        // yet.
         self.wait_durable(position)?;
         if let Some((file, offset)) = appended {
             let _writer = self.writer()?;
@@ -233,7 +227,7 @@ impl Inner {
         writer: &mut Writer,
         contents: &[Content<'_>],
     ) -> Result<(Arc<LogFile>, u64)> {
-        if let Some(tail) = writer.tail() {
+        if let Some(tail) = &writer.tail {
             self.index.widen_ahead(tail.location(tail.end()))?;
         }
         let appended = writer.append(&self.files.load(), contents)?;
@@ -264,11 +258,11 @@ impl Inner {
         let location = file.location(offset);
         let done = match (content.kind, old) {
             (Kind::Put, Some(old)) => {
-                self.index.shard_mut_of(hash).update(hash, old.location, location)
+                self.index.part_mut_of(hash).update(hash, old.location, location)
             }
-            (Kind::Put, None) => self.index.shard_mut_of(hash).insert(hash, location),
+            (Kind::Put, None) => self.index.part_mut_of(hash).insert(hash, location),
             (_, Some(old)) => {
-                self.index.shard_mut_of(hash).remove(hash, old.location);
+                self.index.part_mut_of(hash).remove(hash, old.location);
                 Ok(())
             }
             (_, None) => Ok(()),

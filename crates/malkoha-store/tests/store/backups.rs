@@ -1,59 +1,32 @@
 //! Copies that are interrupted.
 
 use std::fs;
-use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use malkoha_store::storage::{OsStorage, Storage, StorageFile};
 use malkoha_store::{Error, Store};
 use tempfile::TempDir;
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::wrapped::{Hooks, Wrapped};
 
-/// A directory that does something before a file of it gets a second name.
-struct Watched<F> {
-    inner: OsStorage,
-    /// Files that have got one.
+/// Does something before a file gets a second name.
+struct BeforeLink<F> {
+    /// Files that have one.
     linked: AtomicUsize,
-    before_link: F,
+    /// Called with their number.
+    action: F,
 }
 
-impl<F: Fn(usize) + Send + Sync> Watched<F> {
-    /// `before_link` is told how many files have a second name by then.
-    fn new(dir: &Dir, before_link: F) -> Arc<Self> {
-        let inner = OsStorage::open(dir.path()).unwrap();
-        Arc::new(Self { inner, linked: AtomicUsize::new(0), before_link })
+impl<F: Fn(usize) + Send + Sync + 'static> Hooks for BeforeLink<F> {
+    fn before_link(&self) {
+        (self.action)(self.linked.fetch_add(1, Ordering::Relaxed));
     }
 }
 
-impl<F: Fn(usize) + Send + Sync + 'static> Storage for Watched<F> {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.inner.list()
-    }
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        self.inner.create(name, bytes)
-    }
-    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-        self.inner.open(name, writable)
-    }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.inner.remove(name)
-    }
-    fn sync_directory(&self) -> io::Result<()> {
-        self.inner.sync_directory()
-    }
-    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-        (self.before_link)(self.linked.fetch_add(1, Ordering::Relaxed));
-        self.inner.link(name, directory)
-    }
-    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
-        self.inner.copy(name, directory)
-    }
+fn watched<F: Fn(usize) + Send + Sync + 'static>(dir: &Dir, action: F) -> Store {
+    let (storage, _) = Wrapped::new(dir.path(), BeforeLink { linked: AtomicUsize::new(0), action });
+    Store::open_in(storage, None, &options()).unwrap()
 }
 
 /// A backup that was killed opened as a store of the keys that it had so far, and verify found it
@@ -73,8 +46,8 @@ fn an_interrupted_backup_is_no_store() {
         let copies = TempDir::new().unwrap();
         let copy = copies.path().join("copy");
         // As if the process were killed: nothing is cleaned up.
-        let storage = Watched::new(&dir, move |linked| assert_ne!(linked, files, "killed"));
-        let store = Arc::new(Store::open_in(storage, None, &options()).unwrap());
+        let store = watched(&dir, move |linked| assert_ne!(linked, files, "killed"));
+        let store = Arc::new(store);
         let backup = {
             let (store, copy) = (Arc::clone(&store), copy.clone());
             std::thread::spawn(move || store.backup(copy))
@@ -116,7 +89,7 @@ fn two_backups_do_not_go_into_one_directory() {
     let copies = TempDir::new().unwrap();
     let copy = copies.path().join("copy");
     let meet = Arc::new(Barrier::new(2));
-    let storage = Watched::new(&dir, {
+    let store = watched(&dir, {
         let meet = Arc::clone(&meet);
         // One file is there by then.
         move |linked| {
@@ -126,7 +99,6 @@ fn two_backups_do_not_go_into_one_directory() {
             }
         }
     });
-    let store = Store::open_in(storage, None, &options()).unwrap();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| store.backup(&copy));
         meet.wait();

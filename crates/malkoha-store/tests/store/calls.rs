@@ -6,7 +6,7 @@ use std::sync::Arc;
 use malkoha_store::storage::OsStorage;
 use malkoha_store::{Batch, Compression, Error, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::support::{Contents, Dir, assert_holds, each_file, key, options};
 
 fn open(dir: &Dir, options: &Options) -> Store {
     let storage = OsStorage::open(dir.path()).unwrap().unmapped();
@@ -142,9 +142,7 @@ fn files_are_read_a_piece_at_a_time() {
     store.close().unwrap();
     // As a backup by hard links has it, and a next file of nothing but zeros, on the device.
     let copy = Dir::new();
-    for path in std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()) {
-        std::fs::hard_link(&path, copy.path().join(path.file_name().unwrap())).unwrap();
-    }
+    each_file(dir.path(), copy.path(), std::fs::hard_link);
     copy.remove("LOCK");
     let next = format!("{:012}.log", dir.logs().len() + 1);
     std::fs::write(copy.path().join(next), vec![0; BYTES]).unwrap();

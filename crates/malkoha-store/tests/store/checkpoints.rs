@@ -39,14 +39,3 @@ fn no_part_of_a_checkpoint_may_be_missing_or_changed() {
         refused(&changed, &format!("{number} at byte {at}"));
     }
 }
-
-/// A later release may have another structure: not damage, and the log is not read instead.
-#[test]
-fn a_checkpoint_of_another_version_is_refused() {
-    let (dir, _) = filled();
-    let mut later = fs::read(dir.path().join("CHECKPOINT")).unwrap();
-    later[8] = 2;
-    later[40] ^= 1;
-    let refusal = open(&dir, &later).err().unwrap();
-    assert!(matches!(refusal, Error::Version { found: 2, supported: 1, .. }), "{refusal}");
-}

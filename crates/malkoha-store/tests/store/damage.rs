@@ -7,7 +7,7 @@ use std::path::Path;
 
 use malkoha_store::{Durability, Error, Store};
 
-use crate::support::{Contents, Dir, assert_holds, contents, filled, key, options};
+use crate::support::{Contents, Dir, assert_holds, contents, each_file, filled, key, options};
 
 /// Some files whose records were all synced, and no checkpoint.
 pub(crate) fn without_checkpoint() -> (Dir, Contents) {
@@ -215,10 +215,7 @@ fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
     let (dir, expected) = filled();
     let store = dir.open();
     let copy = Dir::new();
-    for entry in fs::read_dir(dir.path()).unwrap() {
-        let path = entry.unwrap().path();
-        fs::hard_link(&path, copy.path().join(path.file_name().unwrap())).unwrap();
-    }
+    each_file(dir.path(), copy.path(), fs::hard_link);
     let in_use = |dir: &Dir| matches!(Store::open(dir.path(), &options()), Err(Error::Locked));
     assert!(in_use(&dir));
     let copied = copy.open();

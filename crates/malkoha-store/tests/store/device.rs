@@ -10,6 +10,8 @@ use malkoha_store::storage::{OsStorage, Storage};
 use malkoha_store::{Batch, Durability, Error, Options, Store};
 use tempfile::TempDir;
 
+use crate::damage::change;
+use crate::full::some;
 use crate::mounts::{Device, Loop};
 use crate::simulated::Simulated;
 use crate::support::{Contents, assert_holds, key, options};
@@ -221,25 +223,6 @@ fn a_backup_that_finds_no_room_leaves_nothing() {
     store.backup(dir.path().join("copy")).unwrap();
 }
 
-#[test]
-fn a_full_store_can_be_emptied() {
-    let Some(device) = Device::new(2) else { return };
-    let store = Store::open(device.path().join("store"), &options()).unwrap();
-    let mut expected = Contents::new();
-    let error = fill(&store, &mut expected);
-    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
-    let full = expected.len();
-    for n in 0..u32::try_from(full).unwrap() {
-        assert!(store.delete(&key(n)).unwrap(), "{n} of {full}");
-        expected.remove(&key(n));
-    }
-    assert_holds(&store, &expected);
-    store.compact().unwrap();
-    fill(&store, &mut expected);
-    assert!(expected.len() > full * 9 / 10, "{} of {full}", expected.len());
-    assert_holds(&store, &expected);
-}
-
 /// A store of 4000 keys, four megabytes.
 fn closed_store(device: &Device) -> (PathBuf, Options) {
     let (path, options) = (device.path().join("store"), Options::new().background(false));
@@ -286,38 +269,18 @@ fn a_repair_that_cannot_rename_hides_no_damage() {
     store.close().unwrap();
     std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
     let log = path.join("000000000001.log");
-    let mut bytes = std::fs::read(&log).unwrap();
-    bytes[500] ^= 1;
-    std::fs::write(&log, bytes).unwrap();
-    let change = |how: &str| {
+    change(&log, |bytes| bytes[500] ^= 1);
+    let chattr = |how: &str| {
         let status = Command::new("chattr").arg(how).arg(&log).status();
         assert!(status.is_ok_and(|status| status.success()), "chattr comes with mkfs.ext4");
     };
-    change("+i");
+    chattr("+i");
     assert!(matches!(Store::repair(&path), Err(Error::Io { action: "rename", .. })));
-    change("-i");
+    chattr("-i");
     assert!(Store::open(&path, &options()).err().expect("it is damaged").is_damage());
     let repair = Store::repair(&path).unwrap();
     assert_eq!((repair.keys, &repair.lost_keys[0].key), (99, &key(0)));
     assert_eq!(repair.set_aside, ["000000000001.log.damaged"]);
-}
-
-#[test]
-fn a_repair_that_finds_no_room_hides_no_damage() {
-    let Some(device) = Device::new(16) else { return };
-    let (path, options) = closed_store(&device);
-    std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
-    let log = path.join("000000000001.log");
-    let mut bytes = std::fs::read(&log).unwrap();
-    bytes[500] ^= 1;
-    std::fs::write(&log, bytes).unwrap();
-    let ballast = device.path().join("ballast");
-    fill_up(&ballast);
-    assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
-    assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
-    std::fs::remove_file(ballast).unwrap();
-    let repair = Store::repair(&path).unwrap();
-    assert_eq!((repair.keys, &repair.lost_keys[0].key), (3999, &key(0)));
 }
 
 /// A file that cannot be read at all got its other name first. Where the repair then ended early,
@@ -327,39 +290,17 @@ fn a_repair_that_finds_no_room_moves_no_file_that_it_cannot_read() {
     let Some(device) = Device::new(16) else { return };
     let (path, options) = closed_store(&device);
     std::fs::remove_file(path.join("CHECKPOINT")).unwrap();
-    let change = |name: &str, how: &dyn Fn(&mut Vec<u8>)| {
-        let mut bytes = std::fs::read(path.join(name)).unwrap();
-        how(&mut bytes);
-        std::fs::write(path.join(name), bytes).unwrap();
-    };
-    change("000000000001.log", &|bytes| bytes[500] ^= 1);
-    change("000000000002.log", &|bytes| bytes.fill(0x55));
+    let [first, second] = [1, 2].map(|n| path.join(format!("{n:012}.log")));
+    change(&first, |bytes| bytes[500] ^= 1);
+    change(&second, |bytes| bytes.fill(0x55));
     let ballast = device.path().join("ballast");
     fill_up(&ballast);
     assert!(matches!(Store::repair(&path), Err(Error::NoSpace { .. })));
-    change("000000000001.log", &|bytes| bytes[500] ^= 1);
+    assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
+    change(&first, |bytes| bytes[500] ^= 1);
     assert!(Store::open(&path, &options).err().expect("it is damaged").is_damage());
     std::fs::remove_file(ballast).unwrap();
     assert_eq!(Store::repair(&path).unwrap().set_aside, ["000000000002.log.damaged"]);
-}
-
-/// A table on a full device can be removed, and compaction frees its space.
-#[test]
-fn a_full_store_can_remove_a_table() {
-    let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
-    let options = Options::new().background(false).durability(Durability::System);
-    let store = Store::open(device.path().join("store"), &options).unwrap();
-    let table = store.table("birds").unwrap();
-    for n in 0..200 {
-        table.put(&key(n), &[7; 200]).unwrap();
-    }
-    let mut expected = Contents::new();
-    let error = fill(&store, &mut expected);
-    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
-    assert!(store.remove_table("birds").unwrap());
-    assert!(store.tables().is_empty());
-    assert_holds(&store, &expected);
-    store.compact().unwrap();
 }
 
 /// At the limit of 8 TiB the next file got places that the index cannot have: what was written
@@ -404,17 +345,7 @@ fn a_log_as_long_as_it_can_be_refuses_puts_and_takes_deletes() {
 /// again.
 #[test]
 fn a_real_device_is_filled_and_emptied() {
-    fill_and_empty(12, 1);
-}
-
-/// Four minutes beside other work.
-#[test]
-#[ignore = "slow: `checks/run crashes` runs it"]
-fn a_real_device_of_64_mib_is_filled_and_emptied_ten_times() {
-    fill_and_empty(64, 10);
-}
-
-fn fill_and_empty(mebibytes: u64, rounds: u32) {
+    let (mebibytes, rounds) = some(1, [(12, 2), (64, 10)]).last().unwrap();
     let Some(device) = Loop::new(&["mkfs.ext4"], mebibytes) else { return };
     let options = Options::new().background(false);
     let path = device.path().join("store");

@@ -4,7 +4,7 @@ use std::fs;
 
 use malkoha_store::{Error, Store};
 
-use crate::support::{Dir, assert_holds, contents, filled, key, options};
+use crate::support::{Dir, assert_holds, contents, each_file, filled, key, options};
 
 /// A flipped bit is reported, or makes no difference; no answer is wrong.
 #[test]
@@ -104,10 +104,7 @@ fn a_missing_file_behind_the_checkpoint_is_told() {
     store.sync().unwrap();
     // As a crash leaves it.
     let left = Dir::new();
-    for entry in fs::read_dir(dir.path()).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, left.path().join(path.file_name().unwrap())).unwrap();
-    }
+    each_file(dir.path(), left.path(), fs::copy);
     let missing = left.logs()[known].clone();
     assert!(left.logs().len() > known + 1);
     fs::remove_file(&missing).unwrap();

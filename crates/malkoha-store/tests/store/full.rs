@@ -1,16 +1,22 @@
-//! Full devices on real file systems: what is deleted gives its space back, and soon.
+//! Full devices on real file systems: deletes give space back, and soon.
+//!
+//! With `MALKOHA_SOAK`, which `checks/run full` sets, each test has all of its cases. Otherwise it
+//! has the first of them.
 
-use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile};
 use malkoha_store::{Batch, Durability, Error, Options, Store, Table};
 
 use crate::mounts::Loop;
 use crate::support::key;
+use crate::wrapped::{Hooks, Wrapped};
+
+/// All cases of a soak, or the first few.
+pub(crate) fn some<T>(few: usize, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    let is_soak = std::env::var_os("MALKOHA_SOAK").is_some();
+    cases.into_iter().take(if is_soak { usize::MAX } else { few })
+}
 
 pub(crate) fn full_options() -> Options {
     Options::new().background(false).durability(Durability::System)
@@ -53,7 +59,7 @@ pub(crate) fn halves(most: u32) -> impl Iterator<Item = u32> {
 /// Also where nothing but the table can make room for its tombstones.
 #[test]
 fn a_table_that_fills_a_device_can_be_removed() {
-    for value in [1000, 100] {
+    for value in some(1, [1000, 100]) {
         let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
         let path = device.path().join("store");
         let store = Store::open(&path, &full_options()).unwrap();
@@ -82,17 +88,18 @@ fn a_table_that_fills_a_device_can_be_removed() {
 #[test]
 fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
     const EXT4: &str = "mkfs.ext4";
-    for (mkfs, mebibytes, value, compact_after, step) in [
+    let cases = [
         (EXT4, 24, 1000, 17, 1),
+        (EXT4, 12, 30, 3000, 97),
+        ("mkfs.btrfs", 128, 1000, 3000, 97),
         (EXT4, 24, 1000, 3000, 97),
         (EXT4, 24, 100, 17, 1),
         (EXT4, 24, 100, 3000, 97),
-        (EXT4, 12, 30, 3000, 97),
         (EXT4, 12, 1, usize::MAX, 1),
         (EXT4, 12, 1, 3000, 97),
         (EXT4, 48, 1, 3000, 97),
-        ("mkfs.btrfs", 128, 1000, 3000, 97),
-    ] {
+    ];
+    for (mkfs, mebibytes, value, compact_after, step) in some(3, cases) {
         let Some(device) = Loop::new(&[mkfs], mebibytes) else { continue };
         let store = Store::open(device.path().join("store"), &full_options()).unwrap();
         let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
@@ -115,11 +122,11 @@ fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
 #[test]
 fn threads_empty_a_full_store_that_is_filled_again() {
     const THREADS: u32 = 3;
-    for (value, background) in [(1, false), (30, true), (100, false)] {
+    for (value, background) in some(1, [(100, false), (1, false), (30, true)]) {
         let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
         let (path, options) = (device.path().join("store"), full_options().background(background));
         let mut first = 0;
-        for round in 0..4 {
+        for round in some(2, 0..4) {
             let store = Store::open(&path, &options).unwrap();
             let what = format!("round {round}, values of {value} bytes");
             let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
@@ -148,14 +155,15 @@ fn threads_empty_a_full_store_that_is_filled_again() {
 /// took the room for tombstones for a part of such a copy.
 #[test]
 fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
-    for (mebibytes, value, most, step, compact_after) in [
+    let cases = [
         // One batch of 4 MiB, of half, and so on, which fills the device at once.
         (24, 100, 30_000, 97, 1000),
+        (12, 100, 7_000, 97, usize::MAX),
         (24, 100, 30_000, 1, usize::MAX),
         (24, 30, 60_000, 1, 1000),
-        (12, 100, 7_000, 97, usize::MAX),
         (12, 1, 60_000, 4999, 3000),
-    ] {
+    ];
+    for (mebibytes, value, most, step, compact_after) in some(2, cases) {
         let case = (mebibytes, value, most, step);
         let Some(device) = Loop::new(&["mkfs.ext4"], mebibytes) else { return };
         let store = Store::open(device.path().join("store"), &full_options()).unwrap();
@@ -234,49 +242,12 @@ fn deletes_wait_for_room_that_readers_keep_for_a_moment() {
     });
 }
 
-/// A directory that counts how often there was no room for a file.
-struct Counting {
-    directory: OsStorage,
-    refused: AtomicU32,
-}
+/// Counts how often there was no room for a file.
+struct Refused(AtomicU32);
 
-impl Storage for Counting {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.directory.list()
-    }
-
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        self.directory.create(name, bytes).inspect_err(|_| {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-        })
-    }
-
-    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-        self.directory.open(name, writable)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.directory.rename(from, to)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.directory.remove(name)
-    }
-
-    fn sync_directory(&self) -> io::Result<()> {
-        self.directory.sync_directory()
-    }
-
-    fn room(&self) -> io::Result<Option<Room>> {
-        self.directory.room()
-    }
-
-    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-        self.directory.link(name, directory)
-    }
-
-    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
-        self.directory.copy(name, directory)
+impl Hooks for Refused {
+    fn not_created(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -285,9 +256,8 @@ impl Storage for Counting {
 #[test]
 fn deletes_of_a_full_store_seldom_ask_for_more_room() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
-    let directory = OsStorage::open(device.path()).unwrap();
-    let storage = Arc::new(Counting { directory, refused: AtomicU32::default() });
-    let store = Store::open_in(Arc::<Counting>::clone(&storage), None, &full_options()).unwrap();
+    let (storage, refused) = Wrapped::new(device.path(), Refused(AtomicU32::new(0)));
+    let store = Store::open_in(storage, None, &full_options()).unwrap();
     let full = (0..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
     let keys = (0..97).flat_map(|first| (first..full).step_by(97));
     for (i, n) in keys.enumerate() {
@@ -296,7 +266,7 @@ fn deletes_of_a_full_store_seldom_ask_for_more_room() {
         }
         assert!(store.delete(&key(n)).unwrap(), "{i} of {full}");
     }
-    let refused = storage.refused.load(Ordering::Relaxed);
+    let refused = refused.0.load(Ordering::Relaxed);
     assert!(refused < full / 50, "{refused} refusals for {full} deletes");
     store.compact().unwrap();
     assert!(store.is_empty());

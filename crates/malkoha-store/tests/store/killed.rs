@@ -1,141 +1,40 @@
 //! Full devices whose store is ended at any of its changes of the disk, again and again.
 
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use malkoha_store::storage::{OsStorage, Room, Storage, StorageFile, View};
+use malkoha_store::storage::{OsStorage, Storage};
 use malkoha_store::{Error, Result, Store};
 
-use crate::full::{fill_with, full_options, halves};
+use crate::full::{fill_with, full_options, halves, some};
 use crate::mounts::Loop;
 use crate::support::{Random, key};
+use crate::wrapped::{Hooks, Wrapped};
 
-/// How many changes of the disk are left until all of them fail, as if the process were killed.
-type Left = Arc<AtomicI64>;
+/// The number of changes of the disk until all of them fail, as if the process were killed.
+struct Left(AtomicI64);
 
-fn change(left: &Left) -> io::Result<()> {
-    if left.fetch_sub(1, Ordering::Relaxed) > 0 { Ok(()) } else { Err(io::Error::other("killed")) }
-}
-
-struct Killed {
-    directory: OsStorage,
-    left: Left,
-}
-
-impl Killed {
-    fn file(&self, file: Box<dyn StorageFile>) -> Box<dyn StorageFile> {
-        Box::new(KilledFile { file, left: Arc::clone(&self.left) })
+impl Left {
+    fn is_none(&self) -> bool {
+        self.0.load(Ordering::Relaxed) < 0
     }
 }
 
-impl Storage for Killed {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.directory.list()
-    }
-
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        change(&self.left)?;
-        Ok(self.file(self.directory.create(name, bytes)?))
-    }
-
-    fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-        Ok(self.file(self.directory.open(name, writable)?))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        change(&self.left)?;
-        self.directory.rename(from, to)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        change(&self.left)?;
-        self.directory.remove(name)
-    }
-
-    fn sync_directory(&self) -> io::Result<()> {
-        change(&self.left)?;
-        self.directory.sync_directory()
-    }
-
-    fn room(&self) -> io::Result<Option<Room>> {
-        self.directory.room()
-    }
-
-    fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-        self.directory.link(name, directory)
-    }
-
-    fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
-        self.directory.copy(name, directory)
-    }
-}
-
-struct KilledFile {
-    file: Box<dyn StorageFile>,
-    left: Left,
-}
-
-impl StorageFile for KilledFile {
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        change(&self.left)?;
-        self.file.set_len(bytes)
-    }
-
-    fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
-        change(&self.left)?;
-        self.file.reserve(bytes)
-    }
-
-    fn release(&self, from: u64) -> io::Result<()> {
-        change(&self.left)?;
-        self.file.release(from)
-    }
-
-    fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-        self.file.written(from)
-    }
-
-    fn is_reserved(&self) -> io::Result<bool> {
-        self.file.is_reserved()
-    }
-
-    fn is_shared(&self) -> io::Result<bool> {
-        self.file.is_shared()
-    }
-
-    fn view(&self) -> io::Result<View> {
-        self.file.view()
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        change(&self.left)?;
-        self.file.write_at(offset, bytes)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        change(&self.left)?;
-        self.file.sync()
-    }
-
-    fn close(&self) {
-        self.file.close();
+impl Hooks for Left {
+    fn change(&self) -> io::Result<()> {
+        let is_left = self.0.fetch_sub(1, Ordering::Relaxed) > 0;
+        if is_left { Ok(()) } else { Err(io::Error::other("killed")) }
     }
 }
 
 /// A store whose process is killed after so many changes of the disk.
-fn open(path: &Path, changes: i64, background: bool) -> (Result<Store>, Left) {
-    let (directory, left) = (OsStorage::open(path).unwrap(), Arc::new(AtomicI64::new(changes)));
+fn open(path: &Path, changes: i64, background: bool) -> (Result<Store>, Arc<Left>) {
     let options = full_options().background(background).compact_rate(1 << 22);
-    let storage = Killed { directory, left: Arc::clone(&left) };
-    (Store::open_in(Arc::new(storage), None, &options), left)
+    let (storage, left) = Wrapped::new(path, Left(AtomicI64::new(changes)));
+    (Store::open_in(storage, None, &options), left)
 }
 
 /// What is put, deleted, and killed how often.
@@ -163,13 +62,13 @@ fn a_full_store_that_is_killed_again_and_again_can_be_emptied() {
     };
     let eights = || Box::new(std::iter::repeat(8));
     let cases = [
+        case(12, 100, Box::new(halves(7000)), 13),
         case(12, 30, eights(), 15),
         Case { background: true, ..case(12, 30, eights(), 15) },
         case(12, 100, eights(), 12),
-        case(12, 100, Box::new(halves(7000)), 13),
         Case { deletes: true, seed: 2, ..case(24, 30, eights(), 14) },
     ];
-    for case in cases {
+    for case in some(1, cases) {
         let Some(device) = Loop::new(&["mkfs.ext4"], case.mebibytes) else { return };
         empty(device.path(), case);
     }
@@ -182,7 +81,7 @@ fn a_kill_while_ended_values_are_compacted_leaves_room_for_deletes() {
     const ENDS: Duration = Duration::from_millis(2500);
     // One in twenty, anywhere.
     let ends = |n: u32| n.wrapping_mul(2_654_435_761) >> 16 < 3277;
-    for changes in [300, 777] {
+    for changes in some(1, [300, 777]) {
         let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
         let path = device.path();
         let store = open(path, i64::MAX, false).0.unwrap();
@@ -199,7 +98,7 @@ fn a_kill_while_ended_values_are_compacted_leaves_room_for_deletes() {
         std::thread::sleep((ENDS + Duration::from_millis(300)).saturating_sub(begin.elapsed()));
         let (store, left) = open(path, changes, false);
         let compacted = store.unwrap().compact();
-        assert!(compacted.is_err() && left.load(Ordering::Relaxed) < 0, "{compacted:?}");
+        assert!(compacted.is_err() && left.is_none(), "{compacted:?}");
         let store = open(path, i64::MAX, false).0.unwrap();
         let order = (0..4999).flat_map(|first| (first..full).step_by(4999));
         for n in order.filter(|&n| !ends(n)).take(60_000) {
@@ -210,7 +109,7 @@ fn a_kill_while_ended_values_are_compacted_leaves_room_for_deletes() {
 }
 
 fn empty(path: &Path, case: Case) {
-    const KILLS: u32 = 120;
+    let most_kills = u32::try_from(some(20, 0..120).count()).unwrap();
     const FAR: u32 = 5000;
     let store = open(path, i64::MAX, false).0.unwrap();
     let full = fill_with(&store, case.sizes, |batch, n| {
@@ -226,13 +125,13 @@ fn empty(path: &Path, case: Case) {
     let (mut done, mut kills) = (0, 0);
     while done < order.len() {
         let bits = random.below(case.bits) + 1;
-        let changes = if kills < KILLS { random.below(1 << bits).cast_signed() } else { i64::MAX };
+        let changes =
+            if kills < most_kills { random.below(1 << bits).cast_signed() } else { i64::MAX };
         let (store, left) = open(path, changes, case.background);
         kills += 1;
         let assert_killed = |error: Error, done: usize| {
-            let is_killed = left.load(Ordering::Relaxed) < 0;
             let room = OsStorage::open(path).unwrap().room();
-            assert!(is_killed, "{error}: {done} of {full}, {kills} kills, {room:?}");
+            assert!(left.is_none(), "{error}: {done} of {full}, {kills} kills, {room:?}");
         };
         let store = match store {
             Ok(store) => store,

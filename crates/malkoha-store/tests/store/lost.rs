@@ -2,13 +2,16 @@
 //! reading the missing pages raises the same signal as a bad sector, which once ended the process.
 
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use malkoha_store::storage::{OsStorage, Storage, StorageFile, View};
 use malkoha_store::{Error, Options, Store};
 use rustix::fs::{Advice, fadvise};
 
 use crate::mounts::Loop;
 use crate::support::{Contents, Dir, key, options};
+use crate::wrapped::{Hooks, Wrapped};
 
 const KEYS: u32 = 3000;
 
@@ -77,8 +80,6 @@ fn what_cannot_be_read_is_an_error_and_ends_no_process() {
 #[test]
 #[cfg(all(unix, not(malkoha_calls)))]
 fn a_full_file_that_lost_a_page_cannot_be_synced() {
-    use malkoha_store::storage::{OsStorage, Storage};
-
     let dir = Dir::new();
     let file = OsStorage::open(dir.path()).unwrap().create("file", 2 * 4096).unwrap();
     let map = file.view().unwrap();
@@ -133,92 +134,32 @@ fn repair_tries_bad_pages_few_times() {
     assert!(reads < 10 * lost, "{reads} reads of {lost} pages");
 }
 
+/// Cuts a file once it is mapped, as sectors go bad.
+struct Failing(PathBuf);
+
+impl Hooks for Failing {
+    fn view(&self, name: &str, file: &dyn StorageFile) -> io::Result<View> {
+        if !self.0.ends_with(name) {
+            return file.view();
+        }
+        // As long as ever when it is mapped.
+        cut(&self.0, 1 << 18);
+        let view = file.view();
+        cut(&self.0, 4096);
+        view
+    }
+}
+
 /// Zeros in the place of a lost page looked like the end of the log: all behind it would be cut
 /// off.
 #[test]
 fn a_log_that_cannot_be_read_does_not_end_there() {
-    use malkoha_store::storage::{Storage, StorageFile};
-    use std::io;
-    use std::ops::Range;
-    use std::sync::Arc;
-
-    /// Cuts a file once it is mapped, as sectors go bad.
-    struct Failing(malkoha_store::storage::OsStorage, std::path::PathBuf);
-    struct FailingFile(Box<dyn StorageFile>, std::path::PathBuf);
-
-    impl Storage for Failing {
-        fn list(&self) -> io::Result<Vec<String>> {
-            self.0.list()
-        }
-        fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-            self.0.create(name, bytes)
-        }
-        fn open(&self, name: &str, writable: bool) -> io::Result<Box<dyn StorageFile>> {
-            let file = self.0.open(name, writable)?;
-            let is_it = self.1.ends_with(name);
-            Ok(if is_it { Box::new(FailingFile(file, self.1.clone())) } else { file })
-        }
-        fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-            self.0.rename(from, to)
-        }
-        fn remove(&self, name: &str) -> io::Result<()> {
-            self.0.remove(name)
-        }
-        fn sync_directory(&self) -> io::Result<()> {
-            self.0.sync_directory()
-        }
-        fn link(&self, name: &str, directory: &Path) -> io::Result<bool> {
-            self.0.link(name, directory)
-        }
-        fn copy(&self, name: &str, directory: &Path) -> io::Result<()> {
-            self.0.copy(name, directory)
-        }
-    }
-
-    impl StorageFile for FailingFile {
-        fn len(&self) -> io::Result<u64> {
-            self.0.len()
-        }
-        fn set_len(&self, bytes: u64) -> io::Result<()> {
-            self.0.set_len(bytes)
-        }
-        fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
-            self.0.reserve(bytes)
-        }
-        fn release(&self, from: u64) -> io::Result<()> {
-            self.0.release(from)
-        }
-        fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-            Ok((from < self.len()?).then_some(from..1 << 18))
-        }
-        fn is_shared(&self) -> io::Result<bool> {
-            self.0.is_shared()
-        }
-        fn view(&self) -> io::Result<malkoha_store::storage::View> {
-            // As long as ever when it is mapped.
-            cut(&self.1, 1 << 18);
-            let map = self.0.view()?;
-            cut(&self.1, 4096);
-            Ok(map)
-        }
-        fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-            self.0.write_at(offset, bytes)
-        }
-        fn sync(&self) -> io::Result<()> {
-            self.0.sync()
-        }
-        fn close(&self) {
-            self.0.close();
-        }
-    }
-
     for which in [0, 1, 2] {
         let (dir, _, options) = store_of_large_files();
         dir.remove("CHECKPOINT");
-        let storage = malkoha_store::storage::OsStorage::open(dir.path()).unwrap();
         let logs = dir.logs();
-        let failing = Failing(storage, dir.logs()[which].clone());
-        let error = Store::open_in(Arc::new(failing), None, &options).err().expect("it fails");
+        let (storage, _) = Wrapped::new(dir.path(), Failing(logs[which].clone()));
+        let error = Store::open_in(storage, None, &options).err().expect("it fails");
         assert!(matches!(error, Error::Io { action: "read", .. }), "{error}");
         assert_eq!(dir.logs(), logs);
     }

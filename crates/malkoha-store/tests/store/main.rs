@@ -37,3 +37,4 @@ mod tables;
 #[cfg(target_os = "linux")]
 mod threads;
 mod versions;
+mod wrapped;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::support::{Contents, Dir, assert_holds, each_file, key, options};
 
 #[test]
 fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
@@ -51,10 +51,7 @@ fn synced_writes_and_others_follow_each_other() {
         if round > 2 {
             // As if the process had ended here.
             let left = Dir::new();
-            for entry in fs::read_dir(dir.path()).unwrap() {
-                let path = entry.unwrap().path();
-                fs::copy(&path, left.path().join(path.file_name().unwrap())).unwrap();
-            }
+            each_file(dir.path(), left.path(), fs::copy);
             drop(store);
             dir = left;
         }

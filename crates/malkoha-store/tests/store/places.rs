@@ -11,7 +11,7 @@ use std::time::Duration;
 use malkoha_store::{Error, Store};
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::support::{Contents, assert_holds, key, options};
+use crate::support::{Contents, assert_holds, each_file, key, options};
 
 fn fill(store: &Store, expected: &mut Contents, value: u8) {
     for n in 0..600 {
@@ -68,11 +68,7 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     let store = Store::open(&original, &options()).unwrap();
     fill(&store, &mut expected, 1);
     store.close().unwrap();
-    fs::create_dir(&copy).unwrap();
-    for entry in fs::read_dir(&original).unwrap() {
-        let path = entry.unwrap().path();
-        fs::hard_link(&path, copy.join(path.file_name().unwrap())).unwrap();
-    }
+    each_file(&original, &copy, fs::hard_link);
     let elsewhere = File::open(original.join("LOCK")).unwrap();
     elsewhere.lock().unwrap();
     let opened = Store::open(&original, &options());
@@ -214,10 +210,7 @@ fn a_forked_process_that_drops_a_store_changes_nothing() {
         assert_holds(&store, &expected);
         // As a crash would leave it.
         let left = TempDir::new().unwrap();
-        for entry in fs::read_dir(dir.path()).unwrap() {
-            let path = entry.unwrap().path();
-            fs::copy(&path, left.path().join(path.file_name().unwrap())).unwrap();
-        }
+        each_file(dir.path(), left.path(), fs::copy);
         assert_holds(&Store::open(left.path(), &options()).unwrap(), &expected);
     }
 }

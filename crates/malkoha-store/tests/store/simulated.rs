@@ -278,34 +278,34 @@ impl SimulatedFile {
 }
 
 impl StorageFile for SimulatedFile {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.mapping().len() as u64)
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.mapping().length() as u64)
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         let old = self.mapping();
         let len = usize::try_from(bytes).unwrap();
         let new = Mapping::memory(len)?;
-        new.write(0, old.get(0, len.min(old.len())).unwrap())?;
+        new.write(0, old.get(0, len.min(old.length())).unwrap())?;
         self.mappings.lock().unwrap().push(new);
         self.note(Event::Resize(self.number, bytes));
         Ok(())
     }
 
     fn reserve(&self, bytes: Range<u64>) -> io::Result<()> {
-        if bytes.end > self.len()? { self.set_len(bytes.end) } else { Ok(()) }
+        if bytes.end > self.length()? { self.set_len(bytes.end) } else { Ok(()) }
     }
 
     fn release(&self, from: u64) -> io::Result<()> {
         if self.state.lock().unwrap().keeping {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let bytes = self.len()?.saturating_sub(from);
+        let bytes = self.length()?.saturating_sub(from);
         self.write_at(from, &vec![0; usize::try_from(bytes).unwrap()])
     }
 
     fn written(&self, from: u64) -> io::Result<Option<Range<u64>>> {
-        let end = self.len()?;
+        let end = self.length()?;
         Ok((from < end).then_some(from..end))
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use malkoha_store::{Batch, Durability, Options, Store};
 
-use crate::support::{Dir, key};
+use crate::support::{Dir, Random, key};
 
 /// Bytes of a record of these tests: head, key of at most 16, value of 400, to a multiple of 8.
 const RECORD: u64 = 432;
@@ -22,18 +22,11 @@ fn on_device(dir: &Dir) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|file| file.blocks() * 512).sum()
 }
 
-/// A small generator: the same load every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u32) -> u32 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        u32::try_from((self.0 >> 33) % u64::from(n)).unwrap()
-    }
+fn below(random: &mut Random, n: u32) -> u32 {
+    u32::try_from(random.below(n.into())).unwrap()
 }
 
-/// What is done to one key.
+/// A change of one key.
 enum Step {
     Put(u32),
     Delete(u32),
@@ -87,14 +80,14 @@ fn stays_small(rounds: u32, mut next: impl FnMut(u32, &mut Random) -> Step) {
 /// Without an end to the growth of the log it was at 2.26 and rising.
 #[test]
 fn under_uniform_overwrites() {
-    stays_small(3, |_, random| Step::Put(random.below(KEYS)));
+    stays_small(3, |_, random| Step::Put(below(random, KEYS)));
 }
 
 /// A few keys get nearly all writes: files are dead soon, or never.
 #[test]
 fn under_skewed_overwrites() {
     stays_small(3, |step, random| {
-        Step::Put(if step % 10 == 0 { random.below(KEYS) } else { random.below(KEYS / 50) })
+        Step::Put(if step % 10 == 0 { below(random, KEYS) } else { below(random, KEYS / 50) })
     });
 }
 
@@ -120,7 +113,7 @@ fn under_deletes() {
         if step < KEYS * 9 / 10 {
             Step::Delete(step / 9 * 10 + step % 9)
         } else {
-            Step::Put(random.below(KEYS / 10) * 10 + 9)
+            Step::Put(below(random, KEYS / 10) * 10 + 9)
         }
     });
 }

@@ -45,6 +45,19 @@ impl Dir {
     }
 }
 
+/// Makes `to` a directory with the files of `from`, each by `make`: a copy, as a crash would leave
+/// the store, or a hard link.
+pub(crate) fn each_file<T>(
+    from: &Path,
+    to: &Path,
+    make: impl Fn(PathBuf, PathBuf) -> std::io::Result<T>,
+) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        make(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
 /// A small generator: the same workload every time.
 pub(crate) struct Random(pub(crate) u64);
 

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::file::{COPY, LogFile, PAGE, SEAL_ROOM, lost};
+use super::file::{COPY, LogFile, PAGE, SEAL_ROOM};
 use super::{table, to_usize};
 use crate::error::{Error, Result};
 use crate::storage::{Storage, StorageFile};
 
 impl LogFile {
-    /// The same file for writing at its end, with room again. What a crash left behind the end is
-    /// removed before anything is written there. The file does not get shorter, because other
-    /// processes read it.
+    /// The same file for writing at its end, with room again. Bytes that a crash left behind the
+    /// end are zeroed before anything is written there. The file does not get shorter, because
+    /// other processes read it.
     pub(crate) fn reopen(&self, storage: &dyn Storage, file_bytes: u64) -> Result<Self> {
         let name = self.name();
         let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
@@ -38,17 +38,17 @@ impl LogFile {
         Ok(new)
     }
 
-    /// Reserves room behind the end until `room`, or as far as there is any. So a store on a full
-    /// device can still be opened, and the first write that needs more is refused. Returns how far.
+    /// Reserves room behind the end until `room`, or as far as there is any, and returns how far.
+    /// So a store on a full device can be opened, and the first write that needs more is refused.
     fn make_room(&self, file: &dyn StorageFile, mut room: u64) -> Result<u64> {
         let (end, least) = (self.end(), self.least());
         let failed = || Error::io("extend", self.name());
         loop {
             match file.reserve(end..room).map_err(failed()) {
                 Err(Error::NoSpace { .. }) if room > least => {
-                    // The system keeps what it has already reserved, and nobody else can use it.
+                    // The system keeps a part that it has already reserved.
                     file.release(least).map_err(failed())?;
-                    // A page of which the device has a part cannot be written through a mapping.
+                    // A mapping cannot write to a page of which the device has only a part.
                     room = least + (room - least) / 2 / PAGE * PAGE;
                 }
                 other => return other.map(|()| room),
@@ -59,22 +59,15 @@ impl LogFile {
     /// Rewrites everything that is not known to be durable, and syncs it. An earlier sync may have
     /// failed: the system then regards the pages as written, and a later sync would not write them.
     pub(crate) fn make_durable(&self, storage: &dyn Storage) -> Result<()> {
-        // Unreadable bytes are reported by whoever reads them.
-        if self.durable() >= self.end() || self.is_lost() {
+        let (begin, end) = (self.durable(), self.end());
+        // Reading reports unreadable bytes.
+        if begin >= end || self.is_lost() {
             return Ok(());
         }
         let name = self.name();
         let file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
-        self.write_anew(&*file)
-    }
-
-    fn write_anew(&self, file: &dyn StorageFile) -> Result<()> {
-        let (begin, end) = (self.durable(), self.end());
-        if begin >= end {
-            return Ok(());
-        }
-        self.write_to(file, begin..end, "write")?;
-        file.sync().map_err(Error::io("sync", self.name()))?;
+        self.write_to(&*file, begin..end, "write")?;
+        file.sync().map_err(Error::io("sync", name))?;
         self.set_durable(end);
         Ok(())
     }
@@ -93,7 +86,7 @@ impl LogFile {
             // A copy, because the mapping of this file may be the destination.
             let piece = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
             if self.is_lost() {
-                return Err(lost(&self.name(), at));
+                return Err(self.lost(at));
             }
             file.write_at(at, &piece).map_err(Error::io(action, self.name()))?;
             at = next;
@@ -127,22 +120,21 @@ impl LogFile {
             synced.and_then(|()| storage.sync_directory()).map_err(failed())
         });
         copied.inspect_err(|_| {
-            // Reports the first error; opening removes what stays.
+            // Reports the first error; opening removes the file.
             let _ = storage.remove(&copy);
         })?;
         Ok(file)
     }
 
-    /// Pieces from an offset on, a page at most, that are not zero: behind the end, what a crash
-    /// left.
+    /// Parts of pages that are not zero, from an offset on: behind the end, a crash left them.
     pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
-        let (mut at, mut found, mut forward) = (from, Vec::new(), self.forward());
+        let (mut at, mut found, mut sequential) = (from, Vec::new(), self.sequential());
         while let Some(written) = self.written(at) {
             at = written.start;
             while at < written.end {
                 let next = (at + 1).next_multiple_of(PAGE).min(written.end);
-                let bytes = match &mut forward {
-                    Some(forward) => forward.get(at, to_usize(next - at)),
+                let bytes = match &mut sequential {
+                    Some(bytes) => bytes.get(at, to_usize(next - at)),
                     None => self.view.get(at, to_usize(next - at)),
                 };
                 if bytes.unwrap_or_default().iter().any(|&byte| byte != 0) {

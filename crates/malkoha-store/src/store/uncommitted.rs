@@ -1,16 +1,15 @@
-//! Writes that are in the log and not durable yet: with `Durability::Always` nobody sees them until
-//! they are.
+//! Writes that are in the log and not durable yet. With `Durability::Always` they are not visible.
 //!
 //! Each write claims the hashes of its keys. So writes of a key become visible in the order of the
 //! log, and it is known whether a key existed. Compaction and checkpoints need an index that covers
-//! the whole log: they wait until nothing is claimed, and prevent new claims.
+//! the whole log. They wait until nothing is claimed, and prevent new claims.
 
 use std::collections::HashSet;
 
 use parking_lot::{Condvar, Mutex};
 
 #[derive(Default)]
-pub(super) struct Unshown {
+pub(super) struct Uncommitted {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -18,11 +17,11 @@ pub(super) struct Unshown {
 #[derive(Default)]
 struct State {
     hashes: HashSet<u64>,
-    /// The number of those who prevent new claims.
+    /// The number of callers that prevent new claims.
     quiet: usize,
 }
 
-impl Unshown {
+impl Uncommitted {
     /// Waits until nobody has claimed one of the hashes. A holder of the right to write must not
     /// wait here.
     pub(super) fn claim<'a>(&'a self, hashes: &'a [u64]) -> Claim<'a> {
@@ -31,11 +30,11 @@ impl Unshown {
             self.changed.wait(&mut state);
         }
         state.hashes.extend(hashes);
-        Claim { unshown: self, hashes }
+        Claim { uncommitted: self, hashes }
     }
 
-    /// Waits until everything that was claimed is visible or abandoned. A holder of the right to
-    /// write must not wait here.
+    /// Waits until all claimed writes are visible or abandoned. A holder of the right to write must
+    /// not wait here.
     pub(super) fn quiet(&self) -> Quiet<'_> {
         let mut state = self.state.lock();
         state.quiet += 1;
@@ -48,22 +47,22 @@ impl Unshown {
 
 /// Hashes of keys that one write has claimed.
 pub(super) struct Claim<'a> {
-    unshown: &'a Unshown,
+    uncommitted: &'a Uncommitted,
     hashes: &'a [u64],
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        let mut state = self.unshown.state.lock();
+        let mut state = self.uncommitted.state.lock();
         for hash in self.hashes {
             state.hashes.remove(hash);
         }
-        self.unshown.changed.notify_all();
+        self.uncommitted.changed.notify_all();
     }
 }
 
 /// Prevents new claims.
-pub(super) struct Quiet<'a>(&'a Unshown);
+pub(super) struct Quiet<'a>(&'a Uncommitted);
 
 impl Drop for Quiet<'_> {
     fn drop(&mut self) {

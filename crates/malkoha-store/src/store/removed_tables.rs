@@ -15,17 +15,17 @@ const BATCH: usize = 1 << 15;
 const SMALL_BATCH: usize = 1 << 6;
 
 impl Store {
-    /// Deletes what removed tables still have, if there are any.
-    pub(super) fn sweep_removed(&self) -> Result<()> {
+    /// Deletes the keys that removed tables still have.
+    pub(super) fn delete_removed_tables(&self) -> Result<()> {
         if !self.inner.tables.load().has_removed() {
             return Ok(());
         }
         let _one_at_a_time = self.inner.listing.lock();
-        self.sweep()
+        self.delete_keys_of_removed()
     }
 
-    /// The caller lists tables alone.
-    pub(super) fn sweep(&self) -> Result<()> {
+    /// The same. The caller has locked the list of tables.
+    pub(super) fn delete_keys_of_removed(&self) -> Result<()> {
         let tables = self.inner.tables.load_full();
         // By then, writes that began before the removal are visible, or abandoned.
         drop(self.inner.turn()?);
@@ -45,8 +45,8 @@ impl Store {
     }
 
     /// Some keys of removed tables, from the file of this number on, and the number of the file to
-    /// go on with, if these are not all. Its snapshot ends before the keys are deleted: on a full
-    /// device, what compaction removes for their tombstones would keep its room until then.
+    /// continue with, if these are not all. The snapshot ends before the keys are deleted: on a full
+    /// device, it would keep the room of files that compaction removes.
     fn keys_of_removed(
         &self,
         tables: &Tables,
@@ -70,7 +70,7 @@ impl Store {
                     }
                 }
                 if bytes >= TOGETHER {
-                    // What is deleted is not found again there.
+                    // Deleted keys are not found again there.
                     return (found, Some(file.id()));
                 }
             }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::Options;
 
-    /// Several times what is found at once, in one file and in several.
+    /// Several times as many as are found at once, in one file and in several.
     #[test]
     fn all_keys_of_a_large_table_are_deleted() {
         for file_bytes in [64 << 20, 1 << 20] {

@@ -1,25 +1,26 @@
-//! What is to become of the records of a file that is rewritten.
+//! Decides, for each record of a file that is rewritten, whether it is kept.
 
-use super::Inner;
-use super::read::is_alive;
 use crate::error::Result;
 use crate::locate::locate;
 use crate::log::{Content, Key, Kind, LogFile, Record};
+use crate::store::Inner;
+use crate::store::read::is_alive;
 
-/// What is to become of a record.
+/// The decision about a record.
 pub(super) enum Fate {
-    /// It is replaced, or hides nothing.
+    /// Dropped: it is replaced, or hides nothing.
     Gone,
-    /// It has ended, and hides nothing.
+    /// Dropped, and its key leaves the index: it has ended, and hides nothing.
     Ended,
-    /// It is written again.
+    /// Copied.
     Put,
-    /// A tombstone for what it hides, of this origin, unless the key lives.
+    /// Replaced by a tombstone of this origin for the older records, unless the key has a younger
+    /// record.
     Tombstone(u64),
 }
 
 impl Inner {
-    /// What is to become of a record, if the oldest other file begins with a sequence number.
+    /// Decides about a record, if the oldest other file begins with the sequence number `oldest`.
     pub(super) fn fate(
         &self,
         record: &Record<'_>,
@@ -44,11 +45,12 @@ impl Inner {
         Ok(locate(&self.index, &self.files.load(), hash, key)?.is_some())
     }
 
-    /// The most bytes that rewriting a file still takes if its copy has tombstones of these
+    /// The most bytes that rewriting a file still takes if its copy already has tombstones of these
     /// origins.
     pub(super) fn rest_of_copy(&self, file: &LogFile, origins: &[u64]) -> u64 {
         let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
-        file.each_record(|record, offset, sequence| {
+        // Rewriting the file reports damage.
+        let _ = file.each_record(|record, offset, sequence| {
             let place = (record.key().hash(&self.hasher), file.location(offset));
             rest += match self.fate(&record, place, sequence, oldest) {
                 Fate::Put => record.bytes(),

@@ -1,9 +1,8 @@
 //! Pages of mapped files that cannot be read.
 //!
-//! The system answers a look at such a page with the signal SIGBUS, which ends the process unless
-//! it is handled. The handler replaces the page by zeros and notes that the mapping has lost
-//! something. No record of zeros matches its checksum, so a reader gets an error, never a wrong
-//! answer.
+//! An access to such a page raises the signal SIGBUS, which ends the process unless it is handled.
+//! The handler replaces the page by zeros and notes that the mapping has lost something. No record
+//! of zeros matches its checksum, so a reader gets an error, never a wrong result.
 //!
 //! A signal for other memory goes to the previous handler. A program that later sets its own
 //! handler, and does not pass on signals for other memory, loses this protection.
@@ -16,7 +15,7 @@ use std::sync::{Once, OnceLock};
 use libc::{c_int, c_void, siginfo_t};
 use parking_lot::Mutex;
 
-use super::lost::note_lost;
+use super::mapping::note_lost;
 
 /// A range of addresses that is watched. It is never freed, because the handler may look at it at
 /// any time, but it is reused for another mapping.
@@ -96,7 +95,7 @@ fn install() {
     });
 }
 
-/// Does only what a signal handler may: atomics and system calls.
+/// Uses only atomics and system calls, as a signal handler must.
 extern "C" fn on_lost_page(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands over a valid one with SA_SIGINFO.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -130,14 +129,13 @@ fn put_zeros(address: usize) -> bool {
     let start = address & !(page - 1);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
-    // SAFETY: the page lies in a mapping of this crate, which nobody unmaps while it is watched;
-    // who reads there finds bytes that match no checksum, and who writes there asks whether it was
-    // lost.
+    // SAFETY: the page lies in a mapping of this crate, which nobody unmaps while it is watched.
+    // Readers find bytes that match no checksum there, and writers ask whether it was lost.
     let new = unsafe { libc::mmap(start as *mut c_void, page, protection, flags, -1, 0) };
     new != libc::MAP_FAILED
 }
 
-/// Does what would be done without this handler.
+/// Passes the signal to the previous handler.
 fn hand_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(previous) = PREVIOUS.get() else { return };
     let action = previous.sa_sigaction;

@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Inner, Maintained};
 use crate::error::{Error, Result};
 use crate::index;
 use crate::log::{LogFile, file_name};
 use crate::storage::remove_if_there;
+use crate::store::{Inner, Maintained};
 
 /// Bytes of files that are removed together, at least.
 const TOGETHER: u64 = 256 << 20;
 /// The same for a short log.
 const TOGETHER_LEAST: u64 = 1 << 20;
-/// The last of some waits for room that others still keep, each twice as long as the one before.
+/// The last of several waits for room that others still keep, each twice as long as the one before.
 const LONGEST_NAP: Duration = Duration::from_millis(128);
 
 impl Inner {
-    /// Bytes of files that are removed together. They are not all removed at the end, in case much
-    /// must be copied. But each time costs a checkpoint.
+    /// Bytes of files that are removed together, because each time costs a checkpoint. Not all files
+    /// are removed at the end, in case there are many.
     pub(super) fn together(&self) -> u64 {
         let index = self.index.size_in_bytes();
         let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
@@ -40,8 +40,7 @@ impl Inner {
         let ids: Vec<u64> = files.iter().map(|file| file.id()).collect();
         // While one is open, it takes space.
         drop(files);
-        // A file that could not be removed may have keys whose deletion is recorded only in these
-        // files.
+        // A file that could not be removed may have keys that only tombstones in these files hide.
         self.remove_forgotten(maintained)?;
         if ids.is_empty() {
             return Ok(());
@@ -52,8 +51,8 @@ impl Inner {
         self.restore_reserve(maintained)
     }
 
-    /// Takes back the room that was kept for this compaction, as nothing else can be written
-    /// without it. A new checkpoint may have taken it: then that goes, because the log has the same
+    /// Takes back the room that was kept for this compaction, because nothing else can be written
+    /// without it. If a new checkpoint has taken it, the checkpoint goes: the log has the same
     /// content.
     pub(super) fn restore_reserve(&self, maintained: &mut Maintained) -> Result<()> {
         let restored = {
@@ -66,8 +65,8 @@ impl Inner {
         }
         index::remove(&*self.storage)?;
         maintained.checkpoint = None;
-        // Readers keep the room of removed files for a moment, and so does a process that is being
-        // started, between fork and exec.
+        // Readers keep the room of removed files for a moment. So does a process between fork and
+        // exec.
         let mut nap = Duration::from_millis(1);
         loop {
             match self.writer()?.restore_reserve() {
@@ -91,9 +90,13 @@ impl Inner {
     }
 
     /// Makes it durable that files no longer belong to the store.
-    pub(super) fn forget_files(&self, maintained: &mut Maintained, ids: &[u64]) -> Result<()> {
+    pub(in crate::store) fn forget_files(
+        &self,
+        maintained: &mut Maintained,
+        ids: &[u64],
+    ) -> Result<()> {
         match self.write_checkpoint(maintained, self.turn()?, ids) {
-            // No room beside the old one. The log is durable now, and has the same content.
+            // No room next to the old one. The log is durable now, and has the same content.
             Err(Error::NoSpace { .. }) => {
                 index::remove(&*self.storage)?;
                 maintained.checkpoint = None;
